@@ -1,0 +1,3 @@
+//! Write a tool domain for Notehost.
+#[cfg(feature = "markdown")]
+pub mod text;

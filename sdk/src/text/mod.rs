@@ -1,0 +1,1 @@
+//! Lossless editing of Markdown text.
