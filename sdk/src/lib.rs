@@ -1,3 +1,90 @@
 //! Write a tool domain for Notehost.
+//!
+//! A domain is a list of actions. An action is a struct: its fields are its arguments, its doc comment is its
+//! description, [`Action::run`] is its behaviour. It is handed a [`Vault`] that can do exactly what this caller
+//! may do; there is nothing else it could reach.
+//!
+//! ```
+//! use notehost_sdk::prelude::*;
+//!
+//! domain! {
+//!     /// Greetings for notes.
+//!     "greeting" {
+//!         "hello" => Hello,
+//!     }
+//! }
+//!
+//! /// Say hello to a note.
+//! #[args]
+//! pub struct Hello {
+//!     /// The note's path, or its unique name.
+//!     pub path: String,
+//! }
+//!
+//! /// A greeting.
+//! #[reply]
+//! pub struct Greeting {
+//!     /// What to say.
+//!     pub greeting: String,
+//! }
+//!
+//! impl Action for Hello {
+//!     type Output = Greeting;
+//!     const EFFECT: Effect = Effect::Read;
+//!
+//!     fn run(self, vault: &Vault) -> Result<Greeting> {
+//!         let path = vault.find_note(&self.path)?;
+//!         Ok(Greeting { greeting: format!("hello, {path}") })
+//!     }
+//! }
+//!
+//! let vault = Vault::in_memory();
+//! let error = Hello { path: "Nobody".into() }.run(&vault).unwrap_err();
+//! assert_eq!(error.code(), "not_found");
+//! ```
+//!
+//! What several domains need lives here behind features: `markdown` brings [`text`], lossless editing of notes.
+
+// The attributes name this crate as `::notehost_sdk`; this makes that true inside it as well.
+#[allow(unused_extern_crates)]
+extern crate self as notehost_sdk;
+
+mod action;
+mod error;
+#[cfg(target_family = "wasm")]
+#[doc(hidden)]
+pub mod guest;
+mod memory;
+mod naming;
+mod notes;
+mod readable;
+mod schema;
 #[cfg(feature = "markdown")]
 pub mod text;
+mod vault;
+
+pub use action::{Action, Describes, Effect, Reply, describe_action, run_action};
+pub use error::{Code, Error, Result};
+pub use memory::MemoryVault;
+pub use naming::fold_name;
+pub use notehost_sdk_macros::{args, reply};
+pub use notes::{Note, is_note, notebook_of, parent_of, stem_of};
+pub use readable::readable;
+pub use vault::{
+    Blob, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault, Tier,
+    Trashed, Vault,
+};
+
+#[doc(hidden)]
+pub use schema::unwrapped;
+#[doc(hidden)]
+pub use {schemars, serde, serde_json};
+
+/// All that a domain usually needs.
+pub mod prelude {
+    pub use crate::{
+        Action, Code, Content, Effect, Error, Note, Result, Tier, Vault, args, domain, readable,
+        reply,
+    };
+    pub use serde_json::json;
+}

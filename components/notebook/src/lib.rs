@@ -1,1 +1,36 @@
-//! The notebook domain.
+//! The notebook domain: the top-level folders of a vault. What is inside a note is the document domain's affair, and
+//! changing permissions is an admin's.
+
+mod changing;
+mod children;
+mod contents;
+mod listing;
+mod naming;
+mod paging;
+mod settings;
+
+#[cfg(test)]
+mod tests;
+
+pub use changing::{Configure, Configured, Create, Remove, Removed, Rename, Renamed};
+pub use children::{Child, ChildKind, Children, ChildrenPage};
+pub use listing::{Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions};
+pub use settings::Sort;
+
+use notehost_sdk::domain;
+
+domain! {
+    /// Notebooks: the top-level folders of the vault, with icon, description and sort order. List them with counts and
+    /// sizes, see what is in one and what you may do there, create, rename (links follow), configure or remove one.
+    /// The notebook `.` holds the notes that lie in the root.
+    "notebook" {
+        "list" => List,
+        "get" => Get,
+        "create" => Create,
+        "rename" => Rename,
+        "configure" => Configure,
+        "children" => Children,
+        "permissions" => Permissions,
+        "remove" => Remove,
+    }
+}

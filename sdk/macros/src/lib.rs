@@ -1,1 +1,54 @@
-//! Macros.
+//! The attributes of `notehost-sdk`: `#[args]` and `#[reply]`. They only add derives and the settings that every
+//! domain wants, so that an author needs no other dependency and cannot forget one.
+
+use proc_macro::TokenStream;
+use proc_macro2::TokenStream as Tokens;
+use quote::quote;
+use syn::{Data, DeriveInput, Fields, Type, parse_macro_input, parse_quote};
+
+/// What an action takes: a struct whose fields are the arguments and whose doc comments are what a model reads.
+/// Fields of type `Option<…>` may be left out; unknown fields are refused. On an enum: one word of several.
+#[proc_macro_attribute]
+pub fn args(_: TokenStream, item: TokenStream) -> TokenStream {
+    let mut item = parse_macro_input!(item as DeriveInput);
+    item.attrs.push(match item.data {
+        Data::Enum(_) => parse_quote!(#[serde(rename_all = "snake_case")]),
+        _ => parse_quote!(#[serde(deny_unknown_fields)]),
+    });
+    with_derives(&item, &quote!(::notehost_sdk::serde::Deserialize)).into()
+}
+
+/// What an action answers, or a part of it. Fields of type `Option<…>` that are `None` are left out of the JSON.
+#[proc_macro_attribute]
+pub fn reply(_: TokenStream, item: TokenStream) -> TokenStream {
+    let mut item = parse_macro_input!(item as DeriveInput);
+    match &mut item.data {
+        Data::Enum(_) => item
+            .attrs
+            .push(parse_quote!(#[serde(rename_all = "snake_case")])),
+        Data::Struct(data) => leave_out_none(&mut data.fields),
+        Data::Union(_) => {}
+    }
+    with_derives(&item, &quote!(::notehost_sdk::serde::Serialize)).into()
+}
+
+fn with_derives(item: &DeriveInput, serde: &Tokens) -> Tokens {
+    quote! {
+        #[derive(Debug, Clone, #serde, ::notehost_sdk::schemars::JsonSchema)]
+        #[serde(crate = "::notehost_sdk::serde")]
+        #[schemars(crate = "::notehost_sdk::schemars")]
+        #item
+    }
+}
+
+fn leave_out_none(fields: &mut Fields) {
+    for field in fields {
+        let is_option = matches!(&field.ty, Type::Path(path)
+            if path.path.segments.last().is_some_and(|last| last.ident == "Option"));
+        if is_option {
+            field
+                .attrs
+                .push(parse_quote!(#[serde(skip_serializing_if = "Option::is_none")]));
+        }
+    }
+}

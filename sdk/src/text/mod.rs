@@ -1,1 +1,31 @@
-//! Lossless editing of Markdown text.
+//! Lossless editing of Markdown notes: pure functions from text to text.
+//!
+//! Parsers only tell where things are; every change is a splice of bytes, so what an edit does not name
+//! stays as it was: line endings, a byte order mark, a missing final newline, comments and quoting in the
+//! frontmatter. Nothing here knows a vault, a path or another note. Line numbers are of the file, from 1.
+
+pub mod body;
+pub mod dialect;
+pub mod edits;
+mod error;
+pub mod frontmatter;
+pub mod lines;
+pub mod links;
+pub mod moving;
+mod nearest;
+pub mod newline;
+pub mod outline;
+pub mod properties;
+pub mod section;
+pub mod splice;
+mod yaml;
+
+pub use body::{Place, append, body, insert, prepend, replace_body};
+pub use edits::{Edit, Edited, apply_edits};
+pub use error::{SectionChoice, TextError};
+pub use lines::{Window, approx_tokens, line_of, window};
+pub use nearest::Passage;
+pub use newline::Newline;
+pub use outline::{Heading, Outline, outline};
+pub use properties::set_properties;
+pub use splice::Splice;

@@ -1,2 +1,53 @@
-//! Bench.
-fn main() {}
+//! What Notehost costs, measured in one run: `cargo run --release -p notehost-bench [FOLDER]`.
+//!
+//! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
+//! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first.
+#![allow(clippy::print_stdout, reason = "printing is what this program is for")]
+
+mod client;
+mod native;
+mod sandbox;
+mod serving;
+mod starting;
+mod statistics;
+mod vaults;
+mod writing;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+
+fn main() -> Result<()> {
+    let program = build_program()?;
+    let place = tempfile::tempdir()?;
+    let vault = match std::env::args_os().nth(1) {
+        Some(folder) => vaults::copied(&PathBuf::from(folder), place.path())?,
+        None => vaults::synthetic(2000, place.path())?,
+    };
+    println!("{} notes, {} cores", vault.notes.len(), std::thread::available_parallelism()?);
+
+    println!("\n== the sandbox, against the same action run natively");
+    tokio::runtime::Runtime::new()?.block_on(sandbox::measure(&vault, place.path()))?;
+
+    println!("\n== writing durably, against the disk's own write, fsync and rename");
+    tokio::runtime::Runtime::new()?.block_on(writing::measure(&vault, place.path()))?;
+
+    println!("\n== start to first answer");
+    starting::measure(&program, &vault, place.path())?;
+
+    println!("\n== over the wire");
+    serving::measure(&program, &vault, place.path())
+}
+
+/// The program as it is released.
+fn build_program() -> Result<PathBuf> {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--package", "notehost"])
+        .status()
+        .context("cargo runs")?;
+    ensure!(built.success(), "notehost could not be built");
+    let here = std::env::current_exe()?;
+    let folder = here.parent().context("the program lies in a folder")?;
+    Ok(folder.join("notehost"))
+}

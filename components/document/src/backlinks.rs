@@ -1,0 +1,232 @@
+//! The links that a change of one note asks of others: struck or unwrapped when it is removed, led elsewhere when its
+//! content goes elsewhere. Notes that only get another path are `notehost_sdk::text::moving`'s affair.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
+use notehost_sdk::text::moving::LinkLeft;
+use notehost_sdk::{Kind, stem_of};
+
+/// What a reply's text says about links.
+pub(crate) fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
+    let mut text = match rewritten {
+        0 => String::new(),
+        1 => "1 link was rewritten\n".to_owned(),
+        several => format!("{several} links were rewritten\n"),
+    };
+    for LinkLeft {
+        path,
+        line,
+        link,
+        reason,
+    } in left
+    {
+        text.push_str(&format!(
+            "left as it is: {link} in `{path}`, line {line}: {reason}\n"
+        ));
+    }
+    text
+}
+
+/// The notes that link to some others.
+pub(crate) struct Backlinks<'v> {
+    vault: &'v Vault,
+    /// What is linked to.
+    targets: Vec<String>,
+    /// Every file of the vault, to tell what a link means.
+    names: Names,
+    /// The notes that may hold such links, without the targets themselves.
+    notes: Vec<Note>,
+}
+
+impl<'v> Backlinks<'v> {
+    pub(crate) fn to(vault: &'v Vault, targets: &[String]) -> Result<Backlinks<'v>> {
+        let files = vault
+            .list_all("", true)?
+            .into_iter()
+            .filter(|entry| entry.kind == Kind::File);
+        let names = Names::new(files.map(|entry| entry.path));
+        let wanted = Wanted::new(targets.iter().map(String::as_str));
+        let texts: Vec<String> = targets
+            .iter()
+            .flat_map(|path| telling(stem_of(path)))
+            .collect();
+        let mut notes = Vec::new();
+        for path in vault.mentioning(&texts)? {
+            if targets.contains(&path) {
+                continue;
+            }
+            // A note that is no text holds no links that could be told.
+            if let Ok(note) = vault.read_text(&path)
+                && wanted.may_be_linked_from(&note.text)
+            {
+                notes.push(note);
+            }
+        }
+        Ok(Backlinks {
+            vault,
+            targets: targets.to_vec(),
+            names,
+            notes,
+        })
+    }
+
+    /// Take the links to removed notes apart. Returns how many were, and those that are left.
+    pub(crate) fn detach(&self, how: Detachment) -> Result<(usize, Vec<LinkLeft>)> {
+        let is_removed = |path: &str| self.targets.iter().any(|target| target == path);
+        self.rewrite(|note| links::detach(&note.path, &note.text, is_removed, &self.names, how))
+    }
+
+    /// Lead the links to a note that was merged into another to its section there. `into` itself is left alone: its text
+    /// changes anyway, see [`Backlinks::led`].
+    pub(crate) fn lead(&self, merge: &Merged<'_>) -> Result<(usize, Vec<LinkLeft>)> {
+        self.rewrite(|note| {
+            if note.path == merge.into {
+                Rewrite::default()
+            } else {
+                self.led(&note.path, &note.text, merge)
+            }
+        })
+    }
+
+    /// What leads the links of one text to where a note was merged to.
+    pub(crate) fn led(&self, path: &str, text: &str, merge: &Merged<'_>) -> Rewrite {
+        let moves: Moves = [(merge.from, merge.into)].into_iter().collect();
+        let after = self.names.moved(&moves);
+        let mut rewrite = links::rewrite(path, text, &moves, &self.names, &after);
+        for link in self.meaning(path, text, |target| target == merge.from) {
+            if link.fragment.is_some()
+                || rewrite
+                    .stuck
+                    .iter()
+                    .any(|stuck| stuck.line == link.line && stuck.link == text[link.range.clone()])
+            {
+                continue;
+            }
+            let fragment = fragment(merge.heading, link.notation);
+            match rewrite
+                .splices
+                .iter_mut()
+                .find(|(range, _)| *range == link.target_range)
+            {
+                Some((_, written)) => written.push_str(&fragment),
+                None => rewrite
+                    .splices
+                    .push((link.target_range.end..link.target_range.end, fragment)),
+            }
+        }
+        rewrite.splices.sort_by_key(|(range, _)| range.start);
+        rewrite
+    }
+
+    /// Every file of the vault.
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Rewrite every note that may be written, and tell of the links in the others.
+    pub(crate) fn rewrite(
+        &self,
+        change: impl Fn(&Note) -> Rewrite,
+    ) -> Result<(usize, Vec<LinkLeft>)> {
+        let is_target = |path: &str| self.targets.iter().any(|target| target == path);
+        let mut rewritten = 0;
+        let mut left = Vec::new();
+        for note in &self.notes {
+            let rewrite = change(note);
+            let mut links = self.meaning(&note.path, &note.text, is_target);
+            links.retain(|link| {
+                rewrite.splices.iter().any(|(range, _)| {
+                    link.range.start <= range.start && range.end <= link.range.end
+                })
+            });
+            if rewrite.splices.is_empty() && rewrite.stuck.is_empty() {
+                continue;
+            }
+            if self.vault.access(&note.path) < Tier::Write {
+                left.extend(links.iter().map(|link| LinkLeft {
+                    path: note.path.clone(),
+                    line: link.line,
+                    link: note.text[link.range.clone()].to_owned(),
+                    reason: "this caller may not write there".to_owned(),
+                }));
+                continue;
+            }
+            rewritten += links.len();
+            self.vault.write_note(note, &rewrite.apply(&note.text))?;
+            left.extend(rewrite.stuck.into_iter().map(|stuck| LinkLeft {
+                path: stuck.path,
+                line: stuck.line,
+                link: stuck.link,
+                reason: stuck.reason.to_string(),
+            }));
+        }
+        Ok((rewritten, left))
+    }
+
+    /// The links of a text that mean one of some files.
+    fn meaning(&self, path: &str, text: &str, means: impl Fn(&str) -> bool) -> Vec<Link> {
+        let mut links = links::parse(text);
+        links.retain(|link| {
+            !link.external
+                && !link.target.is_empty()
+                && self
+                    .names
+                    .resolve(path, &link.target)
+                    .is_some_and(|found| means(found.path))
+        });
+        links
+    }
+}
+
+/// A note that became a section of another.
+pub(crate) struct Merged<'m> {
+    pub(crate) from: &'m str,
+    pub(crate) into: &'m str,
+    pub(crate) heading: &'m str,
+}
+
+/// What every link to a note of this name contains, however it is encoded: of its letters, those that nothing encodes.
+fn telling(stem: &str) -> Vec<String> {
+    let runs = stem.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    if longest.len() >= 3 || longest == stem {
+        return vec![longest.to_owned()];
+    }
+    vec![stem.to_owned(), percent_encoded(stem)]
+}
+
+/// A heading as the fragment of a link. What a link cannot hold is left out, as Obsidian does.
+fn fragment(heading: &str, notation: Notation) -> String {
+    let cleaned: String = heading
+        .chars()
+        .map(|letter| {
+            if matches!(letter, '#' | '^' | '|' | '[' | ']' | '\\' | '<' | '>') {
+                ' '
+            } else {
+                letter
+            }
+        })
+        .collect();
+    let cleaned = cleaned.split_whitespace().collect::<Vec<_>>().join(" ");
+    let written = match notation {
+        Notation::Bare => percent_encoded(&cleaned),
+        Notation::SingleQuoted => cleaned.replace('\'', "''"),
+        Notation::DoubleQuoted => cleaned.replace('"', "\\\""),
+        Notation::Wiki | Notation::Angle | Notation::Plain => cleaned,
+    };
+    format!("#{written}")
+}
+
+/// A text as a Markdown destination takes it; the parts of a path stay apart.
+pub(crate) fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            byte if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) => {
+                encoded.push(char::from(byte))
+            }
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}

@@ -1,0 +1,117 @@
+//! Making notes: from nothing, from a text, from a template.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::serde_json::{Map, Value};
+use notehost_sdk::{Kind, stem_of, text};
+
+use crate::changes::Lines;
+use crate::dates::Moment;
+use crate::naming::new_note;
+use crate::reading::heading_line;
+use crate::templates;
+
+/// Create a note, with the folders above it.
+#[args]
+pub struct Create {
+    /// Path of the new note; `.md` is added if missing.
+    pub path: String,
+    /// Its Markdown text. Not with `template`.
+    pub content: Option<String>,
+    /// Its properties (YAML frontmatter), as an object.
+    pub properties: Option<Map<String, Value>>,
+    /// A note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (UTC; `{{date:YYYY-MM}}`).
+    pub template: Option<String>,
+    /// If it is there already (default `fail`):
+    pub if_exists: Option<IfExists>,
+}
+
+/// What becomes of a note that is there already.
+#[args]
+pub enum IfExists {
+    /// an error.
+    Fail,
+    /// read it, unchanged.
+    Open,
+}
+
+/// A note that was made, or was there.
+#[reply]
+pub struct Created {
+    /// Where it is.
+    pub path: String,
+    /// `false`: it was there, and is as it was.
+    pub created: bool,
+    /// Its etag.
+    pub etag: String,
+    /// What it says, if it was there.
+    pub content: Option<String>,
+    /// Its lines.
+    pub lines: Lines,
+}
+
+impl Action for Create {
+    type Output = Created;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Created> {
+        let path = new_note(&self.path)?;
+        if matches!(self.if_exists, Some(IfExists::Open))
+            && let Ok(entry) = vault.stat(&path)
+            && entry.kind == Kind::File
+        {
+            let note = vault.read_text(&entry.path)?;
+            return Ok(Created {
+                path: note.path,
+                created: false,
+                etag: note.etag,
+                lines: all_lines(&note.text),
+                content: Some(note.text),
+            });
+        }
+        let mut content = match (self.content, self.template) {
+            (Some(_), Some(_)) => {
+                return Err(Error::validation(
+                    "`content` and `template` cannot both be given: create from the template, then append or edit",
+                ));
+            }
+            (Some(content), None) => content,
+            (None, Some(template)) => {
+                let template = vault.read_note(&template)?;
+                templates::fill(&template.text, stem_of(&path), &Moment::now())
+            }
+            (None, None) => String::new(),
+        };
+        if let Some(properties) = &self.properties {
+            content = text::set_properties(&content, properties, &[])?;
+        }
+        let etag = vault.create(&path, content.as_bytes())?;
+        // The folders above it are spelt as they are on disk, whatever the caller wrote.
+        let path = vault.stat(&path)?.path;
+        Ok(Created {
+            path,
+            created: true,
+            etag,
+            content: None,
+            lines: all_lines(&content),
+        })
+    }
+
+    fn text(output: &Created) -> String {
+        match &output.content {
+            None => format!("created `{}`", output.path),
+            Some(content) => format!(
+                "was there already, and is unchanged: {}\n{content}",
+                heading_line(&output.path, output.lines, &output.etag)
+            ),
+        }
+    }
+}
+
+fn all_lines(text: &str) -> Lines {
+    let total = text::lines::count(text);
+    Lines {
+        from: 1,
+        to: total,
+        total,
+    }
+}

@@ -1,0 +1,159 @@
+//! Changing a note's text. Which bytes change is decided by `notehost_sdk::text`; here is only what was asked.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::{self, Edit, Place};
+
+use crate::changes::{Edited, edit, some_text, written};
+
+/// Replace a note's whole text; its properties (frontmatter) stay.
+#[args]
+pub struct Update {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// Its new text, without frontmatter.
+    pub content: String,
+}
+
+impl Action for Update {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        edit(vault, &self.path, |note| {
+            text::replace_body(note, &self.content)
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Add lines at the end of a note, or of a section (before its subsections).
+#[args]
+pub struct Append {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// The lines to add.
+    pub text: String,
+    /// A heading path: `A > B`.
+    pub section: Option<String>,
+}
+
+impl Action for Append {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let text = some_text(&self.text)?;
+        edit(vault, &self.path, |note| match &self.section {
+            None => text::append(note, text),
+            Some(section) => text::section::append(note, section, text),
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Add lines at the top of a note (below its properties), or right below a section's heading.
+#[args]
+pub struct Prepend {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// The lines to add.
+    pub text: String,
+    /// A heading path: `A > B`.
+    pub section: Option<String>,
+}
+
+impl Action for Prepend {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let text = some_text(&self.text)?;
+        edit(vault, &self.path, |note| match &self.section {
+            None => text::prepend(note, text),
+            Some(section) => text::section::prepend(note, section, text),
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Insert lines above or below a place in a note. Give `before` or `after`, not both.
+#[args]
+pub struct Insert {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// The lines to add.
+    pub text: String,
+    /// Text that occurs once, or a heading path; the lines go above its line.
+    pub before: Option<String>,
+    /// The same; the lines go below its line.
+    pub after: Option<String>,
+}
+
+impl Action for Insert {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let text = some_text(&self.text)?;
+        let place = match (&self.before, &self.after) {
+            (Some(anchor), None) => Place::Before(anchor),
+            (None, Some(anchor)) => Place::After(anchor),
+            (Some(_), Some(_)) => {
+                return Err(Error::validation(
+                    "`before` and `after` are both given: give one of them",
+                ));
+            }
+            (None, None) => {
+                return Err(Error::validation(
+                    "neither `before` nor `after` is given: give one of them",
+                ));
+            }
+        };
+        edit(vault, &self.path, |note| text::insert(note, text, place))
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Edit a note by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+#[args]
+pub struct EditNote {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// The edits, made one after the other.
+    pub edits: Vec<Edit>,
+}
+
+impl Action for EditNote {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        if self.edits.is_empty() {
+            return Err(Error::validation(
+                "`edits` is empty: give at least one `{old, new}`",
+            ));
+        }
+        let note = vault.read_note(&self.path)?;
+        let edited = text::apply_edits(&note.text, &self.edits)?;
+        Ok(Edited {
+            replacements: Some(edited.replacements),
+            ..written(vault, &note, &edited.text)?
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}

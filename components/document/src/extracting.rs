@@ -1,0 +1,255 @@
+//! A section becomes a note of its own. Its bytes stay as they are, and links go where their headings went.
+
+use std::ops::Range;
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation, Rewrite};
+use notehost_sdk::text::moving::LinkLeft;
+use notehost_sdk::text::{self, Newline, section::Extent};
+use notehost_sdk::{parent_of, stem_of};
+
+use crate::backlinks::{Backlinks, percent_encoded, sentence};
+use crate::finding::line_of_fragment;
+use crate::naming::{destination, within};
+
+/// Extract a section into a new note: it begins with the heading, and a link is left in its place. Links to the section
+/// follow.
+#[args]
+pub struct ExtractSection {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// A heading path: `A > B`.
+    pub section: String,
+    /// The new note: a name in the same folder, or a whole path.
+    pub to: String,
+    /// Leave an embed (`![[…]]`) instead of a link.
+    #[serde(default)]
+    pub embed: bool,
+}
+
+/// A section that is a note now.
+#[reply]
+pub struct Extracted {
+    /// The new note.
+    pub path: String,
+    /// The note that it was taken from.
+    pub from: String,
+    /// Where the link to it stands there.
+    pub line: usize,
+    /// How many links to it were rewritten.
+    pub links_rewritten: usize,
+    /// Links that could not follow.
+    pub links_left: Vec<LinkLeft>,
+}
+
+impl Action for ExtractSection {
+    type Output = Extracted;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Extracted> {
+        let note = vault.read_note(&self.path)?;
+        let found = text::section::read(&note.text, &self.section, Extent::Whole)?;
+        // The blank lines that part it from what follows stay where they are.
+        let filled = filled(&note.text, found.range);
+        let to = destination(&note.path, &self.to)?;
+        let backlinks = Backlinks::to(vault, std::slice::from_ref(&note.path))?;
+        let split = Split::new(&note, filled.clone(), &to, backlinks.names());
+        vault.create(&to, split.extracted().as_bytes())?;
+        let path = vault.stat(&to)?.path;
+        let link = link_to(vault, &path, self.embed)?;
+        vault.write_note(&note, &split.remaining(&link))?;
+        let (links_rewritten, links_left) =
+            backlinks.rewrite(|other| split.followed(&other.path, &other.text))?;
+        let line = text::line_of(&note.text, filled.start);
+        Ok(Extracted {
+            path,
+            from: note.path.clone(),
+            line,
+            links_rewritten,
+            links_left,
+        })
+    }
+
+    fn text(output: &Extracted) -> String {
+        let text = format!(
+            "`{}` is a note now; a link to it is in `{}`, line {}\n{}",
+            output.path,
+            output.from,
+            output.line,
+            sentence(output.links_rewritten, &output.links_left)
+        );
+        text.trim_end().to_owned()
+    }
+}
+
+/// A range without the blank lines at its end.
+fn filled(text: &str, range: Range<usize>) -> Range<usize> {
+    let kept = text[range.clone()].trim_end().len();
+    let end = range.start + kept;
+    let ending = text[end..range.end]
+        .find('\n')
+        .map_or(range.end, |newline| end + newline + 1);
+    range.start..ending
+}
+
+/// The new note's name between brackets, or its path where the name alone would not do.
+fn link_to(vault: &Vault, path: &str, embed: bool) -> Result<String> {
+    let name = stem_of(path);
+    let is_unique = vault.resolve(name, None)?.len() == 1;
+    let target = if is_unique {
+        name
+    } else {
+        without_extension(path)
+    };
+    let sign = if embed { "!" } else { "" };
+    Ok(if target.contains(['#', '^', '|', '[', ']']) {
+        format!(
+            "{sign}[{}]({})",
+            name.replace(['[', ']'], ""),
+            percent_encoded(path)
+        )
+    } else {
+        format!("{sign}[[{target}]]")
+    })
+}
+
+fn without_extension(path: &str) -> &str {
+    &path[..path.len() - ".md".len()]
+}
+
+/// One note that becomes two.
+struct Split<'s> {
+    note: &'s Note,
+    /// The bytes that go to the new note.
+    range: Range<usize>,
+    to: &'s str,
+    before: &'s Names,
+    after: Names,
+}
+
+impl<'s> Split<'s> {
+    fn new(note: &'s Note, range: Range<usize>, to: &'s str, before: &'s Names) -> Split<'s> {
+        let after = Names::new(before.paths().chain([to]));
+        Split {
+            note,
+            range,
+            to,
+            before,
+            after,
+        }
+    }
+
+    /// Whether a heading or block of the note goes to the new one.
+    fn takes(&self, fragment: &Fragment) -> bool {
+        let first = text::line_of(&self.note.text, self.range.start);
+        let last = text::line_of(&self.note.text, self.range.end.saturating_sub(1));
+        line_of_fragment(&self.note.text, fragment)
+            .is_some_and(|line| (first..=last).contains(&line))
+    }
+
+    /// The text of the new note, its links written as they must be there.
+    fn extracted(&self) -> String {
+        let text = &self.note.text[self.range.clone()];
+        let place = self.place();
+        let moves: Moves = [(place.as_str(), self.to)].into_iter().collect();
+        let mut rewrite = links::rewrite(&place, text, &moves, self.before, &self.after);
+        let followed = self.followed(&place, text);
+        let is_followed =
+            |range: &Range<usize>| followed.splices.iter().any(|(other, _)| other == range);
+        rewrite.splices.retain(|(range, _)| !is_followed(range));
+        rewrite.splices.extend(followed.splices);
+        let stayed = |fragment: &Fragment| {
+            line_of_fragment(&self.note.text, fragment).is_some() && !self.takes(fragment)
+        };
+        rewrite
+            .splices
+            .extend(led_elsewhere(text, &self.note.path, stayed));
+        rewrite.splices.sort_by_key(|(range, _)| range.start);
+        rewrite.apply(text)
+    }
+
+    /// The text of the old note, with a link where the section was.
+    fn remaining(&self, link: &str) -> String {
+        let text = &self.note.text;
+        let mut rewrite = self.followed(&self.place(), text);
+        rewrite
+            .splices
+            .extend(led_elsewhere(text, self.to, |fragment| {
+                self.takes(fragment)
+            }));
+        rewrite
+            .splices
+            .retain(|(range, _)| range.end <= self.range.start || range.start >= self.range.end);
+        let newline = Newline::of(text).unwrap_or(Newline::Lf).as_str();
+        let (above, below) = (&text[..self.range.start], &text[self.range.end..]);
+        let is_parted = above.is_empty()
+            || above.trim_end_matches(['\n', '\r']).len() + newline.len() < above.len();
+        let mut with = format!("{}{link}", if is_parted { "" } else { newline });
+        if text[self.range.clone()].ends_with('\n') {
+            with.push_str(newline);
+        }
+        // A line right above an underlined heading would become part of it.
+        if !below.is_empty() && !below.starts_with(['\n', '\r']) {
+            with.push_str(newline);
+        }
+        rewrite.splices.push((self.range.clone(), with));
+        rewrite.splices.sort_by_key(|(range, _)| range.start);
+        rewrite.apply(text)
+    }
+
+    /// What leads the links of a note to the headings and blocks that went.
+    fn followed(&self, path: &str, text: &str) -> Rewrite {
+        let moves: Moves = [(self.note.path.as_str(), self.to)].into_iter().collect();
+        let mut rewrite = links::rewrite(path, text, &moves, self.before, &self.after);
+        let following: Vec<Link> = links::parse(text)
+            .into_iter()
+            .filter(|link| {
+                let found = self.before.resolve(path, &link.target);
+                !link.target.is_empty()
+                    && found.is_some_and(|found| found.path == self.note.path)
+                    && link
+                        .fragment
+                        .as_ref()
+                        .is_some_and(|fragment| self.takes(fragment))
+            })
+            .collect();
+        rewrite
+            .splices
+            .retain(|(range, _)| following.iter().any(|link| link.target_range == *range));
+        rewrite.stuck.retain(|stuck| {
+            following
+                .iter()
+                .any(|link| link.line == stuck.line && text[link.range.clone()] == stuck.link)
+        });
+        rewrite
+    }
+
+    /// A place in the note's folder that is not the note: a link is read from there as from the note, and none means it.
+    fn place(&self) -> String {
+        within(parent_of(&self.note.path), "")
+    }
+}
+
+/// Give the links of a text that point into their own note, to what is now in another, that other note's name.
+fn led_elsewhere(
+    text: &str,
+    path: &str,
+    is_there: impl Fn(&Fragment) -> bool,
+) -> Vec<links::Splice> {
+    let links = links::parse(text).into_iter().filter(|link| {
+        !link.external && link.target.is_empty() && link.fragment.as_ref().is_some_and(&is_there)
+    });
+    links
+        .map(|link| {
+            let target = match link.notation {
+                Notation::Bare => percent_encoded(path),
+                Notation::Angle => path.to_owned(),
+                Notation::Wiki
+                | Notation::Plain
+                | Notation::SingleQuoted
+                | Notation::DoubleQuoted => without_extension(path).to_owned(),
+            };
+            (link.target_range, target)
+        })
+        .collect()
+}

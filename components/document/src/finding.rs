@@ -1,0 +1,361 @@
+//! Which note is meant, and what is where in it.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::serde_json::Value;
+use notehost_sdk::text::links::{self, Fragment};
+use notehost_sdk::text::{self, Outline, TextError, section};
+use notehost_sdk::{Kind, fold_name, is_note, stem_of};
+
+use crate::pages::{Span, more};
+
+/// Look up which notes a path, name, alias or link means. Give one of the four.
+#[args]
+pub struct Lookup {
+    /// A path; `.md` may be left out.
+    pub path: Option<String>,
+    /// A note's name, in any folder.
+    pub name: Option<String>,
+    /// One of a note's `aliases`.
+    pub alias: Option<String>,
+    /// A link: `[[Note#Heading]]`, `Note#^block`, `[text](note.md)`.
+    pub link: Option<String>,
+}
+
+/// The notes that are meant.
+#[reply]
+pub struct Meant {
+    /// The notes, the best first; none if nothing fits.
+    pub items: Vec<Match>,
+}
+
+/// A note that is meant.
+#[reply]
+#[derive(PartialEq)]
+pub struct Match {
+    /// The note.
+    pub path: String,
+    /// By what it was found: `path`, `name`, `alias`, `link`.
+    #[serde(rename = "match")]
+    pub by: String,
+    /// The alias as the note spells it.
+    pub alias: Option<String>,
+    /// The heading path that the link points to.
+    pub section: Option<String>,
+    /// The line of that heading or block.
+    pub line: Option<usize>,
+    /// What the link names in the note and is not there.
+    pub missing: Option<String>,
+}
+
+impl Match {
+    fn new(path: String, by: &str) -> Match {
+        Match {
+            path,
+            by: by.to_owned(),
+            alias: None,
+            section: None,
+            line: None,
+            missing: None,
+        }
+    }
+}
+
+impl Action for Lookup {
+    type Output = Meant;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Meant> {
+        let items = match (self.path, self.name, self.alias, self.link) {
+            (Some(path), None, None, None) => at_path(vault, path.trim())?,
+            (None, Some(name), None, None) => named(vault, name.trim())?,
+            (None, None, Some(alias), None) => with_alias(vault, alias.trim())?,
+            (None, None, None, Some(link)) => linked(vault, link.trim())?,
+            _ => {
+                return Err(Error::validation(
+                    "give exactly one of `path`, `name`, `alias` and `link`",
+                ));
+            }
+        };
+        Ok(Meant { items })
+    }
+
+    fn text(output: &Meant) -> String {
+        match output.items.as_slice() {
+            [] => "no note fits".to_owned(),
+            items => readable(&items),
+        }
+    }
+}
+
+fn at_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
+    for path in [path.to_owned(), format!("{path}.md")] {
+        match vault.stat(&path) {
+            Ok(entry) if entry.kind == Kind::File && is_note(&entry.path) => {
+                return Ok(vec![Match::new(entry.path, "path")]);
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == Code::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The notes of a name, whatever their folder.
+fn named(vault: &Vault, name: &str) -> Result<Vec<Match>> {
+    let wanted = fold_name(stem_of(name));
+    let found = vault.resolve(name, None)?;
+    Ok(found
+        .into_iter()
+        .filter(|path| is_note(path) && fold_name(stem_of(path)) == wanted)
+        .map(|path| Match::new(path, "name"))
+        .collect())
+}
+
+fn with_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
+    if alias.is_empty() {
+        return Err(Error::validation("`alias` is empty"));
+    }
+    let wanted = fold_name(alias);
+    let mut items = Vec::new();
+    for path in vault.mentioning(&[alias.to_owned()])? {
+        // A note that is no text, or whose frontmatter is broken, has no aliases.
+        let Ok(note) = vault.read_text(&path) else {
+            continue;
+        };
+        let Ok(properties) = text::frontmatter::properties(&note.text) else {
+            continue;
+        };
+        let aliases = properties
+            .get("aliases")
+            .or_else(|| properties.get("alias"));
+        let spelt = aliases
+            .into_iter()
+            .flat_map(texts)
+            .find(|alias| fold_name(alias.trim()) == wanted);
+        if let Some(spelt) = spelt {
+            items.push(Match {
+                alias: Some(spelt.to_owned()),
+                ..Match::new(path, "alias")
+            });
+        }
+    }
+    Ok(items)
+}
+
+/// The texts of a property that is one or a list of them.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a link means. One that leads nowhere may have meant an alias: Obsidian does not follow those, so the reply says
+/// by what it was found.
+fn linked(vault: &Vault, link: &str) -> Result<Vec<Match>> {
+    let parsed = links::parse(link).into_iter().next();
+    let parsed = match parsed {
+        Some(parsed) => parsed,
+        None => links::parse(&format!("[[{link}]]"))
+            .into_iter()
+            .next()
+            .ok_or_else(|| {
+                Error::validation(format!(
+                    "`{link}` is no link: write `[[Note#Heading]]` or `[text](note.md)`"
+                ))
+            })?,
+    };
+    if parsed.external || parsed.target.contains("://") {
+        return Err(Error::validation(format!(
+            "`{link}` leads out of the vault"
+        )));
+    }
+    if parsed.target.is_empty() {
+        return Err(Error::validation(format!(
+            "`{link}` points into the note that holds it: name the note"
+        )));
+    }
+    let mut items = Vec::new();
+    for path in vault
+        .resolve(&parsed.target, None)?
+        .into_iter()
+        .filter(|path| is_note(path))
+    {
+        let mut item = Match::new(path, "link");
+        if let Some(fragment) = &parsed.fragment {
+            point(vault, fragment, &mut item)?;
+        }
+        items.push(item);
+    }
+    if items.is_empty() {
+        with_alias(vault, &parsed.target)
+    } else {
+        Ok(items)
+    }
+}
+
+/// Find the heading or block that a link points to.
+fn point(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
+    let Ok(note) = vault.read_text(&item.path) else {
+        return Ok(());
+    };
+    item.line = line_of_fragment(&note.text, fragment);
+    match (fragment, item.line) {
+        (Fragment::Heading(_), Some(line)) => {
+            let outline = text::outline(&note.text)?;
+            let index = outline
+                .headings
+                .iter()
+                .position(|heading| heading.line == line);
+            item.section = index.map(|index| spelling(&outline, index));
+        }
+        (Fragment::Heading(headings), None) => {
+            item.missing = Some(headings.join(text::outline::PATH_SEPARATOR))
+        }
+        (Fragment::Block(id), None) => item.missing = Some(format!("^{id}")),
+        (Fragment::Block(_), Some(_)) => {}
+    }
+    Ok(())
+}
+
+/// The line of the heading or block that a link into a note points to, if it is there.
+pub(crate) fn line_of_fragment(note: &str, fragment: &Fragment) -> Option<usize> {
+    match fragment {
+        Fragment::Heading(headings) => {
+            let outline = text::outline(note).ok()?;
+            match section::find(&outline, &headings.join(text::outline::PATH_SEPARATOR)) {
+                Ok(index) => Some(outline.headings[index].line),
+                // A link, unlike a request, means the first of several.
+                Err(TextError::AmbiguousSection { choices, .. }) => {
+                    choices.first().map(|choice| choice.line)
+                }
+                Err(_) => None,
+            }
+        }
+        Fragment::Block(id) => block_line(note, id),
+    }
+}
+
+/// The line that ends with `^id`.
+fn block_line(text: &str, id: &str) -> Option<usize> {
+    let marked = |line: &str| {
+        let before = line.trim_end().strip_suffix(id)?.strip_suffix('^')?;
+        (before.is_empty() || before.ends_with(char::is_whitespace)).then_some(())
+    };
+    text.lines()
+        .position(|line| marked(line).is_some())
+        .map(|index| index + 1)
+}
+
+/// List the headings of a note, with the lines and the names that other actions take as `section`.
+#[args]
+pub struct OutlineOf {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// How many, 1–500 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// The headings of a note.
+#[reply]
+pub struct Headings {
+    /// The note.
+    pub path: String,
+    /// For `if_match`.
+    pub etag: String,
+    /// How many lines it has.
+    pub lines: usize,
+    /// Its headings, in their order.
+    pub items: Vec<HeadingItem>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many headings it has.
+    pub total: usize,
+}
+
+/// A heading.
+#[reply]
+pub struct HeadingItem {
+    /// The note.
+    pub path: String,
+    /// Where it stands.
+    pub line: usize,
+    /// 1 to 6.
+    pub level: u8,
+    /// What it says.
+    pub heading: String,
+    /// How other actions name its section.
+    pub section: String,
+}
+
+impl Action for OutlineOf {
+    type Output = Headings;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Headings> {
+        let span = Span::new(self.limit, self.cursor.as_deref())?;
+        let note = vault.read_note(&self.path)?;
+        let outline = text::outline(&note.text)?;
+        let total = outline.headings.len();
+        let (page, next_cursor) = span.of((0..total).collect());
+        let items = page
+            .into_iter()
+            .map(|index| HeadingItem {
+                path: note.path.clone(),
+                line: outline.headings[index].line,
+                level: outline.headings[index].level,
+                heading: outline.headings[index].name(),
+                section: spelling(&outline, index),
+            })
+            .collect();
+        let lines = text::lines::count(&note.text);
+        Ok(Headings {
+            path: note.path,
+            etag: note.etag,
+            lines,
+            items,
+            next_cursor,
+            total,
+        })
+    }
+
+    fn text(output: &Headings) -> String {
+        let Headings {
+            path, lines, total, ..
+        } = output;
+        let mut text = format!("`{path}`: {total} headings in {lines} lines");
+        for item in &output.items {
+            let indent = "  ".repeat(usize::from(item.level).saturating_sub(1));
+            text.push_str(&format!("\n{:>5}  {indent}{}", item.line, item.heading));
+        }
+        text + &more(output.next_cursor.as_ref())
+    }
+}
+
+/// The name of a section that fits only it.
+pub(crate) fn spelling(outline: &Outline, index: usize) -> String {
+    let path = outline.path(index);
+    let heading = &outline.headings[index];
+    let has_twin = outline.headings.iter().enumerate().any(|(other, twin)| {
+        other != index
+            && twin.line != heading.line
+            && twin.text.to_lowercase() == heading.text.to_lowercase()
+    });
+    if !has_twin || section::find(outline, &path) == Ok(index) {
+        return path;
+    }
+    (1..=outline.headings.len())
+        .map(|number| format!("{path} [{number}]"))
+        .take_while(|numbered| {
+            !matches!(
+                section::find(outline, numbered),
+                Err(TextError::NoSection { .. })
+            )
+        })
+        .find(|numbered| section::find(outline, numbered) == Ok(index))
+        .unwrap_or(path)
+}

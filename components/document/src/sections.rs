@@ -1,0 +1,128 @@
+//! Actions on the part of a note under one heading.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::{self, section::Extent};
+
+use crate::changes::{Edited, edit, some_text, written};
+use crate::reading::{NoteText, Read};
+
+/// Read one section: its heading, what is under it, and its subsections.
+#[args]
+pub struct ReadSection {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// A heading path: `A > B`.
+    pub section: String,
+}
+
+impl Action for ReadSection {
+    type Output = NoteText;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<NoteText> {
+        let mut read = Read::whole(self.path, None);
+        read.section = Some(self.section);
+        read.run(vault)
+    }
+
+    fn text(output: &NoteText) -> String {
+        Read::text(output)
+    }
+}
+
+/// Add lines at the end of a section, before its subsections.
+#[args]
+pub struct AppendSection {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// A heading path: `A > B`.
+    pub section: String,
+    /// The lines to add.
+    pub text: String,
+}
+
+impl Action for AppendSection {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let text = some_text(&self.text)?;
+        edit(vault, &self.path, |note| {
+            text::section::append(note, &self.section, text)
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Replace all under a heading, subsections too. The heading stays.
+#[args]
+pub struct ReplaceSection {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// A heading path: `A > B`.
+    pub section: String,
+    /// The new text of the section.
+    pub text: String,
+}
+
+impl Action for ReplaceSection {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let note = vault.read_note(&self.path)?;
+        let changed =
+            text::section::read(&note.text, &self.section, Extent::Whole).and_then(|found| {
+                let text = without_heading(&self.text, found.heading.level, &found.heading.raw);
+                text::section::replace(&note.text, &self.section, text, Extent::Whole)
+            })?;
+        written(vault, &note, &changed)
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// A replacement without the heading that it repeats: what was read with `read_section` begins with it, and a model
+/// that edits what it read gives it back.
+fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let marks = "#".repeat(level.into());
+    let is_heading = first
+        .trim()
+        .strip_prefix(marks.as_str())
+        .is_some_and(|name| name.starts_with(' ') && name.trim() == raw);
+    if is_heading {
+        rest.trim_start_matches(['\r', '\n'])
+    } else {
+        text
+    }
+}
+
+/// Delete a section: its heading, all under it, and its subsections.
+#[args]
+pub struct DeleteSection {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// A heading path: `A > B`.
+    pub section: String,
+}
+
+impl Action for DeleteSection {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        edit(vault, &self.path, |note| {
+            text::section::delete(note, &self.section)
+        })
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}

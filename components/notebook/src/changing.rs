@@ -1,0 +1,259 @@
+//! Changing notebooks: making, renaming, configuring and removing them. What these did to files is told by the host.
+
+use notehost_sdk::{
+    prelude::*,
+    text::moving::{LinkLeft, move_with_links},
+};
+
+use crate::contents::counted;
+use crate::naming::{Name, is_same, new_name};
+use crate::settings::{Settings, Sort};
+
+/// How many trash ids an answer tells; the rest is in the trash all the same.
+const MOST_IDS: usize = 100;
+
+/// Create a new, empty notebook (top-level folder), with an icon and a description if you like.
+#[args]
+pub struct Create {
+    /// The new notebook's name, without `/`.
+    pub notebook: String,
+    /// An emoji or a short text.
+    pub icon: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+}
+
+/// A notebook and its settings.
+#[reply]
+pub struct Configured {
+    /// Its name.
+    pub notebook: String,
+    /// Its folder in the vault; empty for the root.
+    pub path: String,
+    /// Its icon.
+    pub icon: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// In which order `children` shows what is in it.
+    pub sort: Sort,
+}
+
+impl Configured {
+    fn new(name: &str, path: &str, settings: Settings) -> Configured {
+        Configured {
+            notebook: name.to_owned(),
+            path: path.to_owned(),
+            icon: settings.icon,
+            description: settings.description,
+            sort: settings.sort.unwrap_or_default(),
+        }
+    }
+
+    /// `📘 Work`.
+    fn title(&self) -> String {
+        match &self.icon {
+            Some(icon) => format!("{icon} {}", self.notebook),
+            None => self.notebook.clone(),
+        }
+    }
+}
+
+impl Action for Create {
+    type Output = Configured;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Configured> {
+        let name = new_name(&self.notebook)?;
+        let mut settings = Settings::default();
+        settings.change(self.icon, self.description)?;
+        vault.create_folder(name)?;
+        let path = vault.stat(name)?.path;
+        // Also clears what an earlier notebook of this name left, if it went without our knowing.
+        settings.keep(vault, &path)?;
+        Ok(Configured::new(&path, &path, settings))
+    }
+
+    fn text(created: &Configured) -> String {
+        format!("created the notebook {}", created.title())
+    }
+}
+
+/// Set a notebook's icon, description or sort order. What is left out stays as it is; an empty text takes the icon or
+/// description away. Notes are not touched.
+#[args]
+pub struct Configure {
+    /// The notebook's name, such as `Work`; `.` for the root.
+    pub notebook: String,
+    /// An emoji or a short text, up to 32 characters.
+    pub icon: Option<String>,
+    /// What it is for, up to 2000 characters.
+    pub description: Option<String>,
+    /// In which order `children` shows what is in it.
+    pub sort: Option<Sort>,
+}
+
+impl Action for Configure {
+    type Output = Configured;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Configured> {
+        if self.icon.is_none() && self.description.is_none() && self.sort.is_none() {
+            return Err(Error::validation(
+                "nothing to set: give `icon`, `description` or `sort`",
+            ));
+        }
+        let name = Name::find(vault, &self.notebook)?;
+        name.must_be_writable(vault)?;
+        let mut settings = Settings::of(vault, name.as_str())?;
+        settings.change(self.icon, self.description)?;
+        settings.sort = self.sort.or(settings.sort);
+        settings.keep(vault, name.as_str())?;
+        Ok(Configured::new(name.as_str(), name.path(), settings))
+    }
+
+    fn text(configured: &Configured) -> String {
+        match &configured.description {
+            Some(description) => format!("{} – {description}", configured.title()),
+            None => configured.title(),
+        }
+    }
+}
+
+/// Rename a notebook. Its notes move with it, and links, embeds and markdown links to them follow in every note that
+/// you may write; icon, description and sort order stay. Links that cannot follow are listed in `links_left`: try
+/// `dry_run` first to see them.
+#[args]
+pub struct Rename {
+    /// The notebook's name now.
+    pub notebook: String,
+    /// Its new name, without `/`.
+    pub to: String,
+}
+
+/// A notebook that has another name.
+#[reply]
+pub struct Renamed {
+    /// Its new name.
+    pub notebook: String,
+    /// Its folder in the vault.
+    pub path: String,
+    /// Its old name.
+    pub from: String,
+    /// How many files moved with it.
+    pub files: usize,
+    /// How many links were rewritten.
+    pub links_rewritten: usize,
+    /// The links that could not follow.
+    pub links_left: Vec<LinkLeft>,
+}
+
+impl Action for Rename {
+    type Output = Renamed;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Renamed> {
+        let name = Name::find_folder(vault, &self.notebook, "renamed")?;
+        let to = new_name(&self.to)?;
+        if to == name.as_str() {
+            return Err(Error::validation(format!(
+                "the notebook is already called `{to}`"
+            )));
+        }
+        if !is_same(to, name.as_str())
+            && let Ok(taken) = vault.stat(to)
+        {
+            return Err(Error::already_exists(format!(
+                "`{}` is already there",
+                taken.path
+            )));
+        }
+        let moved = move_with_links(vault, &[(name.as_str().to_owned(), to.to_owned())])?;
+        let path = vault.stat(to)?.path;
+        let settings = Settings::of(vault, name.as_str())?;
+        if !is_same(to, name.as_str()) {
+            Settings::forget(vault, name.as_str())?;
+            settings.keep(vault, &path)?;
+        }
+        Ok(Renamed {
+            notebook: path.clone(),
+            path,
+            from: name.as_str().to_owned(),
+            files: moved.files.len(),
+            links_rewritten: moved.links_rewritten,
+            links_left: moved.links_left,
+        })
+    }
+
+    fn text(renamed: &Renamed) -> String {
+        let mut text = format!(
+            "renamed {} to {}: {} moved, {} rewritten",
+            renamed.from,
+            renamed.notebook,
+            counted(renamed.files as u64, "file"),
+            counted(renamed.links_rewritten as u64, "link")
+        );
+        if !renamed.links_left.is_empty() {
+            let left = counted(renamed.links_left.len() as u64, "link");
+            text.push_str(&format!("\n{left} could not follow:"));
+            for left in renamed.links_left.iter().take(10) {
+                text.push_str(&format!(
+                    "\n- {}:{}: {} ({})",
+                    left.path, left.line, left.link, left.reason
+                ));
+            }
+            let more = renamed.links_left.len().saturating_sub(10);
+            if more > 0 {
+                text.push_str(&format!("\n… and {more} more"));
+            }
+        }
+        text
+    }
+}
+
+/// Remove a notebook with all its notes, folders and files. They go to the trash, from which `document` `restore`
+/// brings them back; icon, description and sort order are forgotten. Links to its notes are left as they are.
+#[args]
+pub struct Remove {
+    /// The notebook's name.
+    pub notebook: String,
+}
+
+/// A notebook that is gone.
+#[reply]
+pub struct Removed {
+    /// Its name.
+    pub notebook: String,
+    /// Where it was.
+    pub path: String,
+    /// How many files went to the trash.
+    pub files: usize,
+    /// Their ids there, for `document` `restore`; the first 100 of them.
+    pub trash_ids: Vec<String>,
+}
+
+impl Action for Remove {
+    type Output = Removed;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Removed> {
+        let name = Name::find_folder(vault, &self.notebook, "removed")?;
+        let mut trash_ids = vault.remove(name.path())?;
+        Settings::forget(vault, name.as_str())?;
+        let files = trash_ids.len();
+        trash_ids.truncate(MOST_IDS);
+        Ok(Removed {
+            notebook: name.as_str().to_owned(),
+            path: name.path().to_owned(),
+            files,
+            trash_ids,
+        })
+    }
+
+    fn text(removed: &Removed) -> String {
+        let files = counted(removed.files as u64, "file");
+        format!(
+            "removed the notebook {}: {files} in the trash",
+            removed.notebook
+        )
+    }
+}

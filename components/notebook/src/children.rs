@@ -1,0 +1,266 @@
+//! What is in a notebook, as a tree told line by line.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use notehost_sdk::{Entry, Kind, fold_name, is_note, parent_of, prelude::*};
+
+use crate::contents::{counted, sized};
+use crate::naming::Name;
+use crate::paging::{self, page};
+use crate::settings::{Settings, Sort};
+
+/// How many levels can be asked for at once.
+const DEEPEST: usize = 20;
+
+/// List what is in a notebook or in one of its folders: notes, folders and files, in the notebook's sort order, each
+/// folder followed by what is in it as far as `depth` goes.
+#[args]
+pub struct Children {
+    /// The notebook's name, such as `Work`; `.` for the notes in the root.
+    pub notebook: String,
+    /// A folder in it: `Projects`, or with the notebook `Work/Projects`. Default: the notebook itself.
+    pub path: Option<String>,
+    /// How many levels to go down, 1 to 20. Default 1.
+    pub depth: Option<usize>,
+    /// How many to return, 1 to 500. Default 50.
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// What a child is.
+#[reply]
+#[derive(Copy, PartialEq, Eq)]
+pub enum ChildKind {
+    /// A folder.
+    Folder,
+    /// A note: a `.md` file.
+    Note,
+    /// Another file.
+    File,
+}
+
+/// Something in a notebook.
+#[reply]
+pub struct Child {
+    /// Its path in the vault.
+    pub path: String,
+    /// What it is.
+    pub kind: ChildKind,
+    /// How far down it is, from 1.
+    pub depth: usize,
+    /// Of a file, in bytes.
+    pub size: Option<u64>,
+    /// How many notes are below a folder.
+    pub notes: Option<u64>,
+}
+
+/// What is in a notebook or folder.
+#[reply]
+pub struct ChildrenPage {
+    /// The notebook.
+    pub notebook: String,
+    /// The folder that was listed; empty for the root.
+    pub path: String,
+    /// What is in it.
+    pub items: Vec<Child>,
+    /// Give it as `cursor` for the rest.
+    pub next_cursor: Option<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Action for Children {
+    type Output = ChildrenPage;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<ChildrenPage> {
+        let depth = match self.depth.unwrap_or(1) {
+            depth @ 1..=DEEPEST => depth,
+            depth => {
+                return Err(Error::validation(format!(
+                    "`depth` is 1 to {DEEPEST}, and this is {depth}"
+                )));
+            }
+        };
+        let name = Name::find(vault, &self.notebook)?;
+        let folder = self.folder(vault, &name)?;
+        let sort = Settings::of(vault, name.as_str())?.sort.unwrap_or_default();
+        let mut entries = vault.list_all(&folder, !name.is_root())?;
+        if name.is_root() {
+            entries.retain(|entry| entry.kind == Kind::File);
+        }
+        let children = Tree::new(&entries).told(&folder, depth, sort);
+        let page = page(children, self.limit, self.cursor.as_deref(), |child| {
+            &child.path
+        })?;
+        Ok(ChildrenPage {
+            notebook: name.as_str().to_owned(),
+            path: folder,
+            items: page.items,
+            next_cursor: page.next,
+            total: page.total,
+        })
+    }
+
+    fn text(page: &ChildrenPage) -> String {
+        if page.total == 0 {
+            let place = if page.path.is_empty() {
+                "the root"
+            } else {
+                &page.path
+            };
+            return format!("nothing in `{place}`");
+        }
+        let lines: Vec<String> = page.items.iter().map(Child::line).collect();
+        let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
+        format!("{}{more}", lines.join("\n"))
+    }
+}
+
+impl Children {
+    /// The folder that is asked for, as the vault spells it.
+    fn folder(&self, vault: &Vault, name: &Name) -> Result<String> {
+        let given = self.path.as_deref().unwrap_or_default().trim();
+        let given = given.trim_end_matches('/');
+        if given.is_empty() || given == "." || fold_name(given) == fold_name(name.path()) {
+            return Ok(name.path().to_owned());
+        }
+        if name.is_root() {
+            return Err(Error::validation(format!(
+                "the notebook `.` has no folders: `{given}` is in another notebook"
+            )));
+        }
+        let inside = fold_name(given).starts_with(&format!("{}/", fold_name(name.path())));
+        let within = format!("{}/{given}", name.path());
+        // A folder may have the name of its notebook; what is spelt out from the vault goes first.
+        let candidates = if inside {
+            vec![given, &within]
+        } else {
+            vec![within.as_str()]
+        };
+        for candidate in candidates {
+            match vault.stat(candidate) {
+                Ok(Entry {
+                    path,
+                    kind: Kind::Folder,
+                    ..
+                }) => return Ok(path),
+                Ok(Entry { path, .. }) => {
+                    return Err(Error::validation(format!(
+                        "`{path}` is a file, not a folder"
+                    )));
+                }
+                Err(error) if error.kind() == Code::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Error::not_found(format!(
+            "no folder `{given}` in the notebook `{}`",
+            name.as_str()
+        )))
+    }
+}
+
+impl Child {
+    /// On one line, indented: `Projects/ (3 notes)`, `Plan.md (1.2 kB)`.
+    fn line(&self) -> String {
+        let indent = "  ".repeat(self.depth - 1);
+        let name = self.path.rsplit('/').next().unwrap_or(&self.path);
+        match self.kind {
+            ChildKind::Folder => {
+                format!(
+                    "{indent}{name}/ ({})",
+                    counted(self.notes.unwrap_or(0), "note")
+                )
+            }
+            ChildKind::Note | ChildKind::File => {
+                format!("{indent}{name} ({})", sized(self.size.unwrap_or(0)))
+            }
+        }
+    }
+}
+
+/// Entries by the folder that they are in.
+struct Tree<'e> {
+    by_folder: BTreeMap<&'e str, Vec<&'e Entry>>,
+    notes_below: BTreeMap<&'e str, u64>,
+}
+
+impl<'e> Tree<'e> {
+    fn new(entries: &'e [Entry]) -> Tree<'e> {
+        let mut tree = Tree {
+            by_folder: BTreeMap::new(),
+            notes_below: BTreeMap::new(),
+        };
+        for entry in entries {
+            let mut folder = parent_of(&entry.path);
+            tree.by_folder.entry(folder).or_default().push(entry);
+            if entry.kind == Kind::File && is_note(&entry.path) {
+                while !folder.is_empty() {
+                    *tree.notes_below.entry(folder).or_default() += 1;
+                    folder = parent_of(folder);
+                }
+            }
+        }
+        tree
+    }
+
+    /// What is in a folder, each folder in it followed by its own.
+    fn told(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
+        for children in self.by_folder.values_mut() {
+            children.sort_by(|one, other| compare(one, other, sort));
+        }
+        let mut told = Vec::new();
+        self.tell(folder, 1, depth, &mut told);
+        told
+    }
+
+    fn tell(&self, folder: &str, level: usize, depth: usize, told: &mut Vec<Child>) {
+        for entry in self.by_folder.get(folder).into_iter().flatten() {
+            let is_folder = entry.kind == Kind::Folder;
+            told.push(Child {
+                path: entry.path.clone(),
+                kind: match entry.kind {
+                    Kind::Folder => ChildKind::Folder,
+                    Kind::File if is_note(&entry.path) => ChildKind::Note,
+                    Kind::File => ChildKind::File,
+                },
+                depth: level,
+                size: (!is_folder).then_some(entry.size),
+                notes: is_folder.then(|| {
+                    self.notes_below
+                        .get(entry.path.as_str())
+                        .copied()
+                        .unwrap_or(0)
+                }),
+            });
+            if is_folder && level < depth {
+                self.tell(&entry.path, level + 1, depth, told);
+            }
+        }
+    }
+}
+
+/// Folders come first, by name whatever the order: they have no time or size of their own.
+fn compare(one: &Entry, other: &Entry, sort: Sort) -> Ordering {
+    let by_name = || {
+        let names = fold_name(&one.path).cmp(&fold_name(&other.path));
+        names.then_with(|| one.path.cmp(&other.path))
+    };
+    let are_files = match (one.kind, other.kind) {
+        (Kind::Folder, Kind::File) => return Ordering::Less,
+        (Kind::File, Kind::Folder) => return Ordering::Greater,
+        (Kind::File, Kind::File) => true,
+        (Kind::Folder, Kind::Folder) => false,
+    };
+    let first = match sort {
+        Sort::NameReversed => by_name().reverse(),
+        Sort::Newest if are_files => other.modified.cmp(&one.modified),
+        Sort::Oldest if are_files => one.modified.cmp(&other.modified),
+        Sort::Largest if are_files => other.size.cmp(&one.size),
+        Sort::Name | Sort::Newest | Sort::Oldest | Sort::Largest => Ordering::Equal,
+    };
+    first.then_with(by_name)
+}

@@ -1,0 +1,68 @@
+//! Counting what is in a notebook, and saying it in words.
+
+use std::collections::BTreeMap;
+
+use notehost_sdk::{Entry, Kind, is_note, notebook_of};
+
+use crate::naming::ROOT;
+
+/// How much is in a notebook.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) notes: u64,
+    pub(crate) folders: u64,
+    pub(crate) files: u64,
+    pub(crate) size: u64,
+}
+
+impl Contents {
+    /// How much is in each notebook, by everything that is in the vault.
+    pub(crate) fn by_notebook(entries: &[Entry]) -> BTreeMap<&str, Contents> {
+        let mut notebooks: BTreeMap<&str, Contents> = BTreeMap::new();
+        for entry in entries {
+            let notebook = notebook_of(&entry.path);
+            // A top-level folder is a notebook, not something in the root.
+            if notebook != ROOT || entry.kind == Kind::File {
+                notebooks.entry(notebook).or_default().add(entry);
+            }
+        }
+        notebooks
+    }
+
+    /// How much these entries are.
+    pub(crate) fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Contents {
+        let mut contents = Contents::default();
+        entries.into_iter().for_each(|entry| contents.add(entry));
+        contents
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        match entry.kind {
+            Kind::Folder => self.folders += 1,
+            Kind::File if is_note(&entry.path) => self.notes += 1,
+            Kind::File => self.files += 1,
+        }
+        self.size += entry.size;
+    }
+}
+
+/// A number of things: `1 note`, `3 notes`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{ending}")
+}
+
+/// A number of bytes as people say it.
+pub(crate) fn sized(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return counted(bytes, "byte");
+    }
+    let mut amount = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while amount >= 999.95 && unit + 1 < UNITS.len() {
+        amount /= 1000.0;
+        unit += 1;
+    }
+    format!("{amount:.1} {}", UNITS[unit])
+}

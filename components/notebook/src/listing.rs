@@ -1,0 +1,238 @@
+//! Looking at notebooks: which there are, how much is in them, what the caller may do.
+
+use notehost_sdk::{Kind, prelude::*};
+
+use crate::contents::{Contents, counted, sized};
+use crate::naming::Name;
+use crate::paging::{self, page};
+use crate::settings::{Settings, Sort};
+
+/// A notebook.
+#[reply]
+pub struct Notebook {
+    /// Its name; `.` for the root.
+    pub notebook: String,
+    /// Its folder in the vault; empty for the root.
+    pub path: String,
+    /// What you may do in it: `r` read, `rw` also write, `rwd` also remove.
+    pub access: String,
+    /// How many notes (`.md`) are in it and its folders.
+    pub notes: u64,
+    /// How many folders are in it.
+    pub folders: u64,
+    /// How many other files are in it: pictures, PDFs.
+    pub files: u64,
+    /// Of all its files, in bytes.
+    pub size: u64,
+    /// An emoji or a short text.
+    pub icon: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// In which order `children` shows what is in it.
+    pub sort: Sort,
+}
+
+impl Notebook {
+    fn new(vault: &Vault, name: &Name, contents: Contents) -> Result<Notebook> {
+        let settings = Settings::of(vault, name.as_str())?;
+        Ok(Notebook {
+            notebook: name.as_str().to_owned(),
+            path: name.path().to_owned(),
+            access: name.access(vault).word().to_owned(),
+            notes: contents.notes,
+            folders: contents.folders,
+            files: contents.files,
+            size: contents.size,
+            icon: settings.icon,
+            description: settings.description,
+            sort: settings.sort.unwrap_or_default(),
+        })
+    }
+
+    /// On one line: `📘 Work (rw): 12 notes, 3 folders, 1 file, 40.2 kB – what it is for`.
+    fn line(&self) -> String {
+        let mut counts = vec![counted(self.notes, "note")];
+        if self.folders > 0 {
+            counts.push(counted(self.folders, "folder"));
+        }
+        if self.files > 0 {
+            counts.push(counted(self.files, "file"));
+        }
+        counts.push(sized(self.size));
+        let icon = self.icon.as_ref().map(|icon| format!("{icon} "));
+        let description = self.description.as_ref().map(|text| {
+            let line = text.lines().next().unwrap_or_default();
+            format!(" – {line}")
+        });
+        format!(
+            "{}{} ({}): {}{}",
+            icon.unwrap_or_default(),
+            self.notebook,
+            self.access,
+            counts.join(", "),
+            description.unwrap_or_default()
+        )
+    }
+}
+
+/// List all notebooks (top-level folders) with icon, description, counts of notes, folders and files, size, and what
+/// you may do in each. Start here to learn what a vault holds.
+#[args]
+pub struct List {
+    /// How many to return, 1 to 500. Default 50.
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Notebooks, by name.
+#[reply]
+pub struct NotebookPage {
+    /// The notebooks; `.`, the root, comes first if it has files of its own.
+    pub items: Vec<Notebook>,
+    /// Give it as `cursor` for the rest.
+    pub next_cursor: Option<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Action for List {
+    type Output = NotebookPage;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<NotebookPage> {
+        let names = Name::all(vault)?;
+        let page = page(names, self.limit, self.cursor.as_deref(), Name::as_str)?;
+        let entries = vault.list_all("", true)?;
+        let contents = Contents::by_notebook(&entries);
+        let items = page.items.iter().map(|name| {
+            let contents = contents.get(name.as_str()).copied().unwrap_or_default();
+            Notebook::new(vault, name, contents)
+        });
+        Ok(NotebookPage {
+            items: items.collect::<Result<_>>()?,
+            next_cursor: page.next,
+            total: page.total,
+        })
+    }
+
+    fn text(page: &NotebookPage) -> String {
+        if page.total == 0 {
+            return "no notebooks yet: `create` makes one".to_owned();
+        }
+        let lines: Vec<String> = page.items.iter().map(Notebook::line).collect();
+        let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
+        format!("{}{more}", lines.join("\n"))
+    }
+}
+
+/// Tell about one notebook: counts of notes, folders and files, size in bytes, icon, description, sort order, and what
+/// you may do in it.
+#[args]
+pub struct Get {
+    /// The notebook's name, such as `Work`; `.` for the notes in the root.
+    pub notebook: String,
+}
+
+impl Action for Get {
+    type Output = Notebook;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Notebook> {
+        let name = Name::find(vault, &self.notebook)?;
+        let mut entries = vault.list_all(name.path(), !name.is_root())?;
+        if name.is_root() {
+            entries.retain(|entry| entry.kind == Kind::File);
+        }
+        Notebook::new(vault, &name, Contents::of(&entries))
+    }
+
+    fn text(notebook: &Notebook) -> String {
+        notebook.line()
+    }
+}
+
+/// Tell what you may do in a notebook, or in all of them: read, write, remove. Only an admin can change it.
+#[args]
+pub struct Permissions {
+    /// The notebook's name; `.` for the root. Without it: all notebooks.
+    pub notebook: Option<String>,
+    /// How many to return, 1 to 500. Default 50.
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// What the caller may do in a notebook.
+#[reply]
+pub struct Permission {
+    /// Its name; `.` for the root.
+    pub notebook: String,
+    /// Its folder in the vault; empty for the root.
+    pub path: String,
+    /// In a word: `r`, `rw` or `rwd`.
+    pub access: String,
+    /// Whether you may create, change and rename.
+    pub write: bool,
+    /// Whether you may remove.
+    pub remove: bool,
+}
+
+/// Permissions, by the notebook's name.
+#[reply]
+pub struct PermissionPage {
+    /// One per notebook. Single folders and notes within can be narrower.
+    pub items: Vec<Permission>,
+    /// Give it as `cursor` for the rest.
+    pub next_cursor: Option<String>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Action for Permissions {
+    type Output = PermissionPage;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<PermissionPage> {
+        let names = match &self.notebook {
+            Some(name) => vec![Name::find(vault, name)?],
+            None => Name::all(vault)?,
+        };
+        let page = page(names, self.limit, self.cursor.as_deref(), Name::as_str)?;
+        let told = page.items.iter().map(|name| {
+            let access = name.access(vault);
+            Permission {
+                notebook: name.as_str().to_owned(),
+                path: name.path().to_owned(),
+                access: access.word().to_owned(),
+                write: access >= Tier::Write,
+                remove: access >= Tier::Delete,
+            }
+        });
+        Ok(PermissionPage {
+            items: told.collect(),
+            next_cursor: page.next,
+            total: page.total,
+        })
+    }
+
+    fn text(page: &PermissionPage) -> String {
+        if page.total == 0 {
+            return "no notebooks yet".to_owned();
+        }
+        let lines: Vec<String> = page.items.iter().map(Permission::line).collect();
+        let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
+        format!("{}{more}", lines.join("\n"))
+    }
+}
+
+impl Permission {
+    fn line(&self) -> String {
+        let rights = match (self.write, self.remove) {
+            (_, true) => "read, write, remove",
+            (true, false) => "read, write; not remove",
+            (false, false) => "read only",
+        };
+        format!("{}: {rights}", self.notebook)
+    }
+}

@@ -1,0 +1,165 @@
+//! Notebooks by name: what a caller may write, and which folder it means.
+
+use notehost_sdk::{Entry, Kind, fold_name, prelude::*};
+
+/// The notebook of the notes that lie in the root.
+pub(crate) const ROOT: &str = ".";
+/// A path in the root, to ask what the caller may do there: the root itself can be listed by anybody.
+const NOTE_IN_ROOT: &str = "note.md";
+/// Longer names would not fit the key that a notebook's settings are kept under.
+const LONGEST_NAME: usize = 180;
+
+/// A notebook that is there and that the caller may see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name(String);
+
+impl Name {
+    /// The notebook that a caller named.
+    pub(crate) fn find(vault: &Vault, name: &str) -> Result<Name> {
+        let name = tidied(name)?;
+        if name == ROOT {
+            return match access(vault, ROOT) {
+                Tier::None => Err(absent(vault, name)),
+                _ => Ok(Name(ROOT.to_owned())),
+            };
+        }
+        match vault.stat(name) {
+            Ok(Entry {
+                path,
+                kind: Kind::Folder,
+                ..
+            }) => Ok(Name(path)),
+            Ok(Entry { path, .. }) => Err(Error::not_found(format!(
+                "`{path}` is a file, not a notebook"
+            ))),
+            Err(error) if error.kind() == Code::NotFound => Err(absent(vault, name)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The notebook that a caller named, unless it is the root, to which this cannot be done.
+    pub(crate) fn find_folder(vault: &Vault, name: &str, doing: &str) -> Result<Name> {
+        let found = Name::find(vault, name)?;
+        if found.is_root() {
+            return Err(Error::validation(format!(
+                "`.` is the root of the vault: it cannot be {doing}"
+            )));
+        }
+        Ok(found)
+    }
+
+    /// All that the caller may see, the root first if it has files of its own.
+    pub(crate) fn all(vault: &Vault) -> Result<Vec<Name>> {
+        let entries = vault.list_all("", false)?;
+        let has_files = entries.iter().any(|entry| entry.kind == Kind::File);
+        let root = has_files.then(|| Name(ROOT.to_owned()));
+        let folders = entries
+            .into_iter()
+            .filter(|entry| entry.kind == Kind::Folder)
+            .map(|entry| Name(entry.path));
+        Ok(root.into_iter().chain(folders).collect())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn is_root(&self) -> bool {
+        self.0 == ROOT
+    }
+
+    /// Its folder in the vault; empty for the root.
+    pub(crate) fn path(&self) -> &str {
+        if self.is_root() { "" } else { &self.0 }
+    }
+
+    /// What the caller may do in it.
+    pub(crate) fn access(&self, vault: &Vault) -> Tier {
+        access(vault, &self.0)
+    }
+
+    /// Refuse unless the caller may write in it.
+    pub(crate) fn must_be_writable(&self, vault: &Vault) -> Result<()> {
+        if self.access(vault) >= Tier::Write {
+            return Ok(());
+        }
+        let denied = format!("may not write in the notebook `{}`", self.0);
+        Err(Error::new(Code::PermissionDenied, denied).with_hint(Tier::Write.granting(&self.0)))
+    }
+}
+
+/// The name of a notebook that is to be made, if one may be called so.
+pub(crate) fn new_name(name: &str) -> Result<&str> {
+    let name = tidied(name)?;
+    if name == ROOT {
+        return Err(Error::validation(
+            "`.` is the root of the vault, which is always there: give another name",
+        ));
+    }
+    if name.len() > LONGEST_NAME {
+        return Err(Error::validation(format!(
+            "a notebook's name has at most {LONGEST_NAME} bytes, and this one has {}",
+            name.len()
+        )));
+    }
+    if let Some(letter) = name.chars().find(|letter| "#^[]|".contains(*letter)) {
+        return Err(Error::validation(format!(
+            "a notebook's name cannot have `{letter}`: no link could lead into `{name}`"
+        )));
+    }
+    Ok(name)
+}
+
+/// Whether two notebooks have the same name but for case and Unicode spelling.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    fold_name(one) == fold_name(other)
+}
+
+/// A name without what people write around it: spaces, a slash at the end.
+fn tidied(name: &str) -> Result<&str> {
+    let tidy = name.trim();
+    let tidy = match tidy.strip_prefix("./") {
+        Some("") => ROOT,
+        Some(rest) => rest,
+        None => tidy,
+    };
+    let tidy = tidy.trim_end_matches('/').trim_end();
+    if tidy.is_empty() {
+        return Err(Error::validation(
+            "a notebook's name is needed, and this is empty; `.` is the notebook of the root",
+        ));
+    }
+    match tidy.split_once('/') {
+        None => Ok(tidy),
+        Some((notebook, _)) => Err(Error::validation(format!(
+            "`{tidy}` is a folder within a notebook; a notebook is a top-level folder, such as `{notebook}`"
+        ))),
+    }
+}
+
+fn access(vault: &Vault, notebook: &str) -> Tier {
+    vault.access(if notebook == ROOT {
+        NOTE_IN_ROOT
+    } else {
+        notebook
+    })
+}
+
+fn absent(vault: &Vault, name: &str) -> Error {
+    let known = Name::all(vault).unwrap_or_default();
+    let shown: Vec<String> = known
+        .iter()
+        .take(10)
+        .map(|name| format!("`{}`", name.as_str()))
+        .collect();
+    let more = known.len() - shown.len();
+    let error = match (shown.is_empty(), more) {
+        (true, _) => return Error::not_found(format!("no notebook `{name}`; there are none")),
+        (false, 0) => format!("no notebook `{name}`; there are {}", shown.join(", ")),
+        (false, _) => format!(
+            "no notebook `{name}`; there are {} and {more} more",
+            shown.join(", ")
+        ),
+    };
+    Error::not_found(error)
+}

@@ -1,0 +1,54 @@
+//! Long lists in pages. A cursor is the name of the last item that was told, so that it survives changes elsewhere.
+
+use notehost_sdk::prelude::*;
+
+const USUAL: usize = 50;
+const MOST: usize = 500;
+
+/// Some of a list.
+pub(crate) struct Page<T> {
+    pub(crate) items: Vec<T>,
+    pub(crate) next: Option<String>,
+    pub(crate) total: usize,
+}
+
+/// The items after a cursor.
+pub(crate) fn page<T>(
+    items: Vec<T>,
+    limit: Option<usize>,
+    cursor: Option<&str>,
+    name: impl Fn(&T) -> &str,
+) -> Result<Page<T>> {
+    let limit = match limit.unwrap_or(USUAL) {
+        0 => return Err(Error::validation("`limit` is at least 1")),
+        limit => limit.min(MOST),
+    };
+    let begin = match cursor {
+        None => 0,
+        Some(cursor) => match items.iter().position(|item| name(item) == cursor) {
+            Some(at) => at + 1,
+            None => {
+                return Err(Error::validation(format!(
+                    "`cursor` is `{cursor}`, which is not in this list (any more): leave it out to begin again"
+                )));
+            }
+        },
+    };
+    let total = items.len();
+    let items: Vec<T> = items.into_iter().skip(begin).take(limit).collect();
+    let has_more = begin + items.len() < total;
+    let next = items.last().filter(|_| has_more);
+    Ok(Page {
+        next: next.map(|last| name(last).to_owned()),
+        items,
+        total,
+    })
+}
+
+/// The last line of a page's text, if there is more.
+pub(crate) fn more(shown: usize, total: usize, next: Option<&String>) -> String {
+    match next {
+        None => String::new(),
+        Some(next) => format!("\n… {shown} of {total}; for more: cursor `{next}`"),
+    }
+}

@@ -1,0 +1,98 @@
+//! What is kept about a notebook beside its folder: icon, description, sort order. One key of the store each, found
+//! whatever the name's case, because other programs may respell a folder.
+
+use notehost_sdk::{fold_name, prelude::*, serde, serde_json};
+
+/// In which order a notebook shows what is in it.
+#[args]
+#[derive(Copy, PartialEq, Eq, Default, serde::Serialize)]
+pub enum Sort {
+    /// By name, A first.
+    #[default]
+    Name,
+    /// By name, Z first.
+    NameReversed,
+    /// By time of change, the latest first.
+    Newest,
+    /// By time of change, the earliest first.
+    Oldest,
+    /// By size, the largest first.
+    Largest,
+}
+
+/// What is kept about one notebook.
+#[reply]
+#[derive(Default, PartialEq, Eq, serde::Deserialize)]
+pub(crate) struct Settings {
+    pub(crate) icon: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) sort: Option<Sort>,
+}
+
+impl Settings {
+    /// What is kept about a notebook. Something that cannot be understood counts as nothing: it is only decoration.
+    pub(crate) fn of(vault: &Vault, notebook: &str) -> Result<Settings> {
+        let key = key(notebook);
+        let kept = match key.len() > LONGEST_KEY {
+            true => None,
+            false => vault.store_get(&key)?,
+        };
+        Ok(kept
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default())
+    }
+
+    /// Keep this about a notebook; nothing is kept about one that has no settings.
+    pub(crate) fn keep(&self, vault: &Vault, notebook: &str) -> Result<()> {
+        if *self == Settings::default() {
+            return Settings::forget(vault, notebook);
+        }
+        let bytes = serde_json::to_vec(self)
+            .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
+        vault.store_set(&key(notebook), &bytes)
+    }
+
+    pub(crate) fn forget(vault: &Vault, notebook: &str) -> Result<()> {
+        let key = key(notebook);
+        if key.len() > LONGEST_KEY || vault.store_get(&key)?.is_none() {
+            return Ok(());
+        }
+        vault.store_remove(&key)
+    }
+
+    /// Take over what a caller gave; an empty text takes a setting away.
+    pub(crate) fn change(
+        &mut self,
+        icon: Option<String>,
+        description: Option<String>,
+    ) -> Result<()> {
+        if let Some(icon) = icon {
+            self.icon = checked("icon", &icon, LONGEST_ICON)?;
+        }
+        if let Some(description) = description {
+            self.description = checked("description", &description, LONGEST_DESCRIPTION)?;
+        }
+        Ok(())
+    }
+}
+
+/// The longest key that the store takes, in bytes.
+const LONGEST_KEY: usize = 200;
+/// In characters: an emoji of a family has eleven.
+const LONGEST_ICON: usize = 32;
+const LONGEST_DESCRIPTION: usize = 2000;
+
+fn key(notebook: &str) -> String {
+    format!("notebook/{}", fold_name(notebook))
+}
+
+fn checked(field: &str, text: &str, longest: usize) -> Result<Option<String>> {
+    let text = text.trim();
+    let length = text.chars().count();
+    if length > longest {
+        return Err(Error::validation(format!(
+            "`{field}` has at most {longest} characters, and this has {length}"
+        )));
+    }
+    Ok((!text.is_empty()).then(|| text.to_owned()))
+}

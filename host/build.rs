@@ -1,0 +1,127 @@
+//! Builds the first-party components for wasm32-wasip2 and hands them to the program as embedded bytes.
+//!
+//! They are built in a target folder of their own with one fixed profile, whatever profile the host is built with:
+//! a component is always the one that is released. Cargo rebuilds only those whose sources changed.
+
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const TARGET: &str = "wasm32-wasip2";
+
+fn main() {
+    let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"))
+        .parent()
+        .expect("the host lies in the workspace")
+        .to_owned();
+    for watched in ["components", "sdk", "wit", "Cargo.lock"] {
+        println!("cargo::rerun-if-changed={}", workspace.join(watched).display());
+    }
+    let names = component_names(&workspace.join("components"));
+    ask_for_target();
+    let built = build(&workspace, &names);
+    embed(&workspace, &names, &built);
+}
+
+/// Every folder of `components` that is a crate.
+fn component_names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .expect("the components folder can be read")
+        .map(|entry| entry.expect("the components folder can be read").path())
+        .filter(|path| path.join("Cargo.toml").exists())
+        .filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Install the compiler's library for the target where it is missing. Rustup's own automatic installation may be
+/// switched off, so it has to be asked.
+fn ask_for_target() {
+    let rustc = env::var_os("RUSTC").expect("cargo sets it");
+    let libraries = Command::new(&rustc)
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .expect("rustc runs");
+    let folder = String::from_utf8_lossy(&libraries.stdout).trim().to_owned();
+    if Path::new(&folder).exists() {
+        return;
+    }
+    println!("cargo::warning=the target {TARGET} is missing: installing it with `rustup target add {TARGET}`");
+    let added = Command::new("rustup").args(["target", "add", TARGET]).status();
+    if !added.is_ok_and(|status| status.success()) {
+        panic!("the target {TARGET} is missing and rustup could not add it: run `rustup target add {TARGET}`");
+    }
+}
+
+/// Build all components at once; returns the folder with the results.
+fn build(workspace: &Path, names: &[String]) -> PathBuf {
+    let target = target_folder();
+    let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets it"));
+    cargo
+        .current_dir(workspace)
+        .args(["build", "--release", "--locked", "--target", TARGET, "--target-dir"])
+        .arg(&target);
+    for name in names {
+        cargo.args(["--package", &format!("notehost-{name}")]);
+    }
+    // What is set for the host's own build must not reach this one.
+    for (variable, _) in env::vars_os() {
+        let variable = variable.to_string_lossy().into_owned();
+        let of_host = variable.starts_with("CARGO_") && !is_users_own(&variable);
+        if of_host || variable == "RUSTFLAGS" {
+            cargo.env_remove(variable);
+        }
+    }
+    for (setting, value) in [
+        ("OPT_LEVEL", "3"),
+        ("LTO", "true"),
+        ("CODEGEN_UNITS", "1"),
+        ("PANIC", "abort"),
+        ("STRIP", "true"),
+        ("DEBUG", "false"),
+        ("INCREMENTAL", "false"),
+    ] {
+        cargo.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
+    }
+    let status = cargo.status().expect("cargo runs");
+    assert!(status.success(), "the components could not be built for {TARGET}");
+    target.join(TARGET).join("release")
+}
+
+/// Where cargo finds its registry and its network settings.
+fn is_users_own(variable: &str) -> bool {
+    ["CARGO_HOME", "CARGO_NET", "CARGO_HTTP", "CARGO_REGISTR", "CARGO_SOURCE"]
+        .iter()
+        .any(|prefix| variable.starts_with(prefix))
+}
+
+/// A folder beside the host's own build, shared by all profiles.
+fn target_folder() -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    // <target>/<profile>/build/<package>/out
+    out.ancestors()
+        .nth(4)
+        .expect("cargo's layout")
+        .join("components")
+}
+
+fn embed(workspace: &Path, names: &[String], built: &Path) {
+    let mut source = String::from("/// All of them.\npub static EMBEDDED: &[Embedded] = &[\n");
+    for name in names {
+        let wasm = built.join(format!("notehost_{name}.wasm"));
+        let description = workspace.join("components").join(name).join("description.json");
+        writeln!(
+            source,
+            "    Embedded {{ name: {name:?}, wasm: include_bytes!({:?}), description: include_str!({:?}) }},",
+            wasm.display().to_string(),
+            description.display().to_string(),
+        )
+        .expect("writing to a string");
+    }
+    source.push_str("];\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("embedded.rs"), source).expect("OUT_DIR can be written");
+}

@@ -1,0 +1,151 @@
+//! One action, explained: what it does, its fields as flags, and a command to begin with.
+
+use clap::Args;
+use serde_json::Value;
+
+use super::call::Call;
+use super::failure::Failure;
+use super::fields::{Fields, accepted, kind_of, quoted};
+use super::terminal::Terminal;
+use super::tools::effect_word;
+use crate::config::nearest;
+use crate::registry::{Action, Domain};
+
+/// The help of one action of a domain.
+pub(super) fn of_action(
+    terminal: &Terminal,
+    domain: &Domain,
+    name: &str,
+) -> Result<String, Failure> {
+    let action = find(domain, name)?;
+    let fields = Fields::of(&domain.name, &action.name, &action.input);
+    let rows = fields.iter().map(|(name, schema, is_required)| {
+        let told = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let need = match (is_required, schema.get("default")) {
+            (true, _) => "required".to_owned(),
+            (false, None) => String::new(),
+            (false, Some(Value::String(default))) => format!("default {default}"),
+            (false, Some(default)) => format!("default {default}"),
+        };
+        vec![flag(name), accepted(schema), need, told.to_owned()]
+    });
+    Ok(format!(
+        "{} {}\n{}\n\n{}\n{}\n  {}\n",
+        terminal.strong(&format!("{} {}", domain.name, action.name)),
+        terminal.faint(&format!("(effect: {})", effect_word(action.effect))),
+        terminal.safe(action.description.trim()),
+        terminal.table(&["field", "takes", "", "what it says"], rows),
+        terminal.strong("For example:"),
+        terminal.good(&example(domain, action, &fields)),
+    ))
+}
+
+fn find<'a>(domain: &'a Domain, name: &str) -> Result<&'a Action, Failure> {
+    if let Some(found) = domain.action(name) {
+        return Ok(found);
+    }
+    let known: Vec<&str> = domain
+        .actions
+        .iter()
+        .map(|action| action.name.as_str())
+        .collect();
+    let told = match nearest(name, known.iter().copied()) {
+        Some(near) => format!(
+            "`{}` has no action `{name}`: did you mean `{near}`?",
+            domain.name
+        ),
+        None => format!("`{}` has no action `{name}`", domain.name),
+    };
+    Err(Failure::usage(told).with_hint(format!("it has {}", known.join(", "))))
+}
+
+/// A field as it is written; one that has the name of a flag of `call` goes behind `--`.
+fn flag(name: &str) -> String {
+    let command = Call::augment_args(clap::Command::new("call"));
+    let is_taken = command
+        .get_arguments()
+        .any(|argument| argument.get_long() == Some(name));
+    if is_taken {
+        format!("-- --{name}")
+    } else {
+        format!("--{name}")
+    }
+}
+
+/// A command that gives the fields that must be given.
+fn example(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
+    let mut command = format!(
+        "notehost call {} {} --vault ~/notes",
+        domain.name, action.name
+    );
+    if effect_word(action.effect) != "read" {
+        command.push_str(if effect_word(action.effect) == "write" {
+            " --allow rw"
+        } else {
+            " --allow rwd"
+        });
+    }
+    for (name, schema, _) in fields.iter().filter(|(_, _, is_required)| *is_required) {
+        command.push_str(&format!(
+            " {} {}",
+            flag(name),
+            quoted(&example_value(name, schema))
+        ));
+    }
+    command
+}
+
+fn example_value(name: &str, schema: &Value) -> String {
+    let told = schema
+        .get("examples")
+        .and_then(|examples| examples.get(0))
+        .or_else(|| schema.get("enum")?.get(0));
+    match told {
+        Some(Value::String(text)) => return text.clone(),
+        Some(other) => return other.to_string(),
+        None => {}
+    }
+    let items = schema.get("items").unwrap_or(&Value::Null);
+    match (name, kind_of(schema)) {
+        (_, "array") if kind_of(items) == "object" => format!("[{}]", example_object(items)),
+        (_, "array") => example_value(name.trim_end_matches('s'), items),
+        (_, "object") if name == "set" || name == "properties" => r#"{"status": "done"}"#.into(),
+        (_, "object") => example_object(schema),
+        (_, "integer" | "number") => "10".into(),
+        (_, "boolean") => "true".into(),
+        ("path" | "from" | "source", _) => "Work/Plan.md".into(),
+        ("to" | "into", _) => "Work/Next plan.md".into(),
+        ("notebook", _) => "Work".into(),
+        ("section", _) => "Plan > Next steps".into(),
+        ("text" | "content", _) => "A line of text".into(),
+        ("query", _) => "garden".into(),
+        (name, _) => name.to_uppercase(),
+    }
+}
+
+/// The fields that an object must have, filled in.
+fn example_object(schema: &Value) -> String {
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let fields = required.filter_map(Value::as_str).map(|name| {
+        let inner = schema
+            .get("properties")
+            .and_then(|properties| properties.get(name))
+            .unwrap_or(&Value::Null);
+        let value = example_value(name, inner);
+        // Texts are quoted; numbers, lists and objects are JSON already.
+        let value = if kind_of(inner) == "string" {
+            Value::String(value).to_string()
+        } else {
+            value
+        };
+        format!("\"{name}\": {value}")
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+}

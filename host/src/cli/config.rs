@@ -1,0 +1,174 @@
+//! `notehost config`: the settings, where each comes from, whether they can be used, and a file to begin with.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::call::print_json;
+use super::failure::Failure;
+use super::options::{self, Common, Serving};
+use super::terminal::Terminal;
+use crate::config::{config_file, expand_home, template};
+
+/// Show, check or write the settings.
+#[derive(Debug, Subcommand)]
+pub(super) enum Config {
+    /// Show every setting and where it comes from
+    Show(Show),
+    /// Check a config file
+    Validate(Validate),
+    /// Write a config file in which every setting is explained
+    Init(Init),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    #[command(flatten)]
+    serving: Serving,
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Validate {
+    /// The config file, instead of the one in the platform's place
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Init {
+    /// The folder of notes that the file names
+    vault: Option<PathBuf>,
+    /// Where to write it, instead of the platform's place
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+}
+
+impl Config {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        match self {
+            Config::Show(command) => command.run(),
+            Config::Validate(command) => command.run(),
+            Config::Init(command) => command.run(),
+        }
+    }
+}
+
+impl Show {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let loaded = options::load(self.serving.given())?;
+        let terminal = Terminal::stdout();
+        let values = loaded.values();
+        if self.json_output || !terminal.is_terminal() {
+            let items: Vec<Value> = values
+                .iter()
+                .map(|shown| json!({"key": shown.key, "value": shown.value, "origin": shown.origin.to_string()}))
+                .collect();
+            print_json(&terminal, json!({ "items": items }));
+        } else {
+            let row = |value: &Value| match value {
+                Value::Null => "–".to_owned(),
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            };
+            let rows = values.iter().map(|shown| {
+                vec![
+                    shown.key.clone(),
+                    row(&shown.value),
+                    shown.origin.to_string(),
+                ]
+            });
+            terminal.print(&terminal.table(&["key", "value", "origin"], rows));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Validate {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let invalid = |error: crate::config::ConfigError| {
+            Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
+        };
+        let mut given = self.common.given();
+        given.config = self.file.or(given.config);
+        let loaded = crate::config::load(given, &|name| std::env::var_os(name)).map_err(invalid)?;
+        let Some(file) = &loaded.file else {
+            return Err(Failure::call("there is no config file")
+                .with_hint("write one with every setting explained: `notehost config init`"));
+        };
+        loaded.check().map_err(invalid)?;
+        let vaults = match loaded.settings.vaults.len() {
+            0 => "no vault".to_owned(),
+            1 => "one vault".to_owned(),
+            several => format!("{several} vaults"),
+        };
+        let terminal = Terminal::stdout();
+        terminal.print(&format!(
+            "{} {} ({vaults})\n",
+            terminal.good("valid:"),
+            file.display()
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Init {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let named = self
+            .config
+            .or_else(|| std::env::var_os("NOTEHOST_CONFIG").map(PathBuf::from));
+        let path = named
+            .map(|path| expand_home(&path))
+            .or_else(config_file)
+            .ok_or_else(|| {
+                Failure::start("this machine has no folder for settings")
+                    .with_hint("name a file with `--config FILE`")
+            })?;
+        let shown = path.display();
+        if path.exists() && !self.force {
+            return Err(Failure::call(format!("`{shown}` is already there"))
+                .with_hint("edit it, or replace it with `--force`"));
+        }
+        let vault = self
+            .vault
+            .map(|vault| std::path::absolute(expand_home(&vault)).unwrap_or(vault));
+        refuse_within(&path, vault.as_deref())?;
+        let written = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, template(vault.as_deref())));
+        written.map_err(|error| Failure::call(format!("cannot write `{shown}`: {error}")))?;
+        let next = if vault.is_some() {
+            "look through it, then: notehost serve"
+        } else {
+            "say in it where your notes are, then: notehost config validate"
+        };
+        let terminal = Terminal::stdout();
+        terminal.print(&format!(
+            "{} {shown}\n{}\n",
+            terminal.good("written:"),
+            terminal.faint(next)
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A config file inside the vault it is for would be refused at once.
+fn refuse_within(file: &std::path::Path, vault: Option<&std::path::Path>) -> Result<(), Failure> {
+    let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    match vault {
+        Some(vault) if file.starts_with(vault) => Err(Failure::call(
+            "the config file would lie inside the vault, where note tools could reach it",
+        )
+        .with_hint("name another place with `--config FILE`")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,142 @@
+//! The sample notes of `notehost serve --demo`, and the folder they are put in.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::fields::quoted;
+use super::terminal::Terminal;
+
+macro_rules! notes {
+    ($($path:literal),* $(,)?) => {
+        [$(($path, include_str!(concat!("../../demo/", $path)))),*]
+    };
+}
+
+/// Every sample note, by its path in the vault.
+const NOTES: [(&str, &str); 14] = notes![
+    "Welcome.md",
+    "Coffee/Beans.md",
+    "Coffee/Brewing flashcards.md",
+    "Coffee/Kissa notes 喫茶店.md",
+    "Coffee/The morning cup.md",
+    "Garden/Balcony plan.md",
+    "Garden/Compost.md",
+    "Garden/Sowing calendar.md",
+    "Garden/Tomatoes.md",
+    "Journal/2026-04-11.md",
+    "Journal/2026-04-12.md",
+    "People/Hana.md",
+    "People/Tomás.md",
+    "People/Supper club.md",
+];
+
+/// A folder with the sample notes in it.
+pub(super) struct Demo {
+    folder: PathBuf,
+}
+
+impl Demo {
+    /// Write the sample notes into a new temporary folder. It stays when the program ends: a person may want to
+    /// look at what a client did.
+    pub(super) fn make() -> io::Result<Demo> {
+        let demo = Demo {
+            folder: new_folder(&std::env::temp_dir())?,
+        };
+        for (path, text) in NOTES {
+            let file = demo.notes().join(path);
+            file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            std::fs::write(file, text)?;
+        }
+        Ok(demo)
+    }
+
+    /// The vault.
+    pub(super) fn notes(&self) -> PathBuf {
+        self.folder.join("notes")
+    }
+
+    /// What the machine keeps about it.
+    pub(super) fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    /// Where it is and what to try.
+    pub(super) fn introduction(&self, terminal: &Terminal) -> String {
+        let folder = self.notes();
+        let shown = quoted(&folder.to_string_lossy());
+        format!(
+            "{}\n  {} sample notes about coffee, a balcony garden and friends, to read, change and remove freely:\n    \
+             {}\n  Open the folder in Obsidian, or ask a client:\n    “What is still to do in the garden?”\n    “Add the \
+             shopping for Saturday's supper club to today's note.”\n    “Rename Beans to Bean shelf and check that every \
+             link follows.”\n",
+            terminal.strong("Notehost demo"),
+            NOTES.len(),
+            terminal.good(&shown),
+        )
+    }
+}
+
+/// A folder that nobody else can have put there.
+fn new_folder(place: &Path) -> io::Result<PathBuf> {
+    for attempt in 0..1000 {
+        let folder = place.join(format!("notehost-demo-{}-{attempt}", std::process::id()));
+        let mut builder = std::fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(()) => return Ok(folder),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_sample_file_is_a_sample_note() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
+        let mut found = HashSet::new();
+        for notebook in std::fs::read_dir(&folder).expect("the folder").flatten() {
+            let name = notebook.file_name().into_string().expect("a name");
+            match std::fs::read_dir(notebook.path()) {
+                Ok(notes) => found.extend(
+                    notes
+                        .flatten()
+                        .map(|note| format!("{name}/{}", note.file_name().to_string_lossy())),
+                ),
+                Err(_) => _ = found.insert(name),
+            }
+        }
+        assert_eq!(
+            found,
+            NOTES.iter().map(|(path, _)| (*path).to_owned()).collect()
+        );
+    }
+
+    #[test]
+    fn every_link_between_them_leads_somewhere() {
+        let names: HashSet<&str> = NOTES
+            .iter()
+            .filter_map(|(path, _)| path.rsplit('/').next()?.strip_suffix(".md"))
+            .collect();
+        for (path, text) in NOTES {
+            for link in text
+                .split("[[")
+                .skip(1)
+                .filter_map(|rest| rest.split("]]").next())
+            {
+                let target = link.split(['|', '#', '\\']).next().unwrap_or_default();
+                assert!(
+                    target.is_empty() || names.contains(target),
+                    "{path}: [[{link}]]"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! `notehost doctor`: looks at everything that could go wrong and says what to do about it. It changes nothing but
+//! the state folder, which it makes if it is missing.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::call::print_json;
+use super::doctor_vault;
+use super::failure::Failure;
+use super::options::{self, Serving};
+use super::terminal::Terminal;
+use crate::config::{Given, Loaded};
+
+/// Less free space than this and writing may soon fail.
+const LITTLE_SPACE: u64 = 512 << 20;
+/// Less than this and the next write may be the one.
+const NO_SPACE: u64 = 32 << 20;
+/// This program was not written before the first of January 2025.
+const EARLIEST: Duration = Duration::from_secs(1_735_689_600);
+
+/// Check that everything is as it should be.
+#[derive(Debug, Args)]
+pub(super) struct Doctor {
+    #[command(flatten)]
+    serving: Serving,
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+}
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Ok,
+    Warn,
+    Fail,
+}
+
+/// One line of the report.
+#[derive(Debug)]
+pub(super) struct Check {
+    verdict: Verdict,
+    subject: String,
+    found: String,
+    advice: String,
+}
+
+impl Check {
+    /// As it should be.
+    pub(super) fn ok(subject: impl Into<String>, found: impl Into<String>) -> Check {
+        Check::new(Verdict::Ok, subject, found, "")
+    }
+
+    /// It works, and a person should know.
+    pub(super) fn warn(
+        subject: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Check {
+        Check::new(Verdict::Warn, subject, found, advice)
+    }
+
+    /// It does not work.
+    pub(super) fn fail(
+        subject: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Check {
+        Check::new(Verdict::Fail, subject, found, advice)
+    }
+
+    fn new(
+        verdict: Verdict,
+        subject: impl Into<String>,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Check {
+        Check {
+            verdict,
+            subject: subject.into(),
+            found: found.into(),
+            advice: advice.into(),
+        }
+    }
+}
+
+impl Doctor {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let checks = options::block_on(async { examine(self.serving.given()).await })?;
+        let terminal = Terminal::stdout();
+        if self.json_output || !terminal.is_terminal() {
+            let items: Vec<Value> = checks.iter().map(as_json).collect();
+            print_json(&terminal, json!({ "items": items }));
+        } else {
+            terminal.print(&report(&terminal, &checks));
+        }
+        let failed = checks.iter().any(|check| check.verdict == Verdict::Fail);
+        Ok(ExitCode::from(u8::from(failed)))
+    }
+}
+
+async fn examine(given: Given) -> Vec<Check> {
+    let mut checks = vec![clock(SystemTime::now())];
+    let loaded = match options::load(given) {
+        Ok(loaded) => loaded,
+        Err(failure) => {
+            checks.push(Check::fail(
+                "config",
+                failure.message(),
+                failure.hint().unwrap_or_default(),
+            ));
+            return checks;
+        }
+    };
+    checks.push(config(&loaded));
+    let state = &loaded.running.state;
+    checks.push(writable_state(state));
+    checks.extend(free_space("state folder", state));
+    checks.push(components(&loaded).await);
+    for vault in &loaded.settings.vaults {
+        checks.extend(doctor_vault::examine(vault, state));
+        checks.extend(free_space(&format!("vault {}", vault.id), &vault.path));
+    }
+    if let Some(address) = loaded.running.http {
+        checks.push(match TcpListener::bind(address) {
+            Ok(_) => Check::ok("http", format!("{address} is free")),
+            Err(error) => Check::fail(
+                "http",
+                format!("{address} cannot be listened on: {error}"),
+                "end the program that has it, or choose another port with `--http ADDR`",
+            ),
+        });
+    }
+    checks
+}
+
+fn config(loaded: &Loaded) -> Check {
+    let place = loaded
+        .file
+        .as_ref()
+        .map_or("none, so defaults".to_owned(), |file| {
+            file.display().to_string()
+        });
+    match loaded.check() {
+        Err(error) => Check::fail(
+            "config",
+            error.to_string(),
+            error.hint().unwrap_or_default(),
+        ),
+        Ok(()) if loaded.settings.vaults.is_empty() => Check::warn(
+            "config",
+            format!("{place}; no vault is named"),
+            "name a folder: `notehost doctor ~/notes`, or write a config: `notehost config init`",
+        ),
+        Ok(()) => Check::ok("config", place),
+    }
+}
+
+async fn components(loaded: &Loaded) -> Check {
+    let domains = match options::load_components(loaded).await {
+        Ok(domains) => domains,
+        Err(error) => {
+            return Check::fail(
+                "components",
+                error.to_string(),
+                "the sandbox needs a 64-bit processor",
+            );
+        }
+    };
+    if !domains.broken().is_empty() {
+        let told: Vec<String> = domains
+            .broken()
+            .iter()
+            .map(|broken| format!("{}: {}", broken.name, broken.reason))
+            .collect();
+        return Check::fail(
+            "components",
+            told.join("; "),
+            "mend `[components]` in the config file, or leave them out there",
+        );
+    }
+    let actions: usize = domains.domains().map(|domain| domain.actions.len()).sum();
+    let names: Vec<&str> = domains
+        .domains()
+        .map(|domain| domain.name.as_str())
+        .collect();
+    Check::ok(
+        "components",
+        format!("{} with {actions} actions", names.join(", ")),
+    )
+}
+
+fn writable_state(state: &Path) -> Check {
+    let probe = state.join(format!(".doctor-{}", std::process::id()));
+    let written = std::fs::create_dir_all(state)
+        .and_then(|()| std::fs::write(&probe, b""))
+        .and_then(|()| std::fs::remove_file(&probe));
+    match written {
+        Ok(()) => Check::ok("state folder", state.display().to_string()),
+        Err(error) => Check::fail(
+            "state folder",
+            format!("{} cannot be written: {error}", state.display()),
+            "give yourself the right to write there, or name another folder with `--state DIR`",
+        ),
+    }
+}
+
+#[cfg(unix)]
+fn free_space(subject: &str, folder: &Path) -> Option<Check> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let told = format!("{} MiB are free on its disk", free >> 20);
+    Some(match free {
+        ..NO_SPACE => Check::fail(
+            subject,
+            told,
+            "free some space: the next change may not fit",
+        ),
+        NO_SPACE..LITTLE_SPACE => Check::warn(subject, told, "free some space soon"),
+        _ => return None,
+    })
+}
+
+#[cfg(not(unix))]
+fn free_space(_: &str, _: &Path) -> Option<Check> {
+    None
+}
+
+fn clock(now: SystemTime) -> Check {
+    if now < SystemTime::UNIX_EPOCH + EARLIEST {
+        Check::fail(
+            "clock",
+            "this machine's clock is years behind",
+            "set it: history and tokens go by it",
+        )
+    } else {
+        Check::ok("clock", "plausible")
+    }
+}
+
+fn as_json(check: &Check) -> Value {
+    let verdict = match check.verdict {
+        Verdict::Ok => "ok",
+        Verdict::Warn => "warn",
+        Verdict::Fail => "fail",
+    };
+    json!({"verdict": verdict, "subject": check.subject, "found": check.found, "advice": check.advice})
+}
+
+fn report(terminal: &Terminal, checks: &[Check]) -> String {
+    let mut text = String::new();
+    let width = checks
+        .iter()
+        .map(|check| check.subject.chars().count())
+        .max()
+        .unwrap_or_default();
+    for check in checks {
+        let verdict = match check.verdict {
+            Verdict::Ok => terminal.good("  ok"),
+            Verdict::Warn => terminal.warning("warn"),
+            Verdict::Fail => terminal.bad("fail"),
+        };
+        text.push_str(&format!(
+            "{verdict}  {:width$}  {}\n",
+            check.subject,
+            terminal.safe(&check.found)
+        ));
+        if !check.advice.is_empty() {
+            text.push_str(&format!(
+                "      {:width$}  {}\n",
+                "",
+                terminal.faint(&terminal.safe(&check.advice))
+            ));
+        }
+    }
+    let count = |verdict| {
+        checks
+            .iter()
+            .filter(|check| check.verdict == verdict)
+            .count()
+    };
+    let summary = match (count(Verdict::Fail), count(Verdict::Warn)) {
+        (0, 0) => terminal.good("everything is as it should be"),
+        (0, warnings) => terminal.warning(&format!("it works; {warnings} to look at")),
+        (failures, _) => terminal.bad(&format!("{failures} to mend")),
+    };
+    format!("{text}\n{summary}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_from_before_the_program_is_wrong() {
+        assert_eq!(clock(SystemTime::UNIX_EPOCH).verdict, Verdict::Fail);
+        assert_eq!(clock(SystemTime::now()).verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn a_state_folder_that_cannot_be_made_fails() {
+        let root = tempfile::tempdir().expect("a folder");
+        let file = root.path().join("file");
+        std::fs::write(&file, "").expect("a file");
+        assert_eq!(writable_state(&file.join("state")).verdict, Verdict::Fail);
+        assert_eq!(
+            writable_state(&root.path().join("state")).verdict,
+            Verdict::Ok
+        );
+    }
+}

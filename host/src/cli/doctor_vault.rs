@@ -1,0 +1,135 @@
+//! What `doctor` says about one vault. The vault room looks; here it is put into words.
+
+use std::path::Path;
+
+use super::doctor::Check;
+use crate::config::VaultEntry;
+use crate::vault::{Findings, LARGE_NOTE, holder, inspect};
+
+/// How many paths of a long list are told.
+const TOLD: usize = 5;
+
+/// Everything worth telling about a vault.
+pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
+    let subject = format!("vault {}", vault.id);
+    let found = match inspect(&vault.path) {
+        Ok(found) => found,
+        Err(error) => {
+            let told = format!("{} cannot be opened: {error}", vault.path.display());
+            return vec![Check::fail(
+                subject,
+                told,
+                "name a folder that exists and that you may read",
+            )];
+        }
+    };
+    let mut checks = vec![Check::ok(
+        subject.as_str(),
+        format!(
+            "{}: {} notes, {} KiB",
+            vault.path.display(),
+            found.notes,
+            found.bytes.div_ceil(1024)
+        ),
+    )];
+    if let Ok(Some(who)) = holder(&vault.id, &vault.path, state) {
+        checks.push(Check::warn(
+            subject.as_str(),
+            format!("it is being served by process {who}"),
+            "another process can serve or call it when that one has ended",
+        ));
+    }
+    if !found.is_writable {
+        checks.push(Check::warn(
+            subject.as_str(),
+            "its folder cannot be written by you",
+            "clients will only be able to read, whatever their tier",
+        ));
+    }
+    checks.extend(oddities(&subject, &found));
+    checks
+}
+
+fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
+    let twins: Vec<String> = found.twins.iter().map(|alike| alike.join(" / ")).collect();
+    let large = format!("over {} MiB, slow to read and to edit", LARGE_NOTE >> 20);
+    let lists: [(&[String], &str, &str); 9] = [
+        (
+            &found.unreadable,
+            "cannot be read",
+            "give yourself the right to read, or move them out of the vault",
+        ),
+        (
+            &found.read_only,
+            "read-only on disk",
+            "changes to them will be refused; `chmod u+w` allows them",
+        ),
+        (
+            &found.not_utf8,
+            "not UTF-8, so they cannot be read as text",
+            "convert them: `iconv -f latin1 -t utf8 OLD > NEW`",
+        ),
+        (
+            &found.unspeakable,
+            "names that no path can spell",
+            "rename them without backslashes and control characters",
+        ),
+        (
+            &twins,
+            "names that differ only in case or accents' encoding",
+            "rename one of each: other systems take them for the same",
+        ),
+        (
+            &found.stray_links,
+            "symbolic links that lead out of the vault or nowhere",
+            "clients cannot see them; copy the notes in if they should",
+        ),
+        (&found.large, &large, "split them"),
+        (
+            &found.future,
+            "changed in the future",
+            "check the clocks of the machines that share this folder",
+        ),
+        (
+            &found.leftovers,
+            "left by an interrupted change",
+            "the next `notehost serve` finishes the change or takes it back",
+        ),
+    ];
+    lists
+        .into_iter()
+        .filter(|(paths, _, _)| !paths.is_empty())
+        .map(|(paths, what, advice)| {
+            Check::warn(
+                subject,
+                format!("{} {what}: {}", paths.len(), some(paths)),
+                advice,
+            )
+        })
+        .collect()
+}
+
+/// The first few of a list of paths.
+fn some(paths: &[String]) -> String {
+    let told = paths
+        .iter()
+        .take(TOLD)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    match paths.len().saturating_sub(TOLD) {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let paths: Vec<String> = (0..8).map(|number| format!("{number}.md")).collect();
+        assert_eq!(some(&paths), "0.md, 1.md, 2.md, 3.md, 4.md and 3 more");
+    }
+}

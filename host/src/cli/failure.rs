@@ -1,0 +1,105 @@
+//! How a command ends when it did not work: a sentence, what to do about it, and the exit code.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use super::terminal::Terminal;
+use crate::config::ConfigError;
+use crate::dispatch::StartError;
+use crate::runtime::LoadError;
+
+/// Why a command did not work.
+#[derive(Debug)]
+pub(super) struct Failure {
+    code: u8,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// The call failed.
+    pub(super) fn call(message: impl Into<String>) -> Failure {
+        Failure::new(1, message)
+    }
+
+    /// The command line does not say what to do.
+    pub(super) fn usage(message: impl Into<String>) -> Failure {
+        Failure::new(2, message)
+    }
+
+    /// Nothing could be started.
+    pub(super) fn start(message: impl Into<String>) -> Failure {
+        Failure::new(3, message)
+    }
+
+    fn new(code: u8, message: impl Into<String>) -> Failure {
+        Failure {
+            code,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Add what the person can do.
+    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Add what the person can do, where somebody knows.
+    pub(super) fn with_any_hint(mut self, hint: Option<String>) -> Failure {
+        self.hint = hint;
+        self
+    }
+
+    /// What went wrong.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the person can do.
+    pub(super) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    /// The code that the process ends with.
+    pub(super) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code)
+    }
+
+    /// Tell the person.
+    pub(super) fn tell(&self, terminal: &Terminal) {
+        let mut told = format!(
+            "{} {}\n",
+            terminal.bad("error:"),
+            terminal.safe(&self.message)
+        );
+        if let Some(hint) = &self.hint {
+            told.push_str(&format!(
+                " {} {}\n",
+                terminal.good("hint:"),
+                terminal.safe(hint)
+            ));
+        }
+        // Where nobody listens nothing can be told.
+        let _ = std::io::stderr().write_all(told.as_bytes());
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        Failure::start(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Self {
+        Failure::start(error.to_string()).with_any_hint(error.hint())
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Failure::start(error.to_string())
+    }
+}

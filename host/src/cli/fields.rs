@@ -1,0 +1,270 @@
+//! `--field value` on the command line becomes the arguments of an action, read as its schema says. Whether the
+//! arguments fit the schema is not decided here: the pipeline does, as for every caller.
+
+use std::io::Read;
+
+use serde_json::{Map, Value, json};
+
+use super::failure::Failure;
+use crate::config::nearest;
+use crate::registry::COMMON_ARGUMENTS;
+
+/// The fields that an action takes from the command line, by name.
+pub(super) struct Fields<'a> {
+    domain: &'a str,
+    action: &'a str,
+    properties: Map<String, Value>,
+    /// Taken with every action, and told only where they matter.
+    quiet: Map<String, Value>,
+    required: Vec<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of an action with this input schema, and those that the host takes for every action.
+    pub(super) fn of(
+        domain: &'a str,
+        action: &'a str,
+        input: &'a Map<String, Value>,
+    ) -> Fields<'a> {
+        let mut properties = input
+            .get("properties")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        // The vault is picked by the flag of that name.
+        properties.remove("vault");
+        let quiet = COMMON_ARGUMENTS
+            .into_iter()
+            .filter(|name| *name != "vault" && !properties.contains_key(*name));
+        let quiet = quiet.map(|name| {
+            let kind = if name == "dry_run" {
+                "boolean"
+            } else {
+                "string"
+            };
+            (name.to_owned(), json!({ "type": kind }))
+        });
+        let required = input
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        Fields {
+            domain,
+            action,
+            quiet: quiet.collect(),
+            properties,
+            required: required.filter_map(Value::as_str).collect(),
+        }
+    }
+
+    /// Each field with its schema, and whether it must be given.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value, bool)> {
+        self.properties.iter().map(|(name, schema)| {
+            (
+                name.as_str(),
+                schema,
+                self.required.contains(&name.as_str()),
+            )
+        })
+    }
+
+    /// Whether there is such a field.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.properties.contains_key(name) || self.quiet.contains_key(name)
+    }
+
+    /// Read the words of the command line on top of `arguments`. `-` as a value is what `stdin` holds.
+    pub(super) fn read(
+        &self,
+        words: &[String],
+        arguments: &mut Map<String, Value>,
+        stdin: &mut dyn Read,
+    ) -> Result<(), Failure> {
+        let mut given = Map::new();
+        let mut words = words.iter().map(String::as_str).peekable();
+        while let Some(word) = words.next() {
+            let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) else {
+                return Err(self.misplaced(word));
+            };
+            let (name, mut value) = match flag.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (flag, None),
+            };
+            let (name, schema) = self.known(name)?;
+            let kind = kind_of(schema);
+            if value.is_none() {
+                let next = words.peek().copied().filter(|next| !next.starts_with("--"));
+                value = next.filter(|next| kind != "boolean" || truth(next).is_some());
+                if value.is_some() {
+                    words.next();
+                }
+            }
+            let value = match (value, kind) {
+                (None, "boolean") => Value::Bool(true),
+                (None, _) => {
+                    return Err(Failure::usage(format!(
+                        "`--{name}` needs a value: {}",
+                        accepted(schema)
+                    ))
+                    .with_hint(format!(
+                        "a value that begins with `--` is written `--{name}=…`"
+                    )));
+                }
+                (Some("-"), "string") => Value::String(everything(name, stdin)?),
+                (Some(text), _) => parse(name, schema, text)?,
+            };
+            self.put(&mut given, name, value, kind)?;
+        }
+        arguments.extend(given);
+        Ok(())
+    }
+
+    /// The field of that name, also where `-` stands for `_`.
+    fn known(&self, name: &str) -> Result<(&str, &Value), Failure> {
+        let spelt = name.replace('-', "_");
+        let mut all = self.properties.iter().chain(&self.quiet);
+        if let Some((known, schema)) = all.find(|(known, _)| *known == name || **known == spelt) {
+            return Ok((known, schema));
+        }
+        let names = self.properties.keys().map(String::as_str);
+        let told = match nearest(name, names.clone()) {
+            Some(near) => format!(
+                "`{} {}` has no `--{name}`: did you mean `--{near}`?",
+                self.domain, self.action
+            ),
+            None => format!("`{} {}` has no `--{name}`", self.domain, self.action),
+        };
+        let all: Vec<String> = names.map(|name| format!("--{name}")).collect();
+        Err(Failure::usage(told).with_hint(format!(
+            "it takes {}; see `notehost help {} {}`",
+            all.join(", "),
+            self.domain,
+            self.action
+        )))
+    }
+
+    fn put(
+        &self,
+        given: &mut Map<String, Value>,
+        name: &str,
+        value: Value,
+        kind: &str,
+    ) -> Result<(), Failure> {
+        match (given.get_mut(name), value) {
+            (None, value) => {
+                given.insert(name.to_owned(), value);
+                Ok(())
+            }
+            (Some(Value::Array(earlier)), Value::Array(more)) if kind == "array" => {
+                earlier.extend(more);
+                Ok(())
+            }
+            _ => Err(Failure::usage(format!("`--{name}` is given twice"))),
+        }
+    }
+
+    fn misplaced(&self, word: &str) -> Failure {
+        let name = self
+            .required
+            .first()
+            .copied()
+            .or_else(|| self.properties.keys().next().map(String::as_str));
+        Failure::usage(format!("`{word}` belongs to no field")).with_any_hint(name.map(|name| {
+            format!(
+                "fields are named: `notehost call {} {} --{name} {}`",
+                self.domain,
+                self.action,
+                quoted(word)
+            )
+        }))
+    }
+}
+
+/// The JSON type of a field; `""` where its schema leaves it open.
+pub(super) fn kind_of(schema: &Value) -> &str {
+    schema
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+/// A word as a shell would want it.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@%+,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn parse(name: &str, schema: &Value, text: &str) -> Result<Value, Failure> {
+    let json = || serde_json::from_str::<Value>(text).ok();
+    let read = match kind_of(schema) {
+        "string" => Some(text.into()),
+        "boolean" => truth(text).map(Value::Bool),
+        "integer" => json().filter(|value| value.is_i64() || value.is_u64()),
+        "number" => json().filter(Value::is_number),
+        "object" => json().filter(Value::is_object),
+        "array" => match json() {
+            Some(list @ Value::Array(_)) => Some(list),
+            _ => Some(
+                vec![parse(
+                    name,
+                    schema.get("items").unwrap_or(&Value::Null),
+                    text,
+                )?]
+                .into(),
+            ),
+        },
+        // The schema leaves it open: JSON where it is JSON.
+        _ => Some(json().unwrap_or_else(|| text.into())),
+    };
+    read.ok_or_else(|| {
+        Failure::usage(format!(
+            "`--{name}` takes {}, not `{text}`",
+            accepted(schema)
+        ))
+    })
+}
+
+/// What a field accepts, for people.
+pub(super) fn accepted(schema: &Value) -> String {
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        return format!("one of {}", words.join(", "));
+    }
+    match kind_of(schema) {
+        "string" => "a text".into(),
+        "boolean" => "true or false".into(),
+        "integer" => "a whole number".into(),
+        "number" => "a number".into(),
+        "object" => "a JSON object".into(),
+        "array" => match kind_of(schema.get("items").unwrap_or(&Value::Null)) {
+            "object" => "JSON objects (repeat the flag, or a JSON list)".into(),
+            _ => "several (repeat the flag, or a JSON list)".into(),
+        },
+        _ => "a value".into(),
+    }
+}
+
+fn truth(text: &str) -> Option<bool> {
+    match text.to_lowercase().as_str() {
+        "true" | "yes" | "on" | "1" => Some(true),
+        "false" | "no" | "off" | "0" => Some(false),
+        _ => None,
+    }
+}
+
+fn everything(name: &str, stdin: &mut dyn Read) -> Result<String, Failure> {
+    let mut text = String::new();
+    stdin
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::usage(format!("cannot read `--{name}` from stdin: {error}")))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+#[path = "fields_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! `notehost help`: the program, a domain or an action, explained. What is told of actions comes from their
+//! components, so that a third-party one explains itself like any other.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::options::{self, Common};
+use super::terminal::Terminal;
+use super::tools::{effect_word, first_sentence};
+use super::{action_help, logging};
+use crate::config::nearest;
+use crate::registry::{Domain, Snapshot};
+
+/// Explain a domain or an action.
+#[derive(Debug, Args)]
+pub(super) struct Help {
+    /// The domain, or a command of notehost
+    domain: Option<String>,
+    /// The action
+    action: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Help {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let terminal = Terminal::stdout();
+        if let (Some(command), None) = (&self.domain, &self.action)
+            && let Some(help) = super::command_help(Some(command))
+        {
+            terminal.print(&help);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let loaded = options::load(self.common.given())?;
+        logging::start(&loaded.running, "warn")?;
+        let domains = options::block_on(options::load_components(&loaded))??;
+        let told = match (&self.domain, &self.action) {
+            (None, _) => overview(&terminal, &domains),
+            (Some(domain), None) => of_domain(&terminal, find(&domains, domain)?),
+            (Some(domain), Some(action)) => {
+                action_help::of_action(&terminal, find(&domains, domain)?, action)?
+            }
+        };
+        terminal.print(&told);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn overview(terminal: &Terminal, domains: &Snapshot) -> String {
+    let mut text = super::command_help(None).unwrap_or_default();
+    text.push_str(&format!("\n{}\n", terminal.strong("Domains:")));
+    let rows = domains.domains().map(|domain| {
+        vec![
+            domain.name.clone(),
+            first_sentence(&domain.description).to_owned(),
+        ]
+    });
+    text.push_str(&terminal.table(&["domain", "what it is for"], rows));
+    text.push_str(&format!(
+        "\n{}\n",
+        terminal.faint("more: notehost help DOMAIN [ACTION]")
+    ));
+    text
+}
+
+fn of_domain(terminal: &Terminal, domain: &Domain) -> String {
+    let heading = format!("{} {}", domain.name, domain.version);
+    let rows = domain.actions.iter().map(|action| {
+        let told = first_sentence(&action.description).to_owned();
+        vec![
+            action.name.clone(),
+            effect_word(action.effect).to_owned(),
+            told,
+        ]
+    });
+    format!(
+        "{}\n{}\n\n{}\n{}\n",
+        terminal.strong(&heading),
+        terminal.safe(domain.description.trim()),
+        terminal.table(&["action", "effect", "what it does"], rows),
+        terminal.faint(&format!("more: notehost help {} ACTION", domain.name)),
+    )
+}
+
+fn find<'a>(domains: &'a Snapshot, name: &str) -> Result<&'a Domain, Failure> {
+    if let Some(found) = domains.domain(name) {
+        return Ok(found);
+    }
+    let known: Vec<&str> = domains
+        .domains()
+        .map(|domain| domain.name.as_str())
+        .collect();
+    let told = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("no domain `{name}`: did you mean `{near}`?"),
+        None => format!("no domain `{name}`"),
+    };
+    Err(Failure::usage(told).with_hint(format!("there are {}", known.join(", "))))
+}

@@ -1,0 +1,43 @@
+//! Log lines, always to stderr: stdout belongs to MCP and to answers.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::EnvFilter;
+
+use super::failure::Failure;
+use crate::config::{LogFormat, Running};
+
+/// The words that stand for a level rather than a filter.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Begin to log, at `usual` unless somebody said otherwise.
+pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
+    let said = running.log.as_deref().unwrap_or(usual);
+    let filter = EnvFilter::try_new(directives(said)).map_err(|error| {
+        Failure::usage(format!("`--log {said}` cannot be read: {error}")).with_hint(format!(
+            "expected one of {}, or a filter such as `notehost::vault=debug`",
+            LEVELS.join(", ")
+        ))
+    })?;
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr);
+    // A second start in one process keeps the first one's log.
+    let _ = match running.log_format {
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+        LogFormat::Text => lines
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_target(false)
+            .try_init(),
+    };
+    Ok(())
+}
+
+/// A level is meant for Notehost: the libraries below it say little of use to its admin.
+fn directives(said: &str) -> String {
+    match said.to_lowercase().as_str() {
+        level @ ("off" | "error" | "warn") => level.to_owned(),
+        level if LEVELS.contains(&level) => format!("warn,notehost={level}"),
+        _ => said.to_owned(),
+    }
+}

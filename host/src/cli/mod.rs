@@ -1,0 +1,115 @@
+//! The terminal: one file per command, and what they share. Everything that a person reads or types is here; what a
+//! command does is done by the rooms.
+//!
+//! Exit codes: 0 ok, 1 the call failed (or a check did), 2 usage, 3 could not connect or start.
+
+mod action_help;
+mod call;
+mod config;
+mod demo;
+mod doctor;
+mod doctor_vault;
+mod failure;
+mod fields;
+mod help;
+mod logging;
+mod options;
+mod reply;
+mod serve;
+mod terminal;
+mod tools;
+mod tour;
+mod words;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use failure::Failure;
+use terminal::Terminal;
+
+/// An MCP server for folders of Markdown notes whose tools are sandboxed components.
+#[derive(Debug, Parser)]
+#[command(
+    name = "notehost",
+    version,
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = after_help()
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve notes to an MCP client, over stdio or HTTP
+    Serve(serve::Serve),
+    /// Run one action, without a server
+    Call(call::Call),
+    /// List the domains and their actions
+    Tools(tools::Tools),
+    /// Explain a domain or an action
+    Help(help::Help),
+    /// Show, check or write the settings
+    #[command(subcommand)]
+    Config(config::Config),
+    /// Check that everything is as it should be
+    Doctor(doctor::Doctor),
+}
+
+/// Run the command that these words say, the program's own name first.
+pub fn run(words: Vec<OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(words::arrange(words)) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let done = match arguments.command {
+        Command::Serve(command) => command.run(),
+        Command::Call(command) => command.run(),
+        Command::Tools(command) => command.run(),
+        Command::Help(command) => command.run(),
+        Command::Config(command) => command.run(),
+        Command::Doctor(command) => command.run(),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.tell(&Terminal::stderr());
+            failure.exit_code()
+        }
+    }
+}
+
+/// The help of the program, or of one of its commands, as clap writes it.
+fn command_help(name: Option<&str>) -> Option<String> {
+    let mut program = Arguments::command();
+    let command = match name {
+        // The whole program's help ends with its domains instead.
+        None => return Some(program.after_help("").render_help().to_string()),
+        Some(name) => program.find_subcommand_mut(name)?,
+    };
+    let named = std::mem::take(command).bin_name(format!("notehost {}", name.unwrap_or_default()));
+    Some(
+        named
+            .disable_help_subcommand(true)
+            .render_long_help()
+            .to_string(),
+    )
+}
+
+fn after_help() -> String {
+    let variables = crate::config::VARIABLES.iter();
+    let lines: Vec<String> = variables
+        .map(|(name, meaning)| format!("  {name:<20} {meaning}"))
+        .collect();
+    format!(
+        "Flags win over variables, variables over the config file:\n{}\n\nFirst steps:\n  notehost serve --demo        \
+         try it on sample notes\n  notehost serve ~/notes       serve a folder; --allow rw lets clients write\n  \
+         notehost help document       what can be done with notes",
+        lines.join("\n")
+    )
+}

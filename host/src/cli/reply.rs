@@ -1,0 +1,238 @@
+//! A reply as a person likes to read it: a table where it is a list, a coloured diff where it is a change not yet
+//! made, its text otherwise; and an error in the language of the command line.
+
+use serde_json::{Map, Value};
+
+use super::fields::{Fields, quoted};
+use super::terminal::Terminal;
+use crate::dispatch::{Content, Reply};
+use crate::registry::Snapshot;
+
+/// A reply for a terminal.
+pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
+    let mut text = match (
+        list(terminal, &reply.structured),
+        diffs(terminal, &reply.structured),
+    ) {
+        (Some(list), _) => list,
+        (None, Some(diffs)) => diffs,
+        (None, None) => terminal.safe(&reply.text).into_owned(),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for content in &reply.content {
+        let told = match content {
+            Content::Image { bytes, mime } => format!("[a picture: {mime}, {} bytes]", bytes.len()),
+            Content::Link { vault, path } => format!("[see {path} in {vault}]"),
+        };
+        text.push_str(&terminal.faint(&terminal.safe(&told)));
+        text.push('\n');
+    }
+    text
+}
+
+/// A page of a list as a table, with how to get the next one.
+fn list(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
+    let items = structured.get("items")?.as_array()?;
+    let mut text = if items.is_empty() {
+        terminal.faint("nothing") + "\n"
+    } else if items.iter().all(Value::is_object) {
+        table(terminal, items)
+    } else {
+        items
+            .iter()
+            .map(|item| format!("{}\n", terminal.safe(&cell("", item))))
+            .collect()
+    };
+    let mut footer = Vec::new();
+    if let Some(total) = structured
+        .get("total")
+        .and_then(Value::as_u64)
+        .filter(|total| *total > items.len() as u64)
+    {
+        footer.push(format!("{} of {total}", items.len()));
+    }
+    if let Some(cursor) = structured.get("next_cursor").and_then(Value::as_str) {
+        footer.push(format!("more: --cursor {}", quoted(cursor)));
+    }
+    if !footer.is_empty() {
+        text.push_str(&terminal.faint(&terminal.safe(&footer.join(" · "))));
+        text.push('\n');
+    }
+    Some(text)
+}
+
+fn table(terminal: &Terminal, items: &[Value]) -> String {
+    let mut columns: Vec<&str> = Vec::new();
+    for (key, value) in items.iter().filter_map(Value::as_object).flatten() {
+        if !value.is_object() && !columns.contains(&key.as_str()) {
+            columns.push(key);
+        }
+    }
+    let row = |item: &Value| {
+        columns
+            .iter()
+            .map(|key| {
+                item.get(key)
+                    .map_or(String::new(), |value| cell(key, value))
+            })
+            .collect()
+    };
+    terminal.table(&columns, items.iter().map(row))
+}
+
+fn cell(key: &str, value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Number(number) => match (key, number.as_u64()) {
+            ("modified" | "time" | "removed" | "created", Some(milliseconds)) => {
+                moment(milliseconds)
+            }
+            _ => number.to_string(),
+        },
+        Value::Array(items) => items
+            .iter()
+            .map(|item| cell("", item))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| format!("{key} {}", cell(key, value)))
+            .collect::<Vec<_>>()
+            .join(", "),
+    }
+}
+
+/// Milliseconds since 1970 as a date and time of day, in UTC.
+fn moment(milliseconds: u64) -> String {
+    let minutes = milliseconds / 60_000;
+    // Days are counted from a first of March, so that a leap day is the last of its year.
+    let days = minutes / 1440 + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}Z",
+        minutes / 60 % 24,
+        minutes % 60
+    )
+}
+
+/// What a dry run would change.
+fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
+    structured
+        .get("dry_run")?
+        .as_bool()
+        .filter(|dry_run| *dry_run)?;
+    let changes = structured.get("changes")?.as_array()?;
+    if changes.is_empty() {
+        return Some("nothing would change\n".into());
+    }
+    let mut text = String::new();
+    for change in changes {
+        let said = |key: &str| change.get(key).and_then(Value::as_str).unwrap_or_default();
+        let from = change
+            .get("from")
+            .and_then(Value::as_str)
+            .map(|from| format!(" (from {from})"));
+        let heading = format!(
+            "would {} {}{}",
+            said("kind"),
+            said("path"),
+            from.unwrap_or_default()
+        );
+        text.push_str(&terminal.strong(&terminal.safe(&heading)));
+        text.push('\n');
+        for line in terminal.safe(said("diff")).lines() {
+            let coloured = match line.as_bytes().first() {
+                Some(b'+') => terminal.good(line),
+                Some(b'-') => terminal.warning(line),
+                Some(b'@') => terminal.faint(line),
+                _ => line.to_owned(),
+            };
+            text.push_str(&coloured);
+            text.push('\n');
+        }
+    }
+    Some(text)
+}
+
+/// What is needed to say to a person at a terminal what was said to a model.
+pub(super) struct Commands<'a> {
+    /// The domain that was called.
+    pub(super) domain: &'a str,
+    /// All there are.
+    pub(super) domains: &'a Snapshot,
+    /// What the action takes.
+    pub(super) fields: &'a Fields<'a>,
+    /// What it was given.
+    pub(super) arguments: &'a Map<String, Value>,
+}
+
+impl Commands<'_> {
+    /// A message in which names of arguments read as flags, and names of actions as commands.
+    pub(super) fn phrase(&self, message: &str) -> String {
+        let mut phrased = String::new();
+        for (index, part) in message.split('`').enumerate() {
+            if index > 0 {
+                phrased.push('`');
+            }
+            match (index % 2 == 1).then(|| self.translate(part)).flatten() {
+                Some(translated) => phrased.push_str(&translated),
+                None => phrased.push_str(part),
+            }
+        }
+        phrased
+    }
+
+    fn translate(&self, word: &str) -> Option<String> {
+        // What the person typed is a value, whatever else it may be the name of.
+        if self
+            .arguments
+            .values()
+            .any(|value| value.as_str() == Some(word))
+        {
+            return None;
+        }
+        if word == "vault" || self.fields.contains(word) {
+            return Some(format!("--{word}"));
+        }
+        if let Some((name, value)) = word
+            .split_once(": ")
+            .filter(|(name, _)| self.fields.contains(name))
+        {
+            return Some(match value.trim_matches('"') {
+                "true" => format!("--{name}"),
+                value => format!("--{name} {}", quoted(value)),
+            });
+        }
+        let (domain, action) = word.split_once(['.', ' ']).unwrap_or((self.domain, word));
+        self.domains.domain(domain)?.action(action)?;
+        Some(format!("notehost call {domain} {action}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moment;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00Z");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00Z");
+        assert_eq!(moment(1_785_240_000_000), "2026-07-28 12:00Z");
+        assert_eq!(moment(1_735_689_599_999), "2024-12-31 23:59Z");
+    }
+}

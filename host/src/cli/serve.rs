@@ -1,0 +1,144 @@
+//! `notehost serve`: notes for an MCP client, over stdio or HTTP. A person who starts it at a terminal is told what
+//! it waits for.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::demo::Demo;
+use super::failure::Failure;
+use super::fields::quoted;
+use super::options::{self, Serving};
+use super::terminal::Terminal;
+use super::{logging, tour};
+use crate::config::{Confirm, Given, Loaded};
+use crate::dispatch::Host;
+use crate::transport::{self, ServeOptions};
+use crate::vault::Tier;
+
+/// Serve notes to an MCP client, over stdio or HTTP.
+#[derive(Debug, Args)]
+pub(super) struct Serve {
+    #[command(flatten)]
+    serving: Serving,
+    /// Make and serve a small vault of sample notes in a temporary folder
+    #[arg(long, conflicts_with = "vault")]
+    demo: bool,
+    /// End when this process does
+    #[arg(long, value_name = "PID")]
+    parent_pid: Option<u32>,
+}
+
+impl Serve {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let demo = match self.demo {
+            true => Some(Demo::make().map_err(|error| {
+                Failure::start(format!("cannot make the sample notes: {error}"))
+            })?),
+            false => None,
+        };
+        let loaded = options::load(given(self.serving, demo.as_ref()))?;
+        logging::start(&loaded.running, "info")?;
+        check(&loaded)?;
+        let (http, folder) = (loaded.running.http, loaded.settings.vaults[0].path.clone());
+        options::block_on(async {
+            let host = Host::start(loaded.settings, &loaded.running.state).await?;
+            host.warm_up();
+            let terminal = Terminal::stderr();
+            if let Some(demo) = &demo {
+                terminal.print(&demo.introduction(&terminal));
+            }
+            // Over stdio a terminal is no client: it gets words instead of silence.
+            if http.is_none() && std::io::stdin().is_terminal() {
+                if demo.is_some() {
+                    terminal.print(&tour::walk(&terminal, &host).await);
+                }
+                let served = if demo.is_some() {
+                    "--demo".into()
+                } else {
+                    folder.to_string_lossy()
+                };
+                terminal.print(&waiting(&terminal, &served));
+            } else if let Some(address) = http.filter(|_| demo.is_some() || terminal.is_terminal())
+            {
+                terminal.print(&listening(&terminal, address));
+            }
+            let options = ServeOptions {
+                surface: host.settings().surface,
+                parent_pid: self.parent_pid,
+            };
+            let served = match http {
+                Some(address) => transport::serve_http(Arc::clone(&host), address, options).await,
+                None => transport::serve_stdio(Arc::clone(&host), options).await,
+            };
+            served.map_err(|error| Failure::start(format!("cannot go on serving: {error}")))?;
+            Ok(ExitCode::SUCCESS)
+        })?
+    }
+}
+
+/// The demo stands for itself: it takes nothing from the config of real notes and leaves nothing with their state.
+fn given(serving: Serving, demo: Option<&Demo>) -> Given {
+    let mut given = serving.given();
+    if let Some(demo) = demo {
+        given.ignore_file = given.config.is_none();
+        given.vault = Some(demo.notes());
+        given.allow = given.allow.or(Some(Tier::Delete));
+        given.state = given.state.or_else(|| Some(demo.state()));
+    }
+    given
+}
+
+fn check(loaded: &Loaded) -> Result<(), Failure> {
+    if loaded.settings.vaults.is_empty() {
+        return Err(Failure::usage("no vault is named").with_hint(
+            "name a folder of notes: `notehost serve ~/notes`; try sample notes: `notehost serve --demo`; or write a \
+             config: `notehost config init`",
+        ));
+    }
+    if loaded.running.http.is_some() && loaded.settings.confirm == Confirm::Never {
+        return Err(Failure::usage(format!(
+            "`confirm` is `never` ({}), and over HTTP nobody is sure to watch what is removed",
+            loaded.origin("confirm")
+        ))
+        .with_hint("`--confirm never` is for stdio and `notehost call`; with `--http` say `--confirm floor`"));
+    }
+    loaded.check()?;
+    Ok(())
+}
+
+/// What a terminal is told in place of an MCP client.
+fn waiting(terminal: &Terminal, served: &str) -> String {
+    let program = std::env::current_exe()
+        .map_or_else(|_| "notehost".to_owned(), |path| path.display().to_string());
+    let entry = serde_json::json!({
+        "mcpServers": { "notehost": { "command": program, "args": ["serve", served] } }
+    });
+    let command = format!(
+        "claude mcp add notehost -- {} serve {}",
+        quoted(&program),
+        quoted(served)
+    );
+    format!(
+        "\n{}\n  A client starts this program itself. For Claude Code:\n    {}\n  For clients that read JSON \
+         (Claude Desktop, Cursor, …):\n    {}\n  Notes of your own can be read; `--allow rw` lets clients write.\n\n{}\n",
+        terminal.strong("Connect a client"),
+        terminal.good(&command),
+        terminal.good(&entry.to_string()),
+        terminal.faint("Serving MCP on stdin and stdout until Ctrl-D or Ctrl-C."),
+    )
+}
+
+fn listening(terminal: &Terminal, address: SocketAddr) -> String {
+    let url = format!("http://{address}/mcp");
+    format!(
+        "\n{}\n  Give clients this address: {}\n  For Claude Code:\n    {}\n\n{}\n",
+        terminal.strong("Connect a client"),
+        terminal.good(&url),
+        terminal.good(&format!("claude mcp add --transport http notehost {url}")),
+        terminal.faint("Serving MCP over HTTP until Ctrl-C."),
+    )
+}

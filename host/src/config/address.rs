@@ -1,0 +1,83 @@
+//! The address of `--http`, as people write it.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Where `--http` listens when it is given no address.
+pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8765);
+
+/// An address with or without a port, a port alone, or `localhost`. Only loopback is accepted: whoever reaches
+/// the address is served.
+pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
+    let address = read(text).ok_or_else(|| {
+        format!(
+            "`{text}` is no address: expected `127.0.0.1:8765`, `localhost`, `[::1]:8765` or a port"
+        )
+    })?;
+    if address.ip().is_loopback() {
+        Ok(address)
+    } else {
+        Err(format!(
+            "`{text}` can be reached from other machines, and calls over HTTP are not authenticated: expected a \
+             loopback address such as `{DEFAULT_ADDRESS}`"
+        ))
+    }
+}
+
+fn read(text: &str) -> Option<SocketAddr> {
+    let text = text.trim();
+    if let Ok(address) = text.parse() {
+        return Some(address);
+    }
+    if let Ok(host) = text
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<Ipv6Addr>()
+    {
+        return Some(SocketAddr::new(host.into(), DEFAULT_ADDRESS.port()));
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => (host, port.parse().ok()?),
+        None => match text.parse() {
+            Ok(port) => ("", port),
+            Err(_) => (text, DEFAULT_ADDRESS.port()),
+        },
+    };
+    let host = match host {
+        "" | "localhost" => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        host => host.parse().ok()?,
+    };
+    Some(SocketAddr::new(host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_address;
+
+    #[test]
+    fn what_is_left_out_gets_its_default() {
+        for (text, address) in [
+            ("127.0.0.1", "127.0.0.1:8765"),
+            ("127.0.0.1:9000", "127.0.0.1:9000"),
+            ("localhost", "127.0.0.1:8765"),
+            ("localhost:1", "127.0.0.1:1"),
+            (":9000", "127.0.0.1:9000"),
+            ("9000", "127.0.0.1:9000"),
+            ("::1", "[::1]:8765"),
+            ("[::1]", "[::1]:8765"),
+            ("[::1]:80", "[::1]:80"),
+        ] {
+            assert_eq!(parse_address(text).expect(text).to_string(), address);
+        }
+    }
+
+    #[test]
+    fn a_folder_is_no_address_and_the_world_is_not_let_in() {
+        assert!(parse_address("~/notes").is_err());
+        assert!(parse_address("127.0.0.1:99999").is_err());
+        assert!(
+            parse_address("0.0.0.0:8765")
+                .unwrap_err()
+                .contains("other machines")
+        );
+    }
+}

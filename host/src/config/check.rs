@@ -1,0 +1,240 @@
+//! Whether settings make sense together, and with what is on the disk: vaults that exist and do not overlap, and a
+//! config file and a state folder that no note tool can reach.
+
+use std::path::{Path, PathBuf};
+
+use super::{ConfigError, Settings};
+
+/// What does not make sense, and the dotted key it concerns.
+#[derive(Debug)]
+pub(super) struct Nonsense {
+    pub(super) key: String,
+    pub(super) problem: ConfigError,
+}
+
+/// Check settings that are to be used with this config file and this state folder.
+pub(super) fn check(
+    settings: &Settings,
+    file: Option<&Path>,
+    state: &Path,
+) -> Result<(), Nonsense> {
+    let mut folders: Vec<(&str, PathBuf)> = Vec::new();
+    for (index, vault) in settings.vaults.iter().enumerate() {
+        let at = |key: &str, problem| Nonsense {
+            key: format!("vaults[{index}].{key}"),
+            problem,
+        };
+        let id = vault.id.as_str();
+        check_id(id).map_err(|problem| at("id", problem))?;
+        if folders.iter().any(|(other, _)| *other == id) {
+            return Err(at(
+                "id",
+                ConfigError::new(format!("two vaults have the id `{id}`")),
+            ));
+        }
+        let folder = open(&vault.path).map_err(|problem| at("path", problem))?;
+        for (other, theirs) in &folders {
+            if folder.starts_with(theirs) || theirs.starts_with(&folder) {
+                let problem = overlapping(id, &folder, other, theirs);
+                return Err(at("path", problem));
+            }
+        }
+        for (what, flag, theirs) in [
+            ("config file", "--config", file),
+            ("state folder", "--state", Some(state)),
+        ] {
+            if theirs.is_some_and(|theirs| resolved(theirs).starts_with(&folder)) {
+                let problem = ConfigError::new(format!(
+                    "the {what} lies inside the vault `{id}`, where note tools could reach what limits them"
+                ))
+                .with_hint(format!("move it out of `{}` and name it with `{flag}`", folder.display()));
+                return Err(at("path", problem));
+            }
+        }
+        folders.push((id, folder));
+    }
+    check_limits(settings)
+}
+
+fn check_id(id: &str) -> Result<(), ConfigError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if !id.is_empty() && id.len() <= 64 && id.chars().all(plain) {
+        return Ok(());
+    }
+    Err(
+        ConfigError::new(format!("`{id}` cannot be the id of a vault"))
+            .with_hint("an id has letters, digits, `-` and `_`, 64 at most"),
+    )
+}
+
+fn open(path: &Path) -> Result<PathBuf, ConfigError> {
+    let shown = path.display();
+    let folder = path.canonicalize().map_err(|error| {
+        ConfigError::new(format!("cannot open the vault folder `{shown}`: {error}"))
+            .with_hint("name a folder that exists; Notehost does not make vaults")
+    })?;
+    if folder.is_dir() {
+        Ok(folder)
+    } else {
+        Err(ConfigError::new(format!("`{shown}` is not a folder"))
+            .with_hint("a vault is a folder of notes"))
+    }
+}
+
+fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigError {
+    if folder == theirs {
+        return ConfigError::new(format!(
+            "the vaults `{other}` and `{id}` are the same folder"
+        ));
+    }
+    let (inner, outer) = if folder.starts_with(theirs) {
+        (id, other)
+    } else {
+        (other, id)
+    };
+    ConfigError::new(format!(
+        "the vault `{inner}` lies inside the vault `{outer}`"
+    ))
+    .with_hint(
+        "a note must belong to one vault; a folder of a vault can have a tier of its own instead",
+    )
+}
+
+/// A path with its symbolic links followed as far as it exists.
+fn resolved(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for ancestor in absolute.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {
+            return if rest.as_os_str().is_empty() {
+                real
+            } else {
+                real.join(rest)
+            };
+        }
+    }
+    absolute
+}
+
+/// A limit of nothing would refuse every call.
+fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
+    let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
+    for (name, value) in limits.as_object().into_iter().flatten() {
+        if value.as_u64() == Some(0) && name != "store_bytes" {
+            return Err(Nonsense {
+                key: format!("limits.{name}"),
+                problem: ConfigError::new(format!(
+                    "`limits.{name}` is 0: every call would be refused"
+                ))
+                .with_hint("leave the key out for its default"),
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::VaultEntry;
+    use super::*;
+
+    fn vaults(entries: &[(&str, &Path)]) -> Settings {
+        let entry = |(id, path): &(&str, &Path)| VaultEntry {
+            id: (*id).into(),
+            path: (*path).to_owned(),
+        };
+        Settings {
+            vaults: entries.iter().map(entry).collect(),
+            ..Settings::default()
+        }
+    }
+
+    fn refused(settings: &Settings, file: Option<&Path>, state: &Path) -> (String, String) {
+        let found = check(settings, file, state).expect_err("refused");
+        (found.key, found.problem.to_string())
+    }
+
+    #[test]
+    fn vaults_are_folders_apart() {
+        let root = tempfile::tempdir().expect("a folder");
+        let (notes, inner, state) = (
+            root.path().join("notes"),
+            root.path().join("notes/in"),
+            root.path().join("state"),
+        );
+        std::fs::create_dir_all(&inner).expect("folders");
+        std::fs::write(root.path().join("file"), "").expect("a file");
+
+        assert!(check(&vaults(&[("main", &notes)]), None, &state).is_ok());
+        let (key, told) = refused(&vaults(&[("a", &notes), ("b", &inner)]), None, &state);
+        assert_eq!(
+            (key.as_str(), told.as_str()),
+            ("vaults[1].path", "the vault `b` lies inside the vault `a`")
+        );
+        let (_, told) = refused(&vaults(&[("b", &inner), ("a", &notes)]), None, &state);
+        assert_eq!(told, "the vault `b` lies inside the vault `a`");
+        let (_, told) = refused(
+            &vaults(&[("a", &notes), ("b", &inner.join(".."))]),
+            None,
+            &state,
+        );
+        assert_eq!(told, "the vaults `a` and `b` are the same folder");
+        let (key, told) = refused(&vaults(&[("a", &notes), ("a", root.path())]), None, &state);
+        assert_eq!(
+            (key.as_str(), told.as_str()),
+            ("vaults[1].id", "two vaults have the id `a`")
+        );
+        assert!(
+            refused(&vaults(&[("a", &notes.join("gone"))]), None, &state)
+                .1
+                .contains("cannot open")
+        );
+        assert!(
+            refused(&vaults(&[("a", &root.path().join("file"))]), None, &state)
+                .1
+                .contains("not a folder")
+        );
+        assert!(
+            refused(&vaults(&[("a/b", &notes)]), None, &state)
+                .1
+                .contains("cannot be the id")
+        );
+    }
+
+    #[test]
+    fn what_limits_the_tools_lies_outside_their_reach() {
+        let root = tempfile::tempdir().expect("a folder");
+        let outside = tempfile::tempdir().expect("a folder");
+        let settings = vaults(&[("main", root.path())]);
+        let file = root.path().join("Work/notehost.toml");
+        let (_, told) = refused(&settings, Some(&file), outside.path());
+        assert!(
+            told.starts_with("the config file lies inside the vault `main`"),
+            "{told}"
+        );
+        let (_, told) = refused(&settings, None, &root.path().join(".state"));
+        assert!(
+            told.starts_with("the state folder lies inside the vault `main`"),
+            "{told}"
+        );
+        #[cfg(unix)]
+        {
+            let link = outside.path().join("link");
+            std::os::unix::fs::symlink(root.path(), &link).expect("a link");
+            assert!(
+                refused(&settings, Some(&link.join("notehost.toml")), outside.path())
+                    .1
+                    .contains("inside")
+            );
+        }
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_a_mistake() {
+        let mut settings = Settings::default();
+        settings.limits.call_ms = 0;
+        assert_eq!(
+            refused(&settings, None, Path::new("state")).0,
+            "limits.call_ms"
+        );
+    }
+}

@@ -1,0 +1,395 @@
+//! Flags over variables over the file over defaults, and for each value where it came from. Flags and variables
+//! say how this process runs; everything else an admin decides in the file.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use serde_json::Value;
+
+use super::file::{self, join};
+use super::{
+    ConfigError, Confirm, Settings, Surface, VaultEntry, check, config_file, expand_home,
+    parse_address, state_folder,
+};
+use crate::vault::Tier;
+
+/// The variables that are read, and what each says.
+pub const VARIABLES: [(&str, &str); 9] = [
+    ("NOTEHOST_CONFIG", "the config file"),
+    ("NOTEHOST_STATE", "the folder for what this machine keeps"),
+    (
+        "NOTEHOST_VAULT",
+        "a folder of notes, or the id of a configured vault",
+    ),
+    (
+        "NOTEHOST_ALLOW",
+        "the tier of notebooks that nothing names: none, r, rw or rwd",
+    ),
+    ("NOTEHOST_HTTP", "serve over HTTP at this address"),
+    (
+        "NOTEHOST_SURFACE",
+        "how tools are presented: domain, split, flat or finder",
+    ),
+    ("NOTEHOST_CONFIRM", "when a person is asked: floor or never"),
+    (
+        "NOTEHOST_LOG",
+        "what is logged: error, warn, info, debug or trace",
+    ),
+    ("NOTEHOST_LOG_FORMAT", "how it is logged: text or json"),
+];
+
+/// The id of the vault that is named on the command line and configured nowhere.
+const ONLY_VAULT: &str = "main";
+
+/// How log lines look.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// What the command line or the variables say; `None` is left to the next layer.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The config file.
+    pub config: Option<PathBuf>,
+    /// The folder for what this machine keeps.
+    pub state: Option<PathBuf>,
+    /// A folder of notes, or the id of a configured vault.
+    pub vault: Option<PathBuf>,
+    /// The tier of notebooks that nothing names.
+    pub allow: Option<Tier>,
+    /// Serve over HTTP at this address.
+    pub http: Option<SocketAddr>,
+    /// How the tools are presented to a client.
+    pub surface: Option<Surface>,
+    /// When a person is asked before a change lands.
+    pub confirm: Option<Confirm>,
+    /// What is logged.
+    pub log: Option<String>,
+    /// How it is logged.
+    pub log_format: Option<LogFormat>,
+    /// Read no config file, also where there is one.
+    pub ignore_file: bool,
+}
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// The command line.
+    Flag(&'static str),
+    /// The environment.
+    Variable(&'static str),
+    /// A line of the config file.
+    File(usize),
+    /// Nobody said otherwise.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Flag(name) => write!(formatter, "flag {name}"),
+            Origin::Variable(name) => write!(formatter, "variable {name}"),
+            Origin::File(line) => write!(formatter, "file, line {line}"),
+            Origin::Default => formatter.write_str("default"),
+        }
+    }
+}
+
+/// How this process runs: what only flags and variables say.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// The folder for what this machine keeps.
+    pub state: PathBuf,
+    /// Serve over HTTP at this address instead of stdio.
+    pub http: Option<SocketAddr>,
+    /// What is logged, if somebody said.
+    pub log: Option<String>,
+    /// How it is logged.
+    pub log_format: LogFormat,
+}
+
+/// One value, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown {
+    /// Its dotted key.
+    pub key: String,
+    /// The value.
+    pub value: Value,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Everything that was said, put together.
+#[derive(Debug)]
+pub struct Loaded {
+    /// What an admin decided.
+    pub settings: Settings,
+    /// How this process runs.
+    pub running: Running,
+    /// The config file, if there is one.
+    pub file: Option<PathBuf>,
+    lines: BTreeMap<String, usize>,
+    overridden: BTreeMap<&'static str, Origin>,
+}
+
+/// Put flags, variables, the config file and the defaults together. `variable` looks one up.
+pub fn load(
+    flags: Given,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<Loaded, ConfigError> {
+    let variables = from_variables(variable)?;
+    let mut overridden = BTreeMap::new();
+    let mut origin = |key, from| overridden.insert(key, from);
+    // The upper layer that says something wins, and is remembered under the key it sets.
+    macro_rules! layered {
+        ($field:ident, $key:literal, $flag:literal, $variable:literal) => {
+            match (flags.$field, variables.$field) {
+                (Some(said), _) => {
+                    origin($key, Origin::Flag($flag));
+                    Some(said)
+                }
+                (None, Some(said)) => {
+                    origin($key, Origin::Variable($variable));
+                    Some(said)
+                }
+                (None, None) => None,
+            }
+        };
+    }
+
+    let named =
+        layered!(config, "config", "--config", "NOTEHOST_CONFIG").map(|path| expand_home(&path));
+    let usual = || config_file().filter(|path| path.exists());
+    let path = if flags.ignore_file {
+        None
+    } else {
+        named.or_else(usual)
+    };
+    let (mut settings, lines) = match &path {
+        Some(path) => read(path)?,
+        None => Default::default(),
+    };
+    if let Some(vault) = layered!(vault, "vaults", "VAULT", "NOTEHOST_VAULT") {
+        settings.vaults = vec![choose(&settings.vaults, &vault)];
+    }
+    if let Some(tier) = layered!(allow, "permissions.default", "--allow", "NOTEHOST_ALLOW") {
+        settings.permissions.default = tier;
+    }
+    if let Some(surface) = layered!(surface, "tool_surface", "--surface", "NOTEHOST_SURFACE") {
+        settings.surface = surface;
+    }
+    if let Some(confirm) = layered!(confirm, "confirm", "--confirm", "NOTEHOST_CONFIRM") {
+        settings.confirm = confirm;
+    }
+    let state =
+        layered!(state, "state", "--state", "NOTEHOST_STATE").map(|path| expand_home(&path));
+    let state = state.or_else(state_folder).ok_or_else(|| {
+        ConfigError::new("this machine has no folder for state")
+            .with_hint("name one with `--state DIR`")
+    })?;
+    let running = Running {
+        state,
+        http: layered!(http, "http", "--http", "NOTEHOST_HTTP"),
+        log: layered!(log, "log", "--log", "NOTEHOST_LOG"),
+        log_format: layered!(
+            log_format,
+            "log_format",
+            "--log-format",
+            "NOTEHOST_LOG_FORMAT"
+        )
+        .unwrap_or_default(),
+    };
+    Ok(Loaded {
+        settings,
+        running,
+        file: path,
+        lines,
+        overridden,
+    })
+}
+
+impl Loaded {
+    /// Whether everything makes sense together and the vaults are there.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let error = match check::check(&self.settings, self.file.as_deref(), &self.running.state) {
+            Ok(()) => return Ok(()),
+            Err(error) => error,
+        };
+        // A vault from the command line is in no line of the file.
+        match (&self.file, self.overridden.contains_key("vaults")) {
+            (Some(file), false) => Err(error.problem.at(file, self.lines.get(&error.key).copied())),
+            _ => Err(error.problem),
+        }
+    }
+
+    /// Every value with its origin, in the order of the config file.
+    pub fn values(&self) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        let settings = serde_json::to_value(&self.settings).unwrap_or_default();
+        self.flatten("", &settings, &mut shown);
+        let running = &self.running;
+        let log_format = running.log_format.to_possible_value();
+        for (key, value) in [
+            (
+                "config",
+                self.file.as_ref().map(|path| path.display().to_string()),
+            ),
+            ("state", Some(running.state.display().to_string())),
+            ("http", running.http.map(|address| address.to_string())),
+            ("log", running.log.clone()),
+            (
+                "log_format",
+                log_format.map(|word| word.get_name().to_owned()),
+            ),
+        ] {
+            shown.push(Shown {
+                key: key.into(),
+                value: value.into(),
+                origin: self.origin(key),
+            });
+        }
+        shown
+    }
+
+    /// Where the value of a key came from.
+    pub fn origin(&self, key: &str) -> Origin {
+        let top = key.split(['.', '[']).next().unwrap_or(key);
+        match self
+            .overridden
+            .get(key)
+            .or_else(|| self.overridden.get(top))
+        {
+            Some(origin) => origin.clone(),
+            None => self
+                .lines
+                .get(key)
+                .map_or(Origin::Default, |line| Origin::File(*line)),
+        }
+    }
+
+    fn flatten(&self, prefix: &str, value: &Value, shown: &mut Vec<Shown>) {
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                for (name, inner) in map {
+                    self.flatten(&join(prefix, name), inner, shown);
+                }
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for (index, inner) in items.iter().enumerate() {
+                    self.flatten(&format!("{prefix}[{index}]"), inner, shown);
+                }
+            }
+            leaf => shown.push(Shown {
+                key: prefix.to_owned(),
+                value: leaf.clone(),
+                origin: self.origin(prefix),
+            }),
+        }
+    }
+}
+
+/// The settings of a file, with its relative paths made absolute.
+fn read(path: &Path) -> Result<(Settings, BTreeMap<String, usize>), ConfigError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ConfigError::new(format!("cannot read the config file: {error}"))
+            .at(path, None)
+            .with_hint("`notehost config init` writes one with every setting explained")
+    })?;
+    let file::ConfigFile {
+        mut settings,
+        lines,
+    } = file::parse(&text, path)?;
+    // What a file names beside itself should not depend on where the program was started.
+    let beside = std::path::absolute(path).ok();
+    let beside = beside
+        .as_deref()
+        .and_then(Path::parent)
+        .unwrap_or(Path::new("."));
+    for vault in &mut settings.vaults {
+        vault.path = beside.join(expand_home(&vault.path));
+    }
+    for component in settings.components.values_mut() {
+        component.path = component
+            .path
+            .take()
+            .map(|path| beside.join(expand_home(&path)));
+    }
+    Ok((settings, lines))
+}
+
+/// The configured vault of that id or folder, or else the folder as the only vault.
+fn choose(configured: &[VaultEntry], named: &Path) -> VaultEntry {
+    let folder = expand_home(named);
+    let same = |vault: &&VaultEntry| match (vault.path.canonicalize(), folder.canonicalize()) {
+        (Ok(theirs), Ok(ours)) => theirs == ours,
+        _ => vault.path == folder,
+    };
+    let by_id = configured
+        .iter()
+        .find(|vault| Path::new(&vault.id) == named);
+    by_id
+        .or_else(|| configured.iter().find(same))
+        .cloned()
+        .unwrap_or_else(|| VaultEntry {
+            id: ONLY_VAULT.into(),
+            path: std::path::absolute(&folder).unwrap_or(folder),
+        })
+}
+
+fn from_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Given, ConfigError> {
+    // A variable that is set to nothing says nothing.
+    let said = |name: &str| variable(name).filter(|value| !value.is_empty());
+    Ok(Given {
+        config: said("NOTEHOST_CONFIG").map(PathBuf::from),
+        state: said("NOTEHOST_STATE").map(PathBuf::from),
+        vault: said("NOTEHOST_VAULT").map(PathBuf::from),
+        allow: parsed("NOTEHOST_ALLOW", said, Tier::from_str)?,
+        http: parsed("NOTEHOST_HTTP", said, parse_address)?,
+        surface: parsed("NOTEHOST_SURFACE", said, |word| {
+            Surface::from_str(word, false)
+        })?,
+        confirm: parsed("NOTEHOST_CONFIRM", said, |word| {
+            Confirm::from_str(word, false)
+        })?,
+        log: parsed("NOTEHOST_LOG", said, |word| {
+            Ok::<_, String>(word.to_owned())
+        })?,
+        log_format: parsed("NOTEHOST_LOG_FORMAT", said, |word| {
+            LogFormat::from_str(word, false)
+        })?,
+        ignore_file: false,
+    })
+}
+
+fn parsed<T, E: fmt::Display>(
+    name: &'static str,
+    said: impl Fn(&str) -> Option<OsString>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(value) = said(name) else {
+        return Ok(None);
+    };
+    let text = value.to_string_lossy();
+    let meaning = VARIABLES
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map_or("", |(_, meaning)| meaning);
+    parse(&text).map(Some).map_err(|error| {
+        ConfigError::new(format!("variable {name}: {error}"))
+            .with_hint(format!("{name} is {meaning}"))
+    })
+}
+
+#[cfg(test)]
+#[path = "layers_tests.rs"]
+mod tests;

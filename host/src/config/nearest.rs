@@ -1,0 +1,35 @@
+//! Misspelt names: which known one was meant.
+
+/// The known name that a misspelt one was most likely meant to be, if any is near enough.
+pub fn nearest<'a>(misspelt: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let misspelt = plain(misspelt);
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&misspelt, &plain(name)), name))
+        // A third of a name may be wrong, and two letters of a short one.
+        .filter(|(distance, name)| {
+            *distance <= 2.max(name.chars().count() / 3) && *distance < name.chars().count()
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Case and the choice between `-` and `_` are never what distinguishes two names.
+fn plain(name: &str) -> String {
+    name.to_lowercase().replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+        let known = ["permissions", "path", "id", "keep_days"];
+        assert_eq!(nearest("permision", known), Some("permissions"));
+        assert_eq!(nearest("paht", known), Some("path"));
+        assert_eq!(nearest("keep-day", known), Some("keep_days"));
+        assert_eq!(nearest("zz", known), None);
+        assert_eq!(nearest("colour", known), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Where things lie on this machine when nobody says otherwise.
+
+use std::path::{Path, PathBuf};
+
+use directories::{BaseDirs, ProjectDirs};
+
+/// The config file's default place, if the platform has one.
+pub fn config_file() -> Option<PathBuf> {
+    Some(ours()?.config_dir().join("notehost.toml"))
+}
+
+/// The default place of what the machine keeps: index, compiled code, history.
+pub fn state_folder() -> Option<PathBuf> {
+    let ours = ours()?;
+    // Only Linux tells state from data.
+    Some(
+        ours.state_dir()
+            .unwrap_or_else(|| ours.data_local_dir())
+            .to_owned(),
+    )
+}
+
+fn ours() -> Option<ProjectDirs> {
+    ProjectDirs::from("", "", "notehost")
+}
+
+/// `~` and `~/…` in the home folder; anything else as it is.
+pub fn expand_home(path: &Path) -> PathBuf {
+    match (path.strip_prefix("~"), BaseDirs::new()) {
+        (Ok(rest), Some(base)) if rest.as_os_str().is_empty() => base.home_dir().to_owned(),
+        (Ok(rest), Some(base)) => base.home_dir().join(rest),
+        _ => path.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_leading_tilde_is_the_home_folder() {
+        let home = BaseDirs::new()
+            .expect("a home folder")
+            .home_dir()
+            .to_owned();
+        assert_eq!(expand_home(Path::new("~")), home);
+        assert_eq!(expand_home(Path::new("~/notes")), home.join("notes"));
+        assert_eq!(expand_home(Path::new("/a/~/b")), Path::new("/a/~/b"));
+        assert_eq!(
+            expand_home(Path::new("~ana/notes")),
+            Path::new("~ana/notes")
+        );
+    }
+}

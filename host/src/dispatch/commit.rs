@@ -1,0 +1,218 @@
+//! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
+//! nobody's change is lost.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::authorize::Allowed;
+use super::run::Ran;
+use super::{CallError, Content};
+use crate::runtime::GuestContent;
+use crate::vault::{
+    ChangeKind, CommitError, CommitNote, StagedChange, Transaction, VaultError, unified_diff,
+};
+
+/// How often a call is run before its caller is told of the conflict.
+const MOST_ATTEMPTS: u32 = 12;
+
+/// What became of a run.
+pub(super) enum Landing {
+    Landed(Landed),
+    /// Something that was read changed meanwhile.
+    Conflict(Option<String>),
+}
+
+/// A reply whose changes are on disk, or were only asked for.
+pub(super) struct Landed {
+    pub(super) text: String,
+    pub(super) structured: Map<String, Value>,
+    pub(super) content: Vec<Content>,
+}
+
+/// Counts how often a call has been run.
+pub(super) struct Attempts(u32);
+
+impl Attempts {
+    pub(super) fn new() -> Attempts {
+        Attempts(0)
+    }
+
+    /// Wait a moment before the next try, or give up.
+    pub(super) async fn again(&mut self, path: Option<String>) -> Result<(), CallError> {
+        self.0 += 1;
+        if self.0 >= MOST_ATTEMPTS {
+            let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
+            let message = format!("{what} kept changing while the call ran; nothing was changed, try again");
+            return Err(CallError::new("conflict", message));
+        }
+        tokio::time::sleep(jitter(self.0)).await;
+        Ok(())
+    }
+}
+
+/// Longer with each attempt, and different for each call, so that two calls do not meet again and again.
+fn jitter(attempt: u32) -> Duration {
+    use std::hash::{BuildHasher as _, RandomState};
+    let most = 1000 * (1u64 << attempt.min(6));
+    Duration::from_micros(RandomState::new().hash_one(attempt) % most)
+}
+
+/// Land what was staged, or show it.
+pub(super) async fn commit(allowed: &Allowed, ran: Ran) -> Result<Landing, CallError> {
+    let changes = ran.transaction.changes();
+    if let Some(etag) = &allowed.checked.common.if_match {
+        require_match(etag, &changes, &ran.transaction)?;
+    }
+    let dry_run = allowed.checked.common.dry_run;
+    let mut change = None;
+    if dry_run || ran.transaction.is_read_only() {
+        if let Err(conflict) = ran.transaction.validate() {
+            return Ok(Landing::Conflict(conflict.path));
+        }
+    } else {
+        let request = &allowed.checked.found.request;
+        let note = CommitNote {
+            caller: allowed.caller.name().to_owned(),
+            action: format!("{}.{}", request.domain, request.action),
+        };
+        // On a thread of its own, and not ended by a caller who gives up: a commit that began ends by itself.
+        let committed = tokio::task::spawn_blocking(move || ran.transaction.commit(note)).await;
+        match committed {
+            Ok(Ok(committed)) => change = committed.change,
+            Ok(Err(CommitError::Conflict { path })) => return Ok(Landing::Conflict(path)),
+            Ok(Err(CommitError::Failed(error))) => return Err(error.into()),
+            Err(error) => {
+                tracing::error!("a commit broke: {error}");
+                return Err(VaultError::broken("the commit broke").into());
+            }
+        }
+    }
+    let writes = allowed.effect > crate::vault::Effect::Read;
+    Ok(Landing::Landed(Landed {
+        text: if writes { with_changes_told(ran.text, &changes, change.as_deref(), dry_run) } else { ran.text },
+        structured: if writes || dry_run {
+            with_changes(ran.structured, &changes, change, dry_run)
+        } else {
+            ran.structured
+        },
+        content: ran
+            .content
+            .into_iter()
+            .filter_map(|content| shown_content(content, allowed))
+            .collect(),
+    }))
+}
+
+/// The caller said what it had read: one of the notes that change, or that were looked at, must still be that.
+fn require_match(etag: &str, changes: &[StagedChange], transaction: &Transaction) -> Result<(), CallError> {
+    let read = transaction.read_etags();
+    let now: Vec<&(String, String)> = read
+        .iter()
+        .filter(|(path, _)| {
+            changes.is_empty()
+                || changes.iter().any(|change| change.from.as_ref().unwrap_or(&change.path) == path)
+        })
+        .collect();
+    if now.iter().any(|(_, current)| current == etag) {
+        return Ok(());
+    }
+    let now: Map<String, Value> = now.into_iter().map(|(path, etag)| (path.clone(), etag.as_str().into())).collect();
+    Err(CallError::new("conflict", format!("nothing here has the etag `{etag}` any more: read the note again"))
+        .with_details(json!({ "etags": now })))
+}
+
+fn with_changes(
+    mut structured: Map<String, Value>,
+    changes: &[StagedChange],
+    change: Option<String>,
+    dry_run: bool,
+) -> Map<String, Value> {
+    let listed: Vec<Value> = changes.iter().map(|change| change_as_json(change, dry_run)).collect();
+    structured.insert("changes".into(), listed.into());
+    if let Some(change) = change {
+        structured.insert("change".into(), change.into());
+    }
+    if dry_run {
+        structured.insert("dry_run".into(), true.into());
+    }
+    structured
+}
+
+fn change_as_json(change: &StagedChange, with_diff: bool) -> Value {
+    let mut listed = Map::new();
+    listed.insert("path".into(), change.path.clone().into());
+    listed.insert("kind".into(), kind_word(change.kind).into());
+    if let Some(from) = &change.from {
+        listed.insert("from".into(), from.clone().into());
+    }
+    if let Some(etag) = &change.etag {
+        listed.insert("etag".into(), etag.clone().into());
+    }
+    listed.insert("added".into(), change.added.into());
+    listed.insert("removed".into(), change.removed.into());
+    if with_diff {
+        listed.insert("diff".into(), unified_diff(change).into());
+    }
+    listed.into()
+}
+
+fn kind_word(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Create => "create",
+        ChangeKind::Modify => "modify",
+        ChangeKind::Rename => "rename",
+        ChangeKind::Delete => "delete",
+    }
+}
+
+/// The changes in a line each, after what the action had to say.
+fn with_changes_told(text: String, changes: &[StagedChange], id: Option<&str>, dry_run: bool) -> String {
+    const MOST: usize = 10;
+    let mut text = text.trim_end().to_owned();
+    let mut push = |line: &str| {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line);
+    };
+    if dry_run {
+        push("Dry run: nothing was changed. It would:");
+    } else if changes.is_empty() {
+        push("Nothing changed.");
+    }
+    for change in changes.iter().take(MOST) {
+        let moved = change.from.as_ref().map(|from| format!(" (was {from})")).unwrap_or_default();
+        push(&format!(
+            "{} {}{moved} +{} −{}",
+            kind_word(change.kind),
+            change.path,
+            change.added,
+            change.removed
+        ));
+        if dry_run {
+            push(unified_diff(change).trim_end());
+        }
+    }
+    if changes.len() > MOST {
+        push(&format!("and {} more", changes.len() - MOST));
+    }
+    if let Some(id) = id {
+        push(&format!("Change {id} (can be undone)."));
+    }
+    text
+}
+
+/// A link is only passed on if the caller may see where it points.
+fn shown_content(content: GuestContent, allowed: &Allowed) -> Option<Content> {
+    match content {
+        GuestContent::Image { bytes, mime } => Some(Content::Image { bytes, mime }),
+        GuestContent::Link(path) => {
+            let seen = allowed.rules.tier(&path) >= crate::vault::Tier::Read;
+            seen.then(|| Content::Link {
+                vault: allowed.vault.id().to_owned(),
+                path,
+            })
+        }
+    }
+}

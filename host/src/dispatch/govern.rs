@@ -1,0 +1,191 @@
+//! No reply is larger than a client can take. A list is cut between two items and a note between two lines, each with
+//! the way to go on; never within JSON.
+
+use serde_json::{Map, Value, json};
+
+use super::authorize::Allowed;
+use super::commit::Landed;
+use super::{CallError, Host, Reply};
+
+/// What a cursor begins with that points into the middle of a component's own page.
+const MARK: &str = "cut.";
+
+/// Where a list was cut: so many items into the page that the component gives for its own cursor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cut {
+    skip: usize,
+    cursor: String,
+}
+
+impl Cut {
+    /// Take a cursor of ours out of the arguments, leaving the component its own.
+    pub(super) fn take(arguments: &mut Map<String, Value>) -> Option<Cut> {
+        let cut = Cut::parse(arguments.get("cursor")?.as_str()?)?;
+        if cut.cursor.is_empty() {
+            arguments.remove("cursor");
+        } else {
+            arguments.insert("cursor".into(), cut.cursor.clone().into());
+        }
+        Some(cut)
+    }
+
+    fn parse(cursor: &str) -> Option<Cut> {
+        let (skip, cursor) = cursor.strip_prefix(MARK)?.split_once('.')?;
+        Some(Cut {
+            skip: skip.parse().ok()?,
+            cursor: cursor.to_owned(),
+        })
+    }
+
+    fn word(skip: usize, cursor: &str) -> String {
+        format!("{MARK}{skip}.{cursor}")
+    }
+}
+
+/// Cut a reply to the byte budget.
+pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<Reply, CallError> {
+    let budget = host.settings().limits.reply_bytes;
+    let resumed = allowed.checked.resumed.as_ref();
+    let mut structured = landed.structured;
+    if let Some(cut) = resumed {
+        skip_items(&mut structured, cut.skip);
+    }
+    let size = json!(structured).to_string().len();
+    if size > budget {
+        let own_cursor = own_cursor(allowed);
+        let skipped = resumed.map_or(0, |cut| cut.skip);
+        let was_cut = cut_items(&mut structured, budget, skipped, &own_cursor)
+            || cut_note(&mut structured, size, budget);
+        if !was_cut {
+            return Err(CallError::new(
+                "too_large",
+                format!("the reply has {size} bytes and {budget} is the most: ask for less at once"),
+            )
+            .with_hint("an admin can allow more: `limits.reply_bytes` in the config"));
+        }
+    }
+    Ok(Reply {
+        text: cut_text(landed.text, budget / 2),
+        structured,
+        content: landed.content,
+    })
+}
+
+/// The cursor that the component got with this call.
+fn own_cursor(allowed: &Allowed) -> String {
+    let arguments: Value = serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
+    arguments.get("cursor").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
+    if let Some(Value::Array(items)) = structured.get_mut("items") {
+        items.drain(..skip.min(items.len()));
+    }
+}
+
+/// Keep as many items as fit; the cursor leads to the rest.
+fn cut_items(structured: &mut Map<String, Value>, budget: usize, skipped: usize, cursor: &str) -> bool {
+    let Some(Value::Array(items)) = structured.get_mut("items") else {
+        return false;
+    };
+    // Room for what stands beside the items.
+    let mut left = budget.saturating_sub(2048);
+    let kept = items
+        .iter()
+        .take_while(|item| {
+            let size = item.to_string().len() + 1;
+            let fits = size <= left;
+            left = left.saturating_sub(size);
+            fits
+        })
+        .count();
+    if kept == 0 {
+        return false;
+    }
+    items.truncate(kept);
+    structured.insert("next_cursor".into(), Cut::word(skipped + kept, cursor).into());
+    true
+}
+
+/// Keep as many lines of a note as fit, and say where the next one is.
+fn cut_note(structured: &mut Map<String, Value>, size: usize, budget: usize) -> bool {
+    let Some(Value::String(content)) = structured.get("content") else {
+        return false;
+    };
+    let from = structured.get("lines").and_then(|lines| lines.get("from")).and_then(Value::as_u64);
+    let Some(from) = from else {
+        return false;
+    };
+    // What is escaped takes more room in JSON than in the note: cut in proportion, then at a line.
+    let share = budget.saturating_sub(2048) as f64 / size as f64;
+    let most = content.floor_char_boundary((content.len() as f64 * share) as usize);
+    let Some(end) = content[..most].rfind('\n') else {
+        return false;
+    };
+    let kept = content[..=end].to_owned();
+    let next = from + kept.bytes().filter(|byte| *byte == b'\n').count() as u64;
+    structured.insert("content".into(), kept.into());
+    structured.insert("truncated".into(), true.into());
+    structured.insert("next_offset".into(), next.into());
+    if let Some(Value::Object(lines)) = structured.get_mut("lines") {
+        lines.insert("to".into(), (next - 1).into());
+    }
+    true
+}
+
+fn cut_text(mut text: String, budget: usize) -> String {
+    if text.len() > budget {
+        let most = text.floor_char_boundary(budget);
+        let end = text[..most].rfind('\n').unwrap_or(most);
+        text.truncate(end);
+        text.push_str("\n… (cut: ask for less at once, or go on with `cursor` or `offset`)");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+
+    #[test]
+    fn a_list_is_cut_between_items_and_can_be_gone_on_with() {
+        let items: Vec<String> = (0..1000).map(|number| format!("item {number}")).collect();
+        let mut reply = object(json!({ "items": items }));
+        assert!(cut_items(&mut reply, 4096, 0, "own"));
+        let kept = reply["items"].as_array().map_or(0, Vec::len);
+        assert!(kept > 0 && kept < 1000);
+        let mut arguments = object(json!({ "cursor": reply["next_cursor"] }));
+        let cut = Cut::take(&mut arguments).expect("a cut");
+        assert_eq!(arguments["cursor"], "own");
+        let mut again = object(json!({ "items": items }));
+        skip_items(&mut again, cut.skip);
+        assert_eq!(again["items"][0], format!("item {kept}"));
+    }
+
+    #[test]
+    fn a_note_is_cut_between_lines() {
+        let content = "a line of text\n".repeat(1000);
+        let mut reply = object(json!({"content": content, "lines": {"from": 11, "to": 1010, "total": 1010}}));
+        let size = json!(reply).to_string().len();
+        assert!(cut_note(&mut reply, size, 4096));
+        let kept = reply["content"].as_str().unwrap_or_default();
+        assert!(kept.ends_with('\n') && content.starts_with(kept));
+        let lines = kept.lines().count() as u64;
+        assert_eq!(reply["next_offset"], 11 + lines);
+        assert_eq!(reply["lines"]["to"], 10 + lines);
+    }
+
+    #[test]
+    fn a_cursor_that_is_not_ours_stays() {
+        let mut arguments = object(json!({"cursor": "cut"}));
+        assert_eq!(Cut::take(&mut arguments), None);
+        assert_eq!(arguments["cursor"], "cut");
+    }
+}

@@ -1,0 +1,116 @@
+//! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::authorize::Allowed;
+use super::{CallError, Host, known_code};
+use crate::runtime::{GuestContent, Job, RunError};
+use crate::vault::{Access, Limits, Transaction};
+
+/// What an action answered and staged.
+pub(super) struct Ran {
+    pub(super) text: String,
+    pub(super) structured: Map<String, Value>,
+    pub(super) content: Vec<GuestContent>,
+    pub(super) transaction: Transaction,
+}
+
+/// Run the action once.
+pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Ran, CallError> {
+    let settings = host.settings();
+    let found = &allowed.checked.found;
+    // Compiling happens once and is nobody's fault: the clock starts after it.
+    let told = |error| why(error, &found.domain.name, &found.request.action);
+    let compiled = found.domain.component.prepare(host.runtime()).await;
+    compiled.map_err(|error| told(RunError::Load(error)))?;
+    let deadline = Instant::now() + Duration::from_millis(settings.limits.call_ms);
+    let transaction = allowed.vault.begin(Access {
+        rules: allowed.rules.clone(),
+        effect: allowed.effect,
+        component: found.domain.name.clone(),
+        limits: Limits {
+            max_staged_bytes: settings.limits.staged_bytes,
+            store_quota: settings.limits.store_bytes,
+            deadline: Some(deadline),
+            ..Limits::default()
+        },
+    });
+    let job = Job {
+        domain: found.domain.shared_name.clone(),
+        action: found.request.action.clone(),
+        arguments: allowed.checked.arguments.clone(),
+        transaction,
+        deadline,
+        cancelled: found.request.cancelled.clone(),
+    };
+    let outcome = host
+        .runtime()
+        .run(&found.domain.component, job)
+        .await
+        .map_err(told)?;
+    let structured = match serde_json::from_str(&outcome.reply.structured) {
+        Ok(Value::Object(structured)) => structured,
+        _ => {
+            tracing::error!(domain = found.domain.name, "answered with something that is no JSON object");
+            return Err(failed(&found.domain.name));
+        }
+    };
+    Ok(Ran {
+        text: outcome.reply.text,
+        structured,
+        content: outcome.reply.content,
+        transaction: outcome.transaction,
+    })
+}
+
+/// What a caller is told of a run that failed. A trap never reaches it verbatim.
+fn why(error: RunError, domain: &str, action: &str) -> CallError {
+    match error {
+        RunError::Refused { code, message, hint, details } => {
+            // Controlled by the component: an unknown code is its defect.
+            let Some(code) = known_code(&code) else {
+                tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
+                return failed(domain);
+            };
+            CallError {
+                code,
+                message,
+                hint,
+                details: details.and_then(|json| serde_json::from_str(&json).ok()),
+            }
+        }
+        RunError::TimedOut(allowed) => CallError::new(
+            "timeout",
+            format!(
+                "`{domain}.{action}` was ended after {} ms and changed nothing; ask for less at once",
+                allowed.as_millis()
+            ),
+        )
+        .with_hint("an admin can allow more: `limits.call_ms` in the config"),
+        RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
+        RunError::OverLimit(limit) => {
+            tracing::warn!(domain, action, "ended: {limit}");
+            CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
+                .with_hint("what one call may use is told under `[limits]` in the config")
+        }
+        RunError::Broke(reason) => {
+            tracing::error!(domain, action, "broke: {reason}");
+            failed(domain)
+        }
+        RunError::Load(error) => {
+            tracing::error!(domain, "cannot be loaded: {error}");
+            CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
+                .with_hint(error.to_string())
+        }
+    }
+}
+
+fn failed(domain: &str) -> CallError {
+    CallError::new(
+        "component_failed",
+        format!("the component `{domain}` failed; nothing was changed"),
+    )
+    .with_hint("the log says why; tell the component's author")
+}

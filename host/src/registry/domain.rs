@@ -1,0 +1,198 @@
+//! A domain as callers meet it: what its component described, with what the host adds to every action.
+
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::Validator;
+use serde_json::{Map, Value, json};
+
+use crate::policy::Grant;
+use crate::runtime::{ActionDescription, Component, Description};
+use crate::vault::Effect;
+
+/// The arguments that every action takes because the host handles them. A component cannot have them for itself.
+pub const COMMON_ARGUMENTS: [&str; 5] = ["vault", "dry_run", "if_match", "idempotency_key", "approval"];
+
+/// A domain that can be called.
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// Its component's version.
+    pub version: String,
+    /// What it is for.
+    pub description: String,
+    /// What it can do, without what an admin switched off.
+    pub actions: Vec<Action>,
+    /// What runs it.
+    pub component: Component,
+    /// What the component may use of the vaults.
+    pub grant: Arc<Grant>,
+    /// The name once more, for sharing.
+    pub shared_name: Arc<str>,
+}
+
+/// An action that can be called.
+pub struct Action {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it may do to notes.
+    pub effect: Effect,
+    /// The JSON Schema of its arguments, with those that the host handles.
+    pub input: Map<String, Value>,
+    /// The JSON Schema of its answer, with what the host adds.
+    pub output: Map<String, Value>,
+    /// The JSON Schema of the arguments that the component gets.
+    own_input: Map<String, Value>,
+    validator: OnceLock<Result<Validator, String>>,
+}
+
+/// Why a description makes no domain.
+#[derive(Debug, thiserror::Error)]
+#[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
+pub(super) struct DomainError {
+    action: String,
+    argument: String,
+}
+
+impl Domain {
+    pub(super) fn new(
+        description: Description,
+        component: Component,
+        grant: Grant,
+        several_vaults: bool,
+    ) -> Result<Domain, DomainError> {
+        Ok(Domain {
+            shared_name: Arc::from(description.name.as_str()),
+            name: description.name,
+            version: description.version,
+            description: description.description,
+            actions: description
+                .actions
+                .into_iter()
+                .map(|action| Action::new(action, several_vaults))
+                .collect::<Result<_, _>>()?,
+            component,
+            grant: Arc::new(grant),
+        })
+    }
+
+    /// The action of that name.
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| action.name == name)
+    }
+}
+
+impl Action {
+    fn new(described: ActionDescription, several_vaults: bool) -> Result<Action, DomainError> {
+        let declared = described.input.get("properties").and_then(Value::as_object);
+        if let Some(taken) = COMMON_ARGUMENTS
+            .into_iter()
+            .find(|name| declared.is_some_and(|declared| declared.contains_key(*name)))
+        {
+            return Err(DomainError {
+                action: described.name,
+                argument: taken.to_owned(),
+            });
+        }
+        Ok(Action {
+            input: with_common_arguments(&described.input, described.effect, several_vaults),
+            output: with_changes(&described.output, described.effect),
+            own_input: described.input,
+            name: described.name,
+            description: described.description,
+            effect: described.effect,
+            validator: OnceLock::new(),
+        })
+    }
+
+    /// The JSON Schema of the arguments that the component gets.
+    pub fn own_input(&self) -> &Map<String, Value> {
+        &self.own_input
+    }
+
+    /// What checks the component's arguments; made at the first call.
+    pub fn validator(&self) -> Result<&Validator, &str> {
+        self.validator
+            .get_or_init(|| {
+                jsonschema::options()
+                    .build(&Value::Object(self.own_input.clone()))
+                    .map_err(|error| error.to_string())
+            })
+            .as_ref()
+            .map_err(String::as_str)
+    }
+}
+
+fn with_common_arguments(
+    input: &Map<String, Value>,
+    effect: Effect,
+    several_vaults: bool,
+) -> Map<String, Value> {
+    let mut common = Map::new();
+    if several_vaults {
+        common.insert(
+            "vault".into(),
+            json!({"type": "string", "description": "Which vault, by its id"}),
+        );
+    }
+    if effect > Effect::Read {
+        common.insert(
+            "dry_run".into(),
+            json!({"type": "boolean", "description": "Show the diff, change nothing"}),
+        );
+        common.insert(
+            "if_match".into(),
+            json!({"type": "string", "description": "The etag that was read; `conflict` if the note changed since"}),
+        );
+        common.insert(
+            "idempotency_key".into(),
+            json!({"type": "string", "description": "Repeating a call with this key does it once"}),
+        );
+        common.insert(
+            "approval".into(),
+            json!({"type": "string", "description": "The id of a person's approval"}),
+        );
+    }
+    with_properties(input, common)
+}
+
+/// What the host adds to the answer of an action that may write.
+fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
+    if effect == Effect::Read {
+        return output.clone();
+    }
+    let added = json!({
+        "changes": {
+            "type": "array",
+            "description": "What changed",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "kind": {"type": "string", "enum": ["create", "modify", "rename", "delete"]},
+                    "from": {"type": "string"},
+                    "etag": {"type": "string"},
+                    "added": {"type": "integer"},
+                    "removed": {"type": "integer"},
+                    "diff": {"type": "string"},
+                },
+                "required": ["path", "kind", "added", "removed"],
+            },
+        },
+        "change": {"type": "string", "description": "The id for `undo`"},
+        "dry_run": {"type": "boolean"},
+    });
+    match added {
+        Value::Object(added) => with_properties(output, added),
+        _ => output.clone(),
+    }
+}
+
+fn with_properties(schema: &Map<String, Value>, added: Map<String, Value>) -> Map<String, Value> {
+    let mut schema = schema.clone();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.extend(added);
+    }
+    schema
+}

@@ -1,0 +1,208 @@
+//! Which components there are: one immutable snapshot, swapped whole. A call keeps the snapshot that it began with,
+//! so a component can be changed at any moment. Compiling and running is the runtime's affair.
+
+mod descriptions;
+mod domain;
+mod embedded;
+
+pub use domain::{Action, COMMON_ARGUMENTS, Domain};
+pub use embedded::{EMBEDDED, Embedded};
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+
+use crate::config::{ComponentSettings, Settings};
+use crate::policy::{BadGlob, Grant};
+use crate::runtime::{Component, Description, LoadError, Runtime};
+use descriptions::Descriptions;
+
+/// What is loaded, now.
+pub struct Registry {
+    current: ArcSwap<Snapshot>,
+    changed: watch::Sender<u64>,
+}
+
+/// What is loaded, at one moment.
+#[derive(Default)]
+pub struct Snapshot {
+    domains: BTreeMap<String, Arc<Domain>>,
+    /// Switched off by the config.
+    disabled: BTreeMap<String, Vec<String>>,
+    broken: Vec<Broken>,
+}
+
+/// A component that the config names and that cannot be used.
+#[derive(Debug, Clone)]
+pub struct Broken {
+    /// Its name in the config.
+    pub name: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whether something that is not there was switched off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Absence {
+    /// Nobody knows it.
+    Unknown,
+    /// An admin switched it off.
+    Disabled,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum AddError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Glob(#[from] BadGlob),
+    #[error("it calls itself `{found}`, and the config calls it `{expected}`")]
+    OtherName { found: String, expected: String },
+    #[error(transparent)]
+    Domain(#[from] domain::DomainError),
+}
+
+impl Registry {
+    /// Load what is embedded, and what the config names. A component that cannot be used is told in the log and
+    /// left out; it takes nothing else with it.
+    pub async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Registry {
+        let kept = Descriptions::new(&state.join("descriptions"));
+        let several_vaults = settings.vaults.len() > 1;
+        let mut snapshot = Snapshot::default();
+        for embedded in EMBEDDED {
+            let switches = settings.components.get(embedded.name).cloned();
+            let added = embedded_domain(embedded, several_vaults);
+            snapshot.add(embedded.name, &switches.unwrap_or_default(), added);
+        }
+        for (name, switches) in &settings.components {
+            if let Some(path) = &switches.path {
+                let added = domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
+                snapshot.add(name, switches, added);
+            }
+        }
+        Registry {
+            current: ArcSwap::from_pointee(snapshot),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    /// What is loaded now. Calls in flight keep the one they began with.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Counts the changes of the set.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Compile what is not compiled yet, one after the other, so that no call has to wait for it.
+    pub async fn warm_up(&self, runtime: &Runtime) {
+        for domain in self.snapshot().domains() {
+            if let Err(error) = domain.component.prepare(runtime).await {
+                tracing::error!("{error}");
+            }
+        }
+    }
+}
+
+impl Snapshot {
+    /// The domains that can be called, by name.
+    pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
+        self.domains.values()
+    }
+
+    /// A domain that can be called.
+    pub fn domain(&self, name: &str) -> Option<&Arc<Domain>> {
+        self.domains.get(name)
+    }
+
+    /// Components that the config names and that cannot be used.
+    pub fn broken(&self) -> &[Broken] {
+        &self.broken
+    }
+
+    /// Why a domain is not there.
+    pub fn absence_of_domain(&self, name: &str) -> Absence {
+        match self.disabled.get(name) {
+            Some(actions) if actions.is_empty() => Absence::Disabled,
+            _ => Absence::Unknown,
+        }
+    }
+
+    /// Why an action of a domain that is there is not.
+    pub fn absence_of_action(&self, domain: &str, action: &str) -> Absence {
+        match self.disabled.get(domain) {
+            Some(actions) if actions.iter().any(|name| name == action) => Absence::Disabled,
+            _ => Absence::Unknown,
+        }
+    }
+
+    fn add(&mut self, name: &str, switches: &ComponentSettings, added: Result<Domain, AddError>) {
+        if !switches.enabled {
+            // An empty list stands for the whole domain.
+            self.disabled.insert(name.to_owned(), Vec::new());
+            return;
+        }
+        match added {
+            Ok(mut domain) => {
+                let off: Vec<String> = switches
+                    .actions
+                    .iter()
+                    .filter(|(_, on)| !**on)
+                    .map(|(action, _)| action.clone())
+                    .collect();
+                domain.actions.retain(|action| !off.contains(&action.name));
+                if !off.is_empty() {
+                    self.disabled.insert(name.to_owned(), off);
+                }
+                self.domains.insert(domain.name.clone(), Arc::new(domain));
+            }
+            Err(error) => {
+                tracing::error!(component = name, "left out: {error}");
+                self.broken.push(Broken {
+                    name: name.to_owned(),
+                    reason: error.to_string(),
+                });
+            }
+        }
+    }
+}
+
+fn embedded_domain(embedded: &Embedded, several_vaults: bool) -> Result<Domain, AddError> {
+    let description = Description::parse(embedded.description).map_err(LoadError::from)?;
+    let component = Component::new(embedded.name, embedded.wasm)?;
+    Ok(Domain::new(
+        description,
+        component,
+        Grant::everything(),
+        several_vaults,
+    )?)
+}
+
+async fn domain_from_file(
+    name: &str,
+    path: &Path,
+    switches: &ComponentSettings,
+    runtime: &Runtime,
+    kept: &Descriptions,
+    several_vaults: bool,
+) -> Result<Domain, AddError> {
+    let wasm = std::fs::read(path).map_err(|source| LoadError::Unreadable {
+        name: name.to_owned(),
+        source,
+    })?;
+    let component = Component::new(name, wasm)?;
+    let description = kept.of(&component, runtime).await?;
+    if description.name != name {
+        return Err(AddError::OtherName {
+            found: description.name,
+            expected: name.to_owned(),
+        });
+    }
+    let grant = Grant::from_settings(&switches.grant)?;
+    Ok(Domain::new(description, component, grant, several_vaults)?)
+}

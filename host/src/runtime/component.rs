@@ -1,0 +1,183 @@
+//! A component: its bytes, and the code compiled from them as soon as somebody needs it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::{DescriptionError, Runtime, Sandbox, abi, imports};
+
+/// The largest component that is taken.
+const MOST_BYTES: usize = 64 << 20;
+
+/// A component that can be run.
+pub struct Component {
+    source: Arc<Source>,
+    /// Compiled once, on a blocking thread, by whoever comes first.
+    ready: OnceCell<Result<Arc<abi::Ready>, Arc<LoadError>>>,
+}
+
+/// What it is made from.
+struct Source {
+    name: String,
+    wasm: Cow<'static, [u8]>,
+}
+
+/// Why a component cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file cannot be read.
+    #[error("component `{name}` cannot be read: {source}")]
+    Unreadable {
+        /// Which component.
+        name: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is not a component at all.
+    #[error("component `{name}` is not a WebAssembly component: {reason}")]
+    NotAComponent {
+        /// Which component.
+        name: String,
+        /// What the compiler said, in one line.
+        reason: String,
+    },
+    /// It is too large.
+    #[error("component `{name}` has {size} bytes; at most {MOST_BYTES} are taken")]
+    TooLarge {
+        /// Which component.
+        name: String,
+        /// Its size.
+        size: usize,
+    },
+    /// It wants something that nobody granted.
+    #[error("component `{name}` imports `{import}`, which it was not granted")]
+    NotGranted {
+        /// Which component.
+        name: String,
+        /// What it imports.
+        import: String,
+    },
+    /// It does not fit the contract.
+    #[error("component `{name}` does not fit the contract notehost:domain@0.1.0: {reason}")]
+    OtherContract {
+        /// Which component.
+        name: String,
+        /// What is missing or different.
+        reason: String,
+    },
+    /// It could not be asked what it is.
+    #[error("component `{name}` failed to describe itself: {reason}")]
+    NoDescription {
+        /// Which component.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// What it says of itself cannot be used.
+    #[error(transparent)]
+    BadDescription(#[from] DescriptionError),
+    /// The sandbox itself could not be made.
+    #[error("the WebAssembly engine could not be started: {0}")]
+    Engine(String),
+    /// Another caller already met this error.
+    #[error(transparent)]
+    Shared(Arc<LoadError>),
+}
+
+impl LoadError {
+    pub(super) fn engine(error: wasmtime::Error) -> LoadError {
+        LoadError::Engine(format!("{error:#}"))
+    }
+
+    pub(super) fn shared(error: Arc<LoadError>) -> LoadError {
+        LoadError::Shared(error)
+    }
+}
+
+impl Component {
+    /// A component by its bytes. Nothing is compiled yet.
+    pub fn new(name: &str, wasm: impl Into<Cow<'static, [u8]>>) -> Result<Component, LoadError> {
+        let wasm = wasm.into();
+        if wasm.len() > MOST_BYTES {
+            return Err(LoadError::TooLarge {
+                name: name.into(),
+                size: wasm.len(),
+            });
+        }
+        Ok(Component {
+            source: Arc::new(Source {
+                name: name.into(),
+                wasm,
+            }),
+            ready: OnceCell::new(),
+        })
+    }
+
+    /// The name under which it was loaded.
+    pub fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// How many bytes it has.
+    pub fn size(&self) -> usize {
+        self.source.wasm.len()
+    }
+
+    /// A digest of its content.
+    pub fn digest(&self) -> String {
+        blake3::hash(&self.source.wasm).to_hex().to_string()
+    }
+
+    /// Compile it now instead of at its first call.
+    pub async fn prepare(&self, runtime: &Runtime) -> Result<(), Arc<LoadError>> {
+        self.ready(runtime).await.map(|_| ())
+    }
+
+    pub(super) async fn ready(&self, runtime: &Runtime) -> Result<Arc<abi::Ready>, Arc<LoadError>> {
+        if let Some(ready) = self.ready.get() {
+            return ready.clone();
+        }
+        self.ready
+            .get_or_init(|| async {
+                // Compiling takes a processor for a good part of a second: not on a thread that answers calls.
+                let (source, sandbox) = (self.source.clone(), runtime.sandbox.clone());
+                tokio::task::spawn_blocking(move || source.compile(&sandbox))
+                    .await
+                    .unwrap_or_else(|error| Err(LoadError::Engine(error.to_string())))
+                    .map(Arc::new)
+                    .map_err(Arc::new)
+            })
+            .await
+            .clone()
+    }
+}
+
+impl Source {
+    fn compile(&self, sandbox: &Sandbox) -> Result<abi::Ready, LoadError> {
+        let compiled = sandbox
+            .compiled
+            .load(&sandbox.engine, &self.wasm)
+            .map_err(|error| LoadError::NotAComponent {
+                name: self.name.clone(),
+                reason: one_line(&error),
+            })?;
+        if let Some(import) = imports::first_refused(&compiled, &sandbox.engine) {
+            return Err(LoadError::NotGranted {
+                name: self.name.clone(),
+                import,
+            });
+        }
+        abi::ready(&self.name, &sandbox.linker, &compiled).map_err(|error| {
+            LoadError::OtherContract {
+                name: self.name.clone(),
+                reason: one_line(&error),
+            }
+        })
+    }
+}
+
+fn one_line(error: &wasmtime::Error) -> String {
+    let text = format!("{error:#}");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

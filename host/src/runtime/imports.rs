@@ -1,0 +1,61 @@
+//! What a component may import. Anything else is refused at load, with a sentence that names it.
+
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+/// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
+/// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
+const ALLOWED: [&str; 13] = [
+    "notehost:domain/types",
+    "notehost:domain/vault",
+    "notehost:domain/store",
+    "notehost:domain/log",
+    "wasi:cli/environment",
+    "wasi:cli/exit",
+    "wasi:cli/stdin",
+    "wasi:cli/stdout",
+    "wasi:cli/stderr",
+    "wasi:clocks/monotonic-clock",
+    "wasi:clocks/wall-clock",
+    "wasi:random/random",
+    "wasi:random/insecure-seed",
+];
+
+/// Whole packages of that kind.
+const ALLOWED_PACKAGES: [&str; 2] = ["wasi:io/", "wasi:cli/terminal-"];
+
+/// The first import that a component has no right to, if there is one.
+pub(super) fn first_refused(component: &Component, engine: &Engine) -> Option<String> {
+    component
+        .component_type()
+        .imports(engine)
+        .map(|(name, _)| name.to_owned())
+        .find(|name| !is_allowed(name))
+}
+
+fn is_allowed(import: &str) -> bool {
+    let interface = import.split_once('@').map_or(import, |(name, _)| name);
+    ALLOWED.contains(&interface)
+        || ALLOWED_PACKAGES
+            .iter()
+            .any(|package| interface.starts_with(package))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_with_reach_is_allowed() {
+        assert!(is_allowed("notehost:domain/vault@0.1.0"));
+        assert!(is_allowed("wasi:io/streams@0.2.9"));
+        for import in [
+            "wasi:sockets/tcp@0.2.0",
+            "wasi:http/outgoing-handler@0.2.0",
+            "wasi:filesystem/types@0.2.0",
+            "notehost:domain/vaults",
+        ] {
+            assert!(!is_allowed(import), "{import}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits, one vault handle
+//! and nothing else. Only `abi/` knows the generated WIT bindings. What may run, and what happens with what it
+//! staged, is not decided here.
+
+mod abi;
+mod cache;
+mod component;
+mod description;
+mod engine;
+mod imports;
+mod output;
+mod state;
+
+pub use component::{Component, LoadError};
+pub use description::{ActionDescription, Description, DescriptionError};
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::LimitSettings;
+use crate::vault::Transaction;
+use cache::CompiledCode;
+use state::CallState;
+
+/// Everything that compiling and running components needs.
+pub struct Runtime {
+    sandbox: Arc<Sandbox>,
+    /// As many as the instance pool has slots; who finds none waits.
+    slots: Semaphore,
+    limits: LimitSettings,
+}
+
+/// What turns bytes into something that can be run.
+struct Sandbox {
+    engine: wasmtime::Engine,
+    linker: wasmtime::component::Linker<CallState>,
+    compiled: CompiledCode,
+}
+
+/// One action to run.
+pub struct Job {
+    /// The domain's name, for the log.
+    pub domain: Arc<str>,
+    /// The action.
+    pub action: String,
+    /// Its arguments, as JSON text.
+    pub arguments: String,
+    /// What the action reads and writes through.
+    pub transaction: Transaction,
+    /// When it is ended.
+    pub deadline: Instant,
+    /// Ends it at once.
+    pub cancelled: CancellationToken,
+}
+
+/// What an action came to: its answer, and what it staged.
+pub struct Outcome {
+    /// What the guest answered. Hostile until checked.
+    pub reply: GuestReply,
+    /// With what was read and staged.
+    pub transaction: Transaction,
+}
+
+/// What a guest answered.
+#[derive(Debug)]
+pub struct GuestReply {
+    /// Made to be read.
+    pub text: String,
+    /// JSON, said to be an object.
+    pub structured: String,
+    /// Pictures and links.
+    pub content: Vec<GuestContent>,
+}
+
+/// The part of a guest's answer that is not text.
+#[derive(Debug)]
+pub enum GuestContent {
+    /// A picture.
+    Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type, as the guest claims.
+        mime: String,
+    },
+    /// A path, as the guest claims.
+    Link(String),
+}
+
+/// Why a run came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The guest refused in its own words.
+    #[error("{message}")]
+    Refused {
+        /// One of the contract's codes, or not.
+        code: String,
+        /// For the model.
+        message: String,
+        /// For a person.
+        hint: Option<String>,
+        /// JSON, or not.
+        details: Option<String>,
+    },
+    /// The deadline passed.
+    #[error("it took longer than its {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// The caller gave up.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// Over a limit.
+    #[error("it {0}")]
+    OverLimit(String),
+    /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
+    #[error("it broke")]
+    Broke(String),
+    /// The component could not be loaded after all.
+    #[error(transparent)]
+    Load(Arc<LoadError>),
+}
+
+impl Runtime {
+    /// An engine with its instance pool, its ticking clock and its folder of compiled code.
+    pub fn new(limits: &LimitSettings, compiled: &Path) -> Result<Runtime, LoadError> {
+        let engine = engine::start(limits).map_err(LoadError::engine)?;
+        Ok(Runtime {
+            sandbox: Arc::new(Sandbox {
+                linker: abi::linker(&engine).map_err(LoadError::engine)?,
+                compiled: CompiledCode::new(compiled, &engine),
+                engine,
+            }),
+            slots: Semaphore::new(limits.concurrent_calls),
+            limits: limits.clone(),
+        })
+    }
+
+    /// Run one action on a fresh instance.
+    pub async fn run(&self, component: &Component, job: Job) -> Result<Outcome, RunError> {
+        let ready = component
+            .ready(self)
+            .await
+            .map_err(RunError::Load)?;
+        let cancelled = job.cancelled.clone();
+        let deadline = job.deadline;
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        let whole_run = async {
+            // A closed semaphore cannot happen: nothing closes it.
+            let _slot = self.slots.acquire().await;
+            abi::call(&self.sandbox.engine, &ready, job, &self.limits).await
+        };
+        tokio::select! {
+            biased;
+            outcome = whole_run => outcome,
+            // Guest code stops at its epoch; this ends a host call that hangs, and dropping the run stops both.
+            () = tokio::time::sleep_until(deadline.into()) => Err(RunError::TimedOut(allowed)),
+            () = cancelled.cancelled() => Err(RunError::Cancelled),
+        }
+    }
+
+    /// What a component says it is, asked in a sandbox where every vault function refuses.
+    pub async fn describe(&self, component: &Component) -> Result<Description, LoadError> {
+        let ready = component.ready(self).await.map_err(LoadError::shared)?;
+        let deadline = Instant::now() + Duration::from_millis(self.limits.call_ms);
+        let json = abi::describe(&self.sandbox.engine, &ready, deadline, &self.limits).await?;
+        Ok(Description::parse(&json)?)
+    }
+}

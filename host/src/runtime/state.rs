@@ -1,0 +1,173 @@
+//! What one call carries through the sandbox: its meter, its transaction, and a WASI with nothing in it.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wasmtime::component::ResourceTable;
+use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use super::output::GuestOutput;
+use crate::config::LimitSettings;
+use crate::vault::{Transaction, VaultError};
+
+/// How many handles a guest may hold at once; it needs a handful for its output streams.
+const MOST_HANDLES: usize = 1024;
+
+/// Why the host ends a guest.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Stopped {
+    #[error("passed its deadline")]
+    Deadline,
+    #[error("asked for more than its {0} MiB of memory")]
+    Memory(usize),
+    #[error("asked for too large a table")]
+    Table,
+    #[error("used more than its {0} host calls")]
+    HostCalls(u64),
+}
+
+/// The data of a call's store.
+pub(super) struct CallState {
+    pub(super) domain: Arc<str>,
+    pub(super) meter: Meter,
+    /// `None` while a component is asked to describe itself, and while a long operation has it on another thread.
+    pub(super) transaction: Option<Transaction>,
+    wasi: WasiCtx,
+    table: ResourceTable,
+}
+
+/// What a call has used.
+pub(super) struct Meter {
+    host_calls_left: u64,
+    host_calls: u64,
+    deadline: Instant,
+    memory_bytes: usize,
+}
+
+impl CallState {
+    pub(super) fn new(
+        domain: Arc<str>,
+        transaction: Option<Transaction>,
+        deadline: Instant,
+        limits: &LimitSettings,
+    ) -> CallState {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(MOST_HANDLES);
+        CallState {
+            wasi: nothing_ambient(&domain),
+            table,
+            meter: Meter {
+                host_calls_left: limits.host_calls,
+                host_calls: limits.host_calls,
+                deadline,
+                memory_bytes: limits.memory_bytes,
+            },
+            transaction,
+            domain,
+        }
+    }
+}
+
+/// No files, no environment, no arguments, no network, closed input; what it prints goes to the log.
+fn nothing_ambient(domain: &Arc<str>) -> WasiCtx {
+    WasiCtx::builder()
+        .stdout(GuestOutput::new(domain.clone(), "stdout"))
+        .stderr(GuestOutput::new(domain.clone(), "stderr"))
+        .allow_tcp(false)
+        .allow_udp(false)
+        .allow_ip_name_lookup(false)
+        .build()
+}
+
+impl WasiView for CallState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi,
+            table: &mut self.table,
+        }
+    }
+}
+
+impl Meter {
+    /// Count one host call. Host calls are under the same deadline as guest code.
+    pub(super) fn enter(&mut self) -> Result<(), Stopped> {
+        self.host_calls_left = self
+            .host_calls_left
+            .checked_sub(1)
+            .ok_or(Stopped::HostCalls(self.host_calls))?;
+        if Instant::now() >= self.deadline {
+            return Err(Stopped::Deadline);
+        }
+        Ok(())
+    }
+
+    /// What happens at each tick while guest code runs: others get a turn, and a guest past its deadline is ended.
+    pub(super) fn tick(state: StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
+        if Instant::now() >= state.data().meter.deadline {
+            return Err(Stopped::Deadline.into());
+        }
+        Ok(UpdateDeadline::YieldCustom(
+            1,
+            Box::pin(tokio::task::yield_now()),
+        ))
+    }
+}
+
+impl ResourceLimiter for CallState {
+    fn memory_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        if desired > self.meter.memory_bytes {
+            return Err(Stopped::Memory(self.meter.memory_bytes >> 20).into());
+        }
+        Ok(true)
+    }
+
+    fn table_growing(
+        &mut self,
+        _current: usize,
+        desired: usize,
+        _maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        // The pool gives each table this many places.
+        if desired > 20_000 {
+            return Err(Stopped::Table.into());
+        }
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        20
+    }
+
+    fn tables(&self) -> usize {
+        20
+    }
+
+    fn memories(&self) -> usize {
+        1
+    }
+}
+
+/// What a host function ends with when it does not succeed: an error that the guest sees, or the end of the guest.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    Error(VaultError),
+    Stop(Stopped),
+}
+
+impl From<VaultError> for Refusal {
+    fn from(error: VaultError) -> Self {
+        Refusal::Error(error)
+    }
+}
+
+impl From<Stopped> for Refusal {
+    fn from(stopped: Stopped) -> Self {
+        Refusal::Stop(stopped)
+    }
+}

@@ -1,0 +1,254 @@
+//! The surface of three tools, for clients that pay for every tool they are shown: find an action, read about it,
+//! call it.
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use super::resolve::{Target, required_text};
+use super::{help, schema};
+use crate::dispatch::{CallError, Reply};
+use crate::registry::{Action, Domain, Snapshot};
+
+/// One of the three tools.
+#[derive(Clone, Copy)]
+pub(super) enum Step {
+    Find,
+    Describe,
+    Call,
+}
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Step::Find => "find_action",
+            Step::Describe => "describe_action",
+            Step::Call => "call_action",
+        }
+    }
+
+    /// The one of that name.
+    pub(super) fn named(name: &str) -> Option<Step> {
+        [Step::Find, Step::Describe, Step::Call]
+            .into_iter()
+            .find(|step| step.name() == name)
+    }
+}
+
+const DEFAULT_FOUND: usize = 8;
+
+/// The three tools.
+pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
+    let domains: Vec<&str> = snapshot
+        .domains()
+        .map(|domain| domain.name.as_str())
+        .collect();
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let looks = |title: &str| {
+        ToolAnnotations::with_title(title)
+            .read_only(true)
+            .destructive(false)
+            .idempotent(true)
+            .open_world(false)
+    };
+    vec![
+        tool(
+            Step::Find,
+            format!(
+                "Find what can be done with the notes, by words such as `rename note` or `backlinks`. \
+                 Domains: {}.",
+                domains.join(", ")
+            ),
+            json!({ "query": text("What you want to do"), "limit": { "type": "integer", "minimum": 1 } }),
+            json!(["query"]),
+            looks("Find an action"),
+        ),
+        tool(
+            Step::Describe,
+            "Read what an action does and takes. Do this before the first call of an action."
+                .to_owned(),
+            json!({ "domain": text("As found"), "action": text("As found") }),
+            json!(["domain", "action"]),
+            looks("Describe an action"),
+        ),
+        tool(
+            Step::Call,
+            "Do an action.".to_owned(),
+            json!({
+                "domain": text("As found"),
+                "action": text("As found"),
+                "arguments": { "type": "object", "description": "As `describe_action` tells" },
+            }),
+            json!(["domain", "action"]),
+            ToolAnnotations::with_title("Call an action")
+                .read_only(false)
+                .destructive(true)
+                .idempotent(false)
+                .open_world(false),
+        ),
+    ]
+}
+
+fn tool(
+    step: Step,
+    about: String,
+    properties: Value,
+    required: Value,
+    hints: ToolAnnotations,
+) -> Tool {
+    let schema =
+        schema::object(json!({ "type": "object", "properties": properties, "required": required }));
+    Tool::new(step.name(), about, Arc::new(schema)).with_annotations(hints)
+}
+
+/// What a call of one of the three means.
+pub(super) fn resolve(
+    snapshot: &Snapshot,
+    step: Step,
+    mut arguments: Map<String, Value>,
+) -> Result<Target, CallError> {
+    match step {
+        Step::Find => {
+            let query = required_text(&mut arguments, "query")?;
+            let limit = arguments.get("limit").and_then(Value::as_u64);
+            let limit = limit
+                .and_then(|limit| usize::try_from(limit).ok())
+                .unwrap_or(DEFAULT_FOUND);
+            Ok(Target::Answer(find(snapshot, &query, limit)))
+        }
+        Step::Describe => describe(snapshot, arguments).map(Target::Answer),
+        Step::Call => call(arguments),
+    }
+}
+
+fn describe(snapshot: &Snapshot, mut arguments: Map<String, Value>) -> Result<Reply, CallError> {
+    let domain = required_text(&mut arguments, "domain")?;
+    let action = required_text(&mut arguments, "action")?;
+    let Some(domain) = snapshot.domain(&domain) else {
+        let names: Vec<&str> = snapshot
+            .domains()
+            .map(|domain| domain.name.as_str())
+            .collect();
+        return Err(CallError::new(
+            "not_found",
+            format!("no domain `{domain}`: {}", help::quoted(&names)),
+        ));
+    };
+    help::reply(domain, Some(&action))
+}
+
+fn call(mut arguments: Map<String, Value>) -> Result<Target, CallError> {
+    let domain = required_text(&mut arguments, "domain")?;
+    let action = required_text(&mut arguments, "action")?;
+    let arguments = match arguments.remove("arguments") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(arguments)) => arguments,
+        Some(_) => {
+            return Err(CallError::new(
+                "validation_error",
+                "`arguments` must be an object, such as `{\"path\": \"Work/Plan.md\"}`",
+            ));
+        }
+    };
+    Ok(Target::Call {
+        domain,
+        action,
+        arguments,
+    })
+}
+
+/// The actions that fit the words best, the best first.
+fn find(snapshot: &Snapshot, query: &str, limit: usize) -> Reply {
+    let words = words(query);
+    let mut found: Vec<(u32, &Domain, &Action)> = snapshot
+        .domains()
+        .flat_map(|domain| {
+            domain
+                .actions
+                .iter()
+                .map(move |action| (domain.as_ref(), action))
+        })
+        .map(|(domain, action)| (score(domain, action, &words), domain, action))
+        .filter(|(score, ..)| *score > 0)
+        .collect();
+    // Stable, so that equals stay in the order of their domains.
+    found.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
+    found.truncate(limit.max(1));
+    let mut text = String::new();
+    let mut items = Vec::new();
+    for (_, domain, action) in &found {
+        let sentence = help::first_sentence(&action.description, 160);
+        let signature = help::signature(action);
+        text.push_str(&format!("{} {signature}: {sentence}\n", domain.name));
+        items.push(json!({
+            "domain": domain.name,
+            "action": action.name,
+            "signature": signature,
+            "effect": help::word(action.effect),
+            "description": sentence,
+        }));
+    }
+    if items.is_empty() {
+        let domains: Vec<&str> = snapshot
+            .domains()
+            .map(|domain| domain.name.as_str())
+            .collect();
+        text = format!(
+            "nothing fits `{query}`; domains: {}",
+            help::quoted(&domains)
+        );
+    }
+    help::answer(text.trim_end().to_owned(), json!({ "items": items }))
+}
+
+/// Names weigh most, then what the action says of itself, then its arguments; a word that begins like one of them
+/// weighs half.
+fn score(domain: &Domain, action: &Action, query: &[String]) -> u32 {
+    let arguments: Vec<String> = schema::properties(&action.input)
+        .flat_map(|(name, _)| words(name))
+        .collect();
+    let places: [(u32, Vec<String>); 5] = [
+        (16, words(&action.name)),
+        (12, words(&domain.name)),
+        (
+            6,
+            words(&help::first_sentence(&action.description, usize::MAX)),
+        ),
+        (4, words(&action.description)),
+        (2, arguments),
+    ];
+    let weigh = |word: &String| {
+        places
+            .iter()
+            .filter_map(|(weight, place)| {
+                if place.contains(word) {
+                    Some(*weight)
+                } else {
+                    place
+                        .iter()
+                        .any(|other| alike(word, other))
+                        .then_some(weight / 2)
+                }
+            })
+            .sum::<u32>()
+    };
+    query.iter().map(weigh).sum()
+}
+
+/// `notes` and `note`, `renaming` and `rename`.
+fn alike(one: &str, other: &str) -> bool {
+    let shared = one
+        .chars()
+        .zip(other.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
+    shared >= 4 || (shared >= 3 && shared == one.chars().count().min(other.chars().count()))
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect()
+}

@@ -1,0 +1,221 @@
+//! What a model reads to choose and mend its calls: an action in one line, a domain in a screen, an action in full.
+//! The words are the component's own; here they are only arranged and cut.
+
+use serde_json::{Value, json};
+
+use super::schema;
+use crate::dispatch::{CallError, Reply};
+use crate::registry::{Action, COMMON_ARGUMENTS, Domain};
+use crate::vault::Effect;
+
+/// Clients cut a longer description.
+const DESCRIPTION_BYTES: usize = 2048;
+
+/// The word for an effect in the names of tools and in replies.
+pub(super) fn word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "read",
+        Effect::Write => "write",
+        Effect::Delete => "delete",
+    }
+}
+
+/// Whether an argument is one that the host takes for every action, and that no line needs to repeat.
+pub(super) fn is_common(argument: &str) -> bool {
+    COMMON_ARGUMENTS.contains(&argument)
+}
+
+/// A text in one line, up to the end of its first sentence, and no longer than `limit` bytes.
+pub(super) fn first_sentence(text: &str, limit: usize) -> String {
+    let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = line
+        .split_once(". ")
+        .map_or(line.as_str(), |(sentence, _)| sentence);
+    cut(sentence.trim_end_matches('.'), limit)
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let mut short = String::new();
+    for part in text.split(' ') {
+        if short.len() + part.len() + 4 > limit {
+            break;
+        }
+        short.push_str(part);
+        short.push(' ');
+    }
+    if short.is_empty() {
+        short
+    } else {
+        format!("{}…", short.trim_end())
+    }
+}
+
+/// An action as one would write its call: `read(path, [section, format])`.
+pub(super) fn signature(action: &Action) -> String {
+    let own = || {
+        schema::properties(&action.input)
+            .map(|(name, _)| name)
+            .filter(|name| !is_common(name))
+    };
+    let required: Vec<&str> = own()
+        .filter(|name| schema::is_required(&action.input, name))
+        .collect();
+    let optional: Vec<&str> = own()
+        .filter(|name| !schema::is_required(&action.input, name))
+        .collect();
+    let mut arguments = required.join(", ");
+    if !optional.is_empty() {
+        if !arguments.is_empty() {
+            arguments.push_str(", ");
+        }
+        arguments.push_str(&format!("[{}]", optional.join(", ")));
+    }
+    format!("{}({arguments})", action.name)
+}
+
+/// A domain's description for a tool: what it is, then a line for each action. Where that is too long for a client
+/// the words on the actions are cut, then their arguments, never the list.
+pub(super) fn of_tool(domain: &Domain, actions: &[&Action]) -> String {
+    let about = first_sentence(&domain.description, 300);
+    let intro =
+        format!("{about}. Actions ([optional]; more on one: action `help`, topic its name):");
+    let lines = |limit: usize| {
+        actions.iter().fold(intro.clone(), |mut text, action| {
+            text.push_str(&format!("\n{}", signature(action)));
+            let sentence = first_sentence(&action.description, limit);
+            if !sentence.is_empty() {
+                text.push_str(&format!(": {sentence}"));
+            }
+            text
+        })
+    };
+    [72, 60, 48, 36, 0]
+        .into_iter()
+        .map(lines)
+        .find(|text| text.len() <= DESCRIPTION_BYTES)
+        .unwrap_or_else(|| {
+            let names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
+            format!("{intro} {}", names.join(", "))
+        })
+}
+
+/// The description of an action that is a tool of its own.
+pub(super) fn of_action(action: &Action) -> String {
+    let whole = action.description.trim();
+    if whole.len() <= DESCRIPTION_BYTES {
+        return whole.to_owned();
+    }
+    cut(whole, DESCRIPTION_BYTES)
+}
+
+/// Help on a domain, or on one of its actions.
+pub(super) fn reply(domain: &Domain, topic: Option<&str>) -> Result<Reply, CallError> {
+    match topic {
+        None => Ok(on_domain(domain)),
+        Some(topic) => match domain.action(topic) {
+            Some(action) => Ok(on_action(domain, action)),
+            None => Err(no_such_action(domain, topic)),
+        },
+    }
+}
+
+/// The error for a name that no action of the domain has.
+fn no_such_action(domain: &Domain, action: &str) -> CallError {
+    let names: Vec<&str> = domain
+        .actions
+        .iter()
+        .map(|action| action.name.as_str())
+        .collect();
+    CallError::new(
+        "not_found",
+        format!(
+            "`{}` has no action `{action}`: {}",
+            domain.name,
+            quoted(&names)
+        ),
+    )
+    .with_details(json!({ "actions": names }))
+}
+
+/// Names for a message.
+pub(super) fn quoted(names: &[&str]) -> String {
+    names
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn on_domain(domain: &Domain) -> Reply {
+    let mut text = format!(
+        "{} {}\n{}\n",
+        domain.name,
+        domain.version,
+        domain.description.trim()
+    );
+    let mut actions = Vec::new();
+    for action in &domain.actions {
+        let sentence = first_sentence(&action.description, 200);
+        let signature = signature(action);
+        text.push_str(&format!(
+            "\n{signature} [{}]: {sentence}",
+            word(action.effect)
+        ));
+        actions.push(json!({
+            "name": action.name, "effect": word(action.effect), "signature": signature, "description": sentence,
+        }));
+    }
+    let structured =
+        json!({ "domain": domain.name, "version": domain.version, "actions": actions });
+    answer(text, structured)
+}
+
+/// An action in full: what it does, what it takes, what it answers.
+fn on_action(domain: &Domain, action: &Action) -> Reply {
+    let input = schema::plain(&action.input);
+    let mut text = format!(
+        "{}.{} [{}]\n{}\n",
+        domain.name,
+        signature(action),
+        word(action.effect),
+        action.description.trim()
+    );
+    for (name, argument) in schema::properties(&input) {
+        let kind = argument
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("object");
+        let need = if schema::is_required(&input, name) {
+            ", required"
+        } else {
+            ""
+        };
+        let about = argument
+            .get("description")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        text.push_str(&format!("\n{name} ({kind}{need}): {}", about.trim()));
+    }
+    let structured = json!({
+        "domain": domain.name,
+        "action": action.name,
+        "effect": word(action.effect),
+        "description": action.description,
+        "input": input,
+        "output": action.output,
+    });
+    answer(text, structured)
+}
+
+/// A reply that no component gave.
+pub(super) fn answer(text: String, structured: Value) -> Reply {
+    Reply {
+        text,
+        structured: schema::object(structured),
+        content: Vec::new(),
+    }
+}

@@ -1,0 +1,189 @@
+//! From the name of a tool and its arguments to what is meant. Every form of every surface is understood whatever
+//! the surface, because many clients keep the list they saw first. Whether the action exists and may be called is
+//! for `dispatch` to say: it also knows what is switched off.
+
+use serde_json::{Map, Value};
+
+use super::{finder, help};
+use crate::dispatch::{CallError, Reply};
+use crate::registry::{Absence, Domain, Snapshot};
+use crate::vault::Effect;
+
+/// Stands between domain and action in a flat name.
+pub(super) const FLAT_SEPARATOR: &str = "__";
+
+/// How alike two names must be for one to be offered instead of the other.
+const ALIKE: f64 = 0.84;
+
+/// What a call of a tool means.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// Do this.
+    Call {
+        /// The domain's name.
+        domain: String,
+        /// The action's name.
+        action: String,
+        /// What is left for the action itself.
+        arguments: Map<String, Value>,
+    },
+    /// Nothing needs to be done: help, or a search for actions.
+    Answer(Reply),
+}
+
+/// Why a call means nothing.
+#[derive(Debug)]
+pub(super) enum Unresolved {
+    /// It can be mended, and this tells the model how.
+    Refused(CallError),
+    /// There is no such tool, nor anything like it.
+    UnknownTool,
+}
+
+impl From<CallError> for Unresolved {
+    fn from(error: CallError) -> Self {
+        Unresolved::Refused(error)
+    }
+}
+
+/// What is meant by a call of this tool.
+pub(super) fn resolve(
+    snapshot: &Snapshot,
+    tool: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<Target, Unresolved> {
+    if let Some(domain) = snapshot.domain(tool) {
+        return Ok(pick(domain, None, arguments)?);
+    }
+    if let Some((domain, effect)) = split_name(snapshot, tool) {
+        return Ok(pick(domain, Some(effect), arguments)?);
+    }
+    if let Some(step) = finder::Step::named(tool) {
+        return Ok(finder::resolve(snapshot, step, arguments)?);
+    }
+    if let Some((domain, action)) = tool.split_once(FLAT_SEPARATOR) {
+        return Ok(Target::Call {
+            domain: domain.into(),
+            action: action.into(),
+            arguments,
+        });
+    }
+    if snapshot.absence_of_domain(tool) == Absence::Disabled {
+        let action = required_text(&mut arguments, "action").unwrap_or_default();
+        return Ok(Target::Call {
+            domain: tool.into(),
+            action,
+            arguments,
+        });
+    }
+    let near = nearest(snapshot, tool);
+    if near.is_empty() {
+        return Err(Unresolved::UnknownTool);
+    }
+    let near: Vec<&str> = near.iter().map(String::as_str).collect();
+    let message = format!(
+        "no tool `{tool}`; the nearest names are {}",
+        help::quoted(&near)
+    );
+    Err(CallError::new("not_found", message).into())
+}
+
+/// The name of the tool for the actions of a domain that have one effect.
+pub(super) fn split_tool(domain: &str, effect: Effect) -> String {
+    format!("{domain}_{}", help::word(effect))
+}
+
+/// A text that a call must have, taken out of its arguments.
+pub(super) fn required_text(
+    arguments: &mut Map<String, Value>,
+    name: &str,
+) -> Result<String, CallError> {
+    match arguments.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(CallError::new(
+            "validation_error",
+            format!("`{name}` must be a string"),
+        )),
+        None => Err(CallError::new(
+            "validation_error",
+            format!("`{name}` is missing"),
+        )),
+    }
+}
+
+fn split_name<'a>(snapshot: &'a Snapshot, tool: &str) -> Option<(&'a Domain, Effect)> {
+    let (domain, word) = tool.rsplit_once('_')?;
+    let effect = [Effect::Read, Effect::Write, Effect::Delete]
+        .into_iter()
+        .find(|effect| help::word(*effect) == word)?;
+    Some((snapshot.domain(domain)?, effect))
+}
+
+/// The action that the arguments of a domain's tool name.
+fn pick(
+    domain: &Domain,
+    only: Option<Effect>,
+    mut arguments: Map<String, Value>,
+) -> Result<Target, CallError> {
+    let fits = |effect: Effect| only.is_none_or(|only| only == effect);
+    let action = required_text(&mut arguments, "action").map_err(|error| {
+        let names: Vec<&str> = domain
+            .actions
+            .iter()
+            .filter(|action| fits(action.effect))
+            .map(|action| action.name.as_str())
+            .collect();
+        CallError::new(
+            error.code,
+            format!("{}: {}", error.message, help::quoted(&names)),
+        )
+    })?;
+    match domain.action(&action) {
+        // A client may let one of these tools through unasked: it must not do what another one is for.
+        Some(found) if !fits(found.effect) => Err(CallError::new(
+            "validation_error",
+            format!(
+                "`{action}` has the effect `{}`: call it with the tool `{}`",
+                help::word(found.effect),
+                split_tool(&domain.name, found.effect)
+            ),
+        )),
+        None if action == "help" => {
+            let topic = arguments.get("topic").and_then(Value::as_str);
+            help::reply(domain, topic).map(Target::Answer)
+        }
+        _ => Ok(Target::Call {
+            domain: domain.name.clone(),
+            action,
+            arguments,
+        }),
+    }
+}
+
+/// The names that are most like this one, the best first.
+fn nearest(snapshot: &Snapshot, tool: &str) -> Vec<String> {
+    let tool = tool.to_lowercase();
+    let mut near: Vec<(f64, String)> = snapshot
+        .domains()
+        .flat_map(|domain| {
+            let flat = domain
+                .actions
+                .iter()
+                .map(|action| flat_name(&domain.name, &action.name));
+            let split = [Effect::Read, Effect::Write, Effect::Delete]
+                .map(|effect| split_tool(&domain.name, effect));
+            std::iter::once(domain.name.clone())
+                .chain(split)
+                .chain(flat)
+        })
+        .map(|name| (strsim::jaro_winkler(&tool, &name), name))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// The name of the tool that is one action.
+pub(super) fn flat_name(domain: &str, action: &str) -> String {
+    format!("{domain}{FLAT_SEPARATOR}{action}")
+}

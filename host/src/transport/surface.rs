@@ -1,0 +1,176 @@
+//! How the actions of the loaded components look as MCP tools: a pure function of the snapshot and the surface.
+//! Order is the snapshot's, so that equal snapshots list equally.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use super::{finder, help, resolve, schema};
+use crate::config::Surface;
+use crate::registry::{Action, Domain, Snapshot};
+use crate::vault::Effect;
+
+/// An argument's description in the tool of a whole domain.
+const ARGUMENT_BYTES: usize = 72;
+
+/// The tools of a surface.
+pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
+    match surface {
+        Surface::Domain => snapshot.domains().map(|domain| of_domain(domain)).collect(),
+        Surface::Split => snapshot
+            .domains()
+            .flat_map(|domain| by_effect(domain))
+            .collect(),
+        Surface::Flat => snapshot
+            .domains()
+            .flat_map(|domain| by_action(domain))
+            .collect(),
+        Surface::Finder => finder::tools(snapshot),
+    }
+}
+
+fn of_domain(domain: &Domain) -> Tool {
+    let actions: Vec<&Action> = domain.actions.iter().collect();
+    together(domain, domain.name.clone(), title(&domain.name), &actions)
+}
+
+fn by_effect(domain: &Domain) -> impl Iterator<Item = Tool> {
+    [Effect::Read, Effect::Write, Effect::Delete]
+        .into_iter()
+        .filter_map(move |effect| {
+            let actions: Vec<&Action> = domain
+                .actions
+                .iter()
+                .filter(|action| action.effect == effect)
+                .collect();
+            let name = resolve::split_tool(&domain.name, effect);
+            let title = format!("{}: {}", title(&domain.name), help::word(effect));
+            (!actions.is_empty()).then(|| together(domain, name, title, &actions))
+        })
+}
+
+fn by_action(domain: &Domain) -> impl Iterator<Item = Tool> {
+    domain.actions.iter().map(move |action| {
+        let name = resolve::flat_name(&domain.name, &action.name);
+        let title = format!("{}: {}", title(&domain.name), action.name.replace('_', " "));
+        let tool = Tool::new(
+            name,
+            help::of_action(action),
+            Arc::new(schema::plain(&action.input)),
+        )
+        .with_annotations(annotations(title, &[action]));
+        // MCP wants an object there; an action that promises nothing is better without.
+        if action.output.get("type") == Some(&Value::from("object")) {
+            tool.with_raw_output_schema(Arc::new(action.output.clone()))
+        } else {
+            tool
+        }
+    })
+}
+
+/// One tool for several actions of a domain.
+fn together(domain: &Domain, name: String, title: String, actions: &[&Action]) -> Tool {
+    // Each action answers in its own shape, and errors in another: all that holds for every reply.
+    let output = schema::object(json!({ "type": "object" }));
+    Tool::new(
+        name,
+        help::of_tool(domain, actions),
+        Arc::new(union(actions)),
+    )
+    .with_raw_output_schema(Arc::new(output))
+    .with_annotations(annotations(title, actions))
+}
+
+fn title(name: &str) -> String {
+    let mut letters = name.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    format!(
+        "{}{}",
+        first.unwrap_or_default(),
+        letters.as_str().replace('_', " ")
+    )
+}
+
+/// What a client may know of a tool before it asks its user. The vault handle enforces the same.
+fn annotations(title: String, actions: &[&Action]) -> ToolAnnotations {
+    let most = actions
+        .iter()
+        .map(|action| action.effect)
+        .max()
+        .unwrap_or(Effect::Read);
+    ToolAnnotations::with_title(title)
+        .read_only(most == Effect::Read)
+        .destructive(most == Effect::Delete)
+        .idempotent(most == Effect::Read)
+        .open_world(false)
+}
+
+/// One argument as several actions take it.
+struct Argument<'a> {
+    name: String,
+    schema: Map<String, Value>,
+    actions: Vec<&'a str>,
+}
+
+/// The arguments of all these actions side by side, with the action's name before them. Only the action is
+/// required: what each action needs is checked when it is called.
+fn union(actions: &[&Action]) -> JsonObject {
+    let mut arguments: Vec<Argument<'_>> = Vec::new();
+    for action in actions {
+        for (name, argument) in schema::properties(&schema::plain(&action.input)) {
+            match arguments.iter_mut().find(|known| known.name == name) {
+                Some(known) => {
+                    known.schema = schema::widen(std::mem::take(&mut known.schema), argument);
+                    known.actions.push(&action.name);
+                }
+                None => arguments.push(Argument {
+                    name: name.to_owned(),
+                    schema: argument.clone(),
+                    actions: vec![&action.name],
+                }),
+            }
+        }
+    }
+    // What belongs to every action comes last.
+    arguments.sort_by_key(|argument| help::is_common(&argument.name));
+    let mut names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
+    if !names.contains(&"help") {
+        names.push("help");
+    }
+    let mut properties = Map::new();
+    properties.insert("action".into(), json!({ "type": "string", "enum": names }));
+    for argument in arguments {
+        let name = argument.name.clone();
+        properties
+            .entry(name)
+            .or_insert_with(|| brief(argument).into());
+    }
+    properties
+        .entry("topic")
+        .or_insert_with(|| json!({ "type": "string", "description": "An action (help)" }));
+    schema::object(json!({ "type": "object", "properties": properties, "required": ["action"] }))
+}
+
+/// An argument in few words, with the actions that take it where they are few.
+fn brief(argument: Argument<'_>) -> Map<String, Value> {
+    let mut schema = argument.schema;
+    // A default may differ from action to action, and `help` tells it.
+    schema.remove("default");
+    let about = schema
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let mut about = help::first_sentence(about, ARGUMENT_BYTES);
+    if argument.actions.len() <= 2 {
+        about = format!("{about} ({})", argument.actions.join(", "));
+    }
+    if about.is_empty() {
+        schema.remove("description");
+    } else {
+        schema.insert("description".into(), about.trim().into());
+    }
+    schema
+}

@@ -1,0 +1,233 @@
+//! The vault: where does a write go?
+//!
+//! A [`Vault`] is one folder of notes. Work happens in a [`Transaction`]: it reads a consistent view, stages
+//! what it writes, and [`Transaction::commit`] lands everything together or nothing. This room alone touches
+//! files of a vault ([`disk`]), keeps the trash and the history, and decides what a path means ([`lookup`]).
+//!
+//! Who the caller is and what the rules say is not known here: [`Rules`] answers.
+//!
+//! ```text
+//! path ─ lookup ─ transaction ─┬─ read, view, trash, past      what a call sees
+//!                              └─ stage ─ plan ─ commit        what a call does
+//!                                            └─ steps ─ recovery
+//! ```
+
+mod access;
+mod changes;
+mod commit;
+mod diff;
+mod disk;
+mod error;
+mod fail;
+mod history;
+mod identifier;
+mod inspect;
+mod listing;
+mod lock;
+mod lookup;
+mod mention;
+mod nearest;
+mod past;
+mod path;
+mod plan;
+mod read;
+mod recovery;
+mod stage;
+mod steps;
+mod store;
+mod transaction;
+mod trash;
+mod types;
+mod validate;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+pub use access::{Access, Effect, Limits, Rules, Tier, UnknownTier};
+pub use diff::unified_diff;
+pub use error::{CommitError, Conflict, VaultError};
+pub use fail::FAIL_POINTS;
+pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
+pub use path::folded as fold_path;
+pub use transaction::Transaction;
+pub use types::{
+    Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
+    Trashed,
+};
+
+use disk::{Digest, Folder};
+use history::History;
+use listing::Listings;
+use lock::WriterLock;
+
+/// How long a vault remembers.
+#[derive(Clone, Copy, Debug)]
+pub struct VaultSettings {
+    /// Changes older than this can no longer be undone.
+    pub history_max_age: Duration,
+    /// The oldest changes are forgotten when what they replaced takes more than this.
+    pub history_max_bytes: u64,
+    /// What was removed longer ago than this leaves the trash for good; `None` keeps it.
+    pub trash_max_age: Option<Duration>,
+}
+
+impl Default for VaultSettings {
+    fn default() -> Self {
+        VaultSettings {
+            history_max_age: Duration::from_secs(90 * 24 * 60 * 60),
+            history_max_bytes: 1 << 30,
+            trash_max_age: None,
+        }
+    }
+}
+
+type Listener = Box<dyn Fn(&Committed) + Send + Sync>;
+
+/// A folder of notes that this process alone writes for callers, while people and their programs may edit it at
+/// any moment.
+pub struct Vault {
+    id: String,
+    folder_name: String,
+    /// Where absolute links inside the vault begin.
+    canonical: PathBuf,
+    root: Arc<Folder>,
+    /// Whether the disk takes names for the same that differ in case or normal form.
+    is_forgiving: bool,
+    settings: VaultSettings,
+    history: History,
+    listings: Listings,
+    commits: Mutex<()>,
+    /// Counts commits; odd while one is being applied, so that a reader knows that its view may be torn.
+    sequence: AtomicU64,
+    listeners: RwLock<Vec<Listener>>,
+    _lock: WriterLock,
+}
+
+impl Vault {
+    /// Opens a folder as a vault: takes the writer's lock, finishes or takes back what a crash left.
+    ///
+    /// Machine-local state (history, the lock) lives below `state`, apart for each vault.
+    pub fn open(
+        id: &str,
+        folder: &Path,
+        state: &Path,
+        settings: VaultSettings,
+    ) -> Result<Vault, VaultError> {
+        let canonical = fs::canonicalize(folder).map_err(|error| {
+            VaultError::new(
+                "unavailable",
+                format!("cannot open the folder of vault `{id}`: {}", error.kind()),
+            )
+        })?;
+        let root = Folder::open_vault(&canonical).map_err(|error| {
+            VaultError::new(
+                "unavailable",
+                format!("cannot open the folder of vault `{id}`: {}", error.kind()),
+            )
+        })?;
+        let state = state.join(state_key(id, &canonical));
+        fs::create_dir_all(&state)
+            .map_err(|error| VaultError::internal("make the state folder", error.kind()))?;
+        let lock = WriterLock::take(&state)?;
+        let history = History::open(&state.join("history.db"))?;
+        let vault = Vault {
+            id: id.to_owned(),
+            folder_name: canonical
+                .file_name()
+                .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            is_forgiving: lookup::is_forgiving(&root),
+            canonical,
+            root: Arc::new(root),
+            settings,
+            history,
+            listings: Listings::default(),
+            commits: Mutex::new(()),
+            sequence: AtomicU64::new(0),
+            listeners: RwLock::default(),
+            _lock: lock,
+        };
+        vault.recover()?;
+        Ok(vault)
+    }
+
+    /// The name that the config gives this vault.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The name of its folder, without where it lies.
+    pub fn folder_name(&self) -> &str {
+        &self.folder_name
+    }
+
+    /// Begins a transaction.
+    pub fn begin(self: &Arc<Self>, access: Access) -> Transaction {
+        Transaction::new(Arc::clone(self), access)
+    }
+
+    /// Calls a function after each commit that changed files, in the order of commits. The next commit waits for
+    /// it, so it should hand over and return; it must not commit itself.
+    pub fn on_commit(&self, listener: Box<dyn Fn(&Committed) + Send + Sync>) {
+        self.listeners
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(listener);
+    }
+
+    fn tell(&self, committed: &Committed) {
+        for listener in self
+            .listeners
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+        {
+            listener(committed);
+        }
+    }
+
+    /// Holds off all other commits. A commit that panicked left either nothing or a journal, so going on is safe.
+    fn commit_lock(&self) -> MutexGuard<'_, ()> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sequence(&self) -> u64 {
+        self.sequence.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Vault {
+    fn drop(&mut self) {
+        self.tidy_private_folders();
+    }
+}
+
+impl std::fmt::Debug for Vault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Vault")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The folder name of a vault's state: readable, and different for two folders that share an id.
+fn state_key(id: &str, canonical: &Path) -> String {
+    let readable: String = id
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+        .take(40)
+        .collect();
+    let digest = Digest::of(format!("{id}\0{}", canonical.to_string_lossy()).as_bytes()).etag();
+    format!("{readable}-{}", &digest[..16])
+}

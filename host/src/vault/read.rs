@@ -1,0 +1,237 @@
+//! Reading single files: `stat` and `read`, and how a file enters the read set.
+
+use std::{sync::Arc, time::SystemTime};
+
+use super::{
+    disk::{Digest, Folder, Node, is_absent, read_bounded},
+    error::VaultError,
+    lookup::Found,
+    path::{parse, split},
+    transaction::{Seen, SeenFile, StagedFile, Transaction},
+    types::{Blob, Entry, Kind},
+};
+
+/// How much of what was read is kept in memory for a second read; beyond it only digests are.
+const MAX_KEPT: u64 = 64 << 20;
+
+impl Transaction {
+    /// What is at a path.
+    pub fn stat(&mut self, path: &str) -> Result<Entry, VaultError> {
+        let Some(found) = self.find(path)? else {
+            self.note_absent(path);
+            return Err(self.absent(path));
+        };
+        if let Some(disk) = &found.disk {
+            self.seen
+                .entry(found.path.clone())
+                .or_insert(Seen::Present(disk.status.node));
+        }
+        self.entry(&found)
+    }
+
+    /// A file's bytes.
+    pub fn read(&mut self, path: &str) -> Result<Blob, VaultError> {
+        let Some(found) = self.find(path)? else {
+            self.note_absent(path);
+            return Err(self.absent(path));
+        };
+        let (bytes, digest) = self.content(&found)?;
+        Ok(Blob {
+            bytes,
+            etag: digest.etag(),
+        })
+    }
+
+    /// A file's content as this transaction sees it.
+    pub(super) fn content(&mut self, found: &Found) -> Result<(Arc<[u8]>, Digest), VaultError> {
+        if found.kind == Kind::Folder {
+            return Err(VaultError::invalid(format!(
+                "`{}` is a folder, not a file",
+                found.spelt
+            )));
+        }
+        match self.staged.get(&found.path).cloned().flatten() {
+            Some(StagedFile {
+                bytes: Some(bytes), ..
+            }) => {
+                let digest = Digest::of(&bytes);
+                Ok((bytes, digest))
+            }
+            Some(StagedFile {
+                origin: Some(origin),
+                ..
+            }) => self.load(&origin, None),
+            _ => {
+                let disk = found
+                    .disk
+                    .as_ref()
+                    .map(|disk| (&*disk.folder, disk.name.as_str()));
+                self.load(&found.path, disk)
+            }
+        }
+    }
+
+    pub(super) fn entry(&self, found: &Found) -> Result<Entry, VaultError> {
+        let path = found.spelt.clone();
+        let staged = self.staged.get(&found.path).and_then(Option::as_ref);
+        let (size, modified) = match (found.kind, staged, &found.disk) {
+            (Kind::Folder, _, Some(disk)) => (0, disk.status.signature.modified_millis()),
+            (
+                Kind::File,
+                Some(StagedFile {
+                    bytes: Some(bytes), ..
+                }),
+                _,
+            ) => (bytes.len() as u64, self.began_millis),
+            (
+                Kind::File,
+                Some(StagedFile {
+                    origin: Some(origin),
+                    ..
+                }),
+                _,
+            ) => match self.seen.get(origin) {
+                Some(Seen::File(file)) => (
+                    file.status.signature.size,
+                    file.status.signature.modified_millis(),
+                ),
+                _ => (0, self.began_millis),
+            },
+            // What was read already must not tell another size than what was read.
+            (Kind::File, _, Some(disk)) => match self.seen.get(&found.path) {
+                Some(Seen::File(file)) => (
+                    file.status.signature.size,
+                    file.status.signature.modified_millis(),
+                ),
+                _ => (
+                    disk.status.signature.size,
+                    disk.status.signature.modified_millis(),
+                ),
+            },
+            _ => (0, self.began_millis),
+        };
+        Ok(Entry {
+            path,
+            kind: found.kind,
+            size,
+            modified,
+        })
+    }
+
+    /// Reads a file of the disk by its canonical path, once: later reads get the same bytes.
+    pub(super) fn load(
+        &mut self,
+        path: &str,
+        place: Option<(&Folder, &str)>,
+    ) -> Result<(Arc<[u8]>, Digest), VaultError> {
+        if let Some(Seen::File(SeenFile {
+            digest,
+            content: Some(content),
+            ..
+        })) = self.seen.get(path)
+        {
+            return Ok((Arc::clone(content), *digest));
+        }
+        let limit = self.access.limits.max_file_bytes;
+        let failed = |error: std::io::Error| VaultError::io(path, &error);
+        let opened;
+        let (folder, name) = match place {
+            Some(place) => place,
+            None => {
+                let (folder, name) = split(path);
+                opened = match self.vault.root.descend(folder) {
+                    Ok(folder) => folder,
+                    Err(error) if is_absent(&error) => return Err(self.tear(path)),
+                    Err(error) => return Err(failed(error)),
+                };
+                (&opened, name)
+            }
+        };
+        // A program that writes in place can be met in the middle: read until the file held still.
+        for _ in 0..4 {
+            let at = SystemTime::now();
+            let Some((mut file, status)) = folder.open(name).map_err(failed)? else {
+                return Err(self.tear(path));
+            };
+            let Some(bytes) =
+                read_bounded(&mut file, status.signature.size, limit).map_err(failed)?
+            else {
+                return Err(VaultError::too_large(format!(
+                    "`{path}` has {} bytes; {limit} can be read",
+                    status.signature.size
+                )));
+            };
+            if bytes.len() as u64 != status.signature.size {
+                continue;
+            }
+            let digest = Digest::of(&bytes);
+            let content: Arc<[u8]> = bytes.into();
+            let is_kept = self.kept + content.len() as u64 <= MAX_KEPT;
+            if is_kept {
+                self.kept += content.len() as u64;
+            }
+            let fresh = SeenFile {
+                digest,
+                status,
+                at,
+                content: is_kept.then(|| Arc::clone(&content)),
+            };
+            self.witness(path, fresh)?;
+            return Ok((content, digest));
+        }
+        Err(self.tear(path))
+    }
+
+    /// Digests a file of the disk without keeping its content.
+    pub(super) fn observe(&mut self, path: &str) -> Result<SeenFile, VaultError> {
+        if let Some(Seen::File(file)) = self.seen.get(path) {
+            return Ok(file.clone());
+        }
+        self.access.limits.check_deadline()?;
+        let at = SystemTime::now();
+        let failed = |error: std::io::Error| VaultError::io(path, &error);
+        let digested = match self.vault.root.place(path) {
+            Ok((folder, name)) => folder.digest(name).map_err(failed)?,
+            Err(error) if is_absent(&error) => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let Some((digest, status)) = digested else {
+            return Err(self.tear(path));
+        };
+        let file = SeenFile {
+            digest,
+            status,
+            at,
+            content: None,
+        };
+        self.witness(path, file.clone())?;
+        Ok(file)
+    }
+
+    /// Enters a file into the read set; if it was there with other content, the transaction saw two states.
+    fn witness(&mut self, path: &str, fresh: SeenFile) -> Result<(), VaultError> {
+        match self.seen.get_mut(path) {
+            Some(Seen::File(known)) if known.digest != fresh.digest => return Err(self.tear(path)),
+            Some(Seen::File(known)) => known.content = fresh.content,
+            Some(Seen::Absent) => return Err(self.tear(path)),
+            Some(Seen::Present(Node::File)) | None => {
+                self.seen.insert(path.to_owned(), Seen::File(fresh));
+            }
+            Some(Seen::Present(_)) => return Err(self.tear(path)),
+        }
+        Ok(())
+    }
+
+    /// The disk moved under this transaction: whatever it answers, it will be run again.
+    fn tear(&mut self, path: &str) -> VaultError {
+        self.torn.get_or_insert_with(|| path.to_owned());
+        VaultError::conflict(path)
+    }
+
+    /// That nothing was at a path matters to what the call does next.
+    pub(super) fn note_absent(&mut self, path: &str) {
+        if parse(path).is_ok() && !self.staged.contains_key(path) && !self.is_gone(path) {
+            self.seen.entry(path.to_owned()).or_insert(Seen::Absent);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Several callers, and somebody with an editor.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use super::*;
+
+/// Appends a line as a component would, run again on conflict.
+fn append(fixture: &Fixture, path: &str, line: &str) -> usize {
+    for attempt in 0..10_000 {
+        let mut transaction = fixture.begin();
+        let Ok(blob) = transaction.read(path) else {
+            continue;
+        };
+        let mut bytes = blob.bytes.to_vec();
+        bytes.extend_from_slice(line.as_bytes());
+        if transaction.write(path, &bytes, None).is_err() {
+            continue;
+        }
+        match transaction.commit(note()) {
+            Ok(_) => return attempt,
+            Err(CommitError::Conflict { .. }) => thread::yield_now(),
+            Err(CommitError::Failed(error)) => panic!("{error}"),
+        }
+    }
+    panic!("never landed");
+}
+
+#[test]
+fn callers_and_an_editor_append_and_nothing_is_lost() {
+    const LINES: usize = 60;
+    let fixture = Fixture::new(&[("a.md", "")]);
+    let is_over = AtomicBool::new(false);
+    let edited = thread::scope(|scope| {
+        let editor = scope.spawn(|| {
+            // Writes a new version and renames it over, checking like a careful editor that it saw the latest.
+            let path = fixture.folder().join("a.md");
+            let mut written = 0;
+            while !is_over.load(Ordering::SeqCst) {
+                let before = fs::read_to_string(&path).unwrap();
+                let fresh = fixture.temp.path().join("fresh");
+                fs::write(&fresh, format!("{before}editor {written}\n")).unwrap();
+                // A lost race of the editor itself is not ours: it swaps, and looks at what came out.
+                rustix::fs::renameat_with(
+                    rustix::fs::CWD,
+                    &fresh,
+                    rustix::fs::CWD,
+                    &path,
+                    rustix::fs::RenameFlags::EXCHANGE,
+                )
+                .unwrap();
+                if fs::read_to_string(&fresh).unwrap() == before {
+                    written += 1;
+                } else {
+                    rustix::fs::renameat_with(
+                        rustix::fs::CWD,
+                        &fresh,
+                        rustix::fs::CWD,
+                        &path,
+                        rustix::fs::RenameFlags::EXCHANGE,
+                    )
+                    .unwrap();
+                }
+                thread::sleep(Duration::from_millis(3));
+            }
+            written
+        });
+        let callers: Vec<_> = (0..2)
+            .map(|caller| {
+                let fixture = &fixture;
+                scope.spawn(move || {
+                    for line in 0..LINES {
+                        append(fixture, "a.md", &format!("{caller} {line}\n"));
+                    }
+                })
+            })
+            .collect();
+        callers
+            .into_iter()
+            .for_each(|caller| caller.join().unwrap());
+        is_over.store(true, Ordering::SeqCst);
+        editor.join().unwrap()
+    });
+    let text = fixture.text("a.md").unwrap();
+    let count = |prefix: &str| text.lines().filter(|line| line.starts_with(prefix)).count();
+    assert_eq!((count("0 "), count("1 ")), (LINES, LINES));
+    for caller in 0..2 {
+        for line in 0..LINES {
+            assert_eq!(
+                text.lines()
+                    .filter(|have| *have == format!("{caller} {line}"))
+                    .count(),
+                1
+            );
+        }
+    }
+    assert!(edited > 0);
+    assert!(fixture.leftovers().is_empty());
+}
+
+#[test]
+fn an_edit_between_reading_and_committing_is_a_conflict() {
+    let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
+    let mut transaction = fixture.begin();
+    transaction.read("a.md").unwrap();
+    transaction.write("b.md", b"2", None).unwrap();
+    // The same size, within the same tick of the clock.
+    fixture.put("a.md", "2");
+    assert_eq!(
+        transaction.commit(note()).unwrap_err(),
+        CommitError::Conflict {
+            path: Some("a.md".into())
+        }
+    );
+    assert_eq!(fixture.text("b.md").unwrap(), "1");
+
+    let mut transaction = fixture.begin();
+    transaction.create("c.md", b"ours").unwrap();
+    fixture.put("c.md", "theirs");
+    assert!(matches!(
+        transaction.commit(note()),
+        Err(CommitError::Conflict { .. })
+    ));
+    assert_eq!(fixture.text("c.md").unwrap(), "theirs");
+
+    let mut transaction = fixture.begin();
+    transaction.remove("a.md").unwrap();
+    fixture.put("a.md", "3");
+    assert!(matches!(
+        transaction.commit(note()),
+        Err(CommitError::Conflict { .. })
+    ));
+    assert_eq!(fixture.text("a.md").unwrap(), "3");
+}
+
+#[test]
+fn an_edit_after_validation_is_swapped_back_and_the_rest_undone() {
+    let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1"), ("c.md", "1")]);
+    let mut transaction = fixture.begin();
+    transaction.write("a.md", b"2", None).unwrap();
+    transaction.rename("c.md", "New/c.md").unwrap();
+    transaction.write("b.md", b"2", None).unwrap();
+    // The plan is made on what was validated; then somebody edits; then the steps are done.
+    let root = Arc::clone(&fixture.vault.as_ref().unwrap().root);
+    fixture
+        .vault
+        .as_ref()
+        .unwrap()
+        .make_private_folders(false)
+        .unwrap();
+    let plan = transaction.plan(".notehost/tmp/x").unwrap();
+    fs::create_dir(fixture.folder().join(".notehost/tmp/x")).unwrap();
+    let own = root.descend(".notehost/tmp/x").unwrap();
+    let mut steps = plan.steps;
+    for (number, temp) in plan.temps.iter().enumerate() {
+        own.write_new(&number.to_string(), &temp.bytes, None, None)
+            .unwrap();
+        let inode = own
+            .status(&number.to_string())
+            .unwrap()
+            .unwrap()
+            .signature
+            .inode;
+        if let steps::Step::Replace { new, .. } | steps::Step::Create { new, .. } =
+            &mut steps[temp.step]
+        {
+            new.inode = inode;
+        }
+    }
+    fixture.put("b.md", "edited");
+    let halted = steps
+        .iter()
+        .position(|step| step.apply(&root).is_err())
+        .unwrap();
+    steps[..=halted]
+        .iter()
+        .rev()
+        .for_each(|step| step.revert(&root).unwrap());
+    assert_eq!(fixture.text("b.md").unwrap(), "edited");
+    assert_eq!(
+        (fixture.text("a.md").unwrap(), fixture.text("c.md").unwrap()),
+        ("1".into(), "1".into())
+    );
+    assert!(!fixture.folder().join("New").exists());
+}
+
+#[test]
+fn readers_never_see_half_a_commit() {
+    let fixture = Fixture::new(&[("a.md", "0"), ("b.md", "0")]);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 1..80 {
+                let text = round.to_string();
+                fixture.run(|t| {
+                    t.write("a.md", text.as_bytes(), None)?;
+                    t.write("b.md", text.as_bytes(), None)
+                });
+            }
+            is_over.store(true, Ordering::SeqCst);
+        });
+        let mut seen = 0;
+        while !is_over.load(Ordering::SeqCst) {
+            let mut transaction = fixture.begin();
+            let (a, b) = (transaction.read("a.md"), transaction.read("b.md"));
+            if transaction.validate().is_ok() {
+                assert_eq!(a.unwrap().bytes, b.unwrap().bytes);
+                seen += 1;
+            }
+        }
+        assert!(seen > 0);
+    });
+}

@@ -1,0 +1,89 @@
+//! Whether what a transaction has read is still so.
+//!
+//! A file counts as unchanged if the disk vouches for it (same inode, size and times, and not touched in the
+//! last moments before it was read), and otherwise by its content. Searches are repeated, but only if another
+//! commit landed since the transaction began.
+
+use super::{
+    disk::Node,
+    error::Conflict,
+    transaction::{Seen, Transaction},
+};
+
+impl Transaction {
+    /// For calls that only read: whether everything they saw was one state of the vault.
+    pub fn validate(&self) -> Result<(), Conflict> {
+        if let Some(path) = &self.torn {
+            return Err(Conflict {
+                path: Some(path.clone()),
+            });
+        }
+        if self.vault.sequence() == self.began && self.began.is_multiple_of(2) {
+            return Ok(());
+        }
+        let _held = self.vault.commit_lock();
+        self.check_read_set()
+    }
+
+    /// Checks everything against the disk. The commit lock is held.
+    pub(super) fn check_read_set(&self) -> Result<(), Conflict> {
+        if let Some(path) = &self.torn {
+            return Err(Conflict {
+                path: Some(path.clone()),
+            });
+        }
+        for (path, seen) in &self.seen {
+            if !self.is_unchanged(path, seen) {
+                tracing::debug!("a file that was read changed before the commit");
+                return Err(Conflict {
+                    path: Some(path.clone()),
+                });
+            }
+        }
+        if self.vault.sequence() != self.began || !self.began.is_multiple_of(2) {
+            self.check_scans()?;
+        }
+        Ok(())
+    }
+
+    fn is_unchanged(&self, path: &str, seen: &Seen) -> bool {
+        let root = &self.vault.root;
+        let Ok(now) = root.status_below(path) else {
+            return false;
+        };
+        match (seen, now) {
+            (Seen::Absent, now) => now.is_none() || self.is_hidden_from_caller(path),
+            (Seen::Present(node), Some(now)) => now.node == *node,
+            (Seen::File(file), Some(now)) if now.node == Node::File => {
+                file.vouches_for(&now.signature)
+                    || root
+                        .place(path)
+                        .and_then(|(folder, name)| folder.digest(name))
+                        .is_ok_and(|now| now.is_some_and(|(digest, _)| digest == file.digest))
+            }
+            _ => false,
+        }
+    }
+
+    /// What answered as absent because the caller may not see it goes on doing so.
+    fn is_hidden_from_caller(&self, path: &str) -> bool {
+        !self.sees(path)
+            || matches!(self.vault.root.status_below(path), Ok(Some(now)) if matches!(now.node, Node::Special | Node::Link))
+    }
+
+    fn check_scans(&self) -> Result<(), Conflict> {
+        if self.scans.is_empty() {
+            return Ok(());
+        }
+        let survey = self
+            .survey_below("", true)
+            .map_err(|_| Conflict { path: None })?;
+        for scan in &self.scans {
+            match self.answer_of_disk(&scan.question, &survey) {
+                Ok(answer) if answer == scan.answer => {}
+                _ => return Err(Conflict { path: None }),
+            }
+        }
+        Ok(())
+    }
+}

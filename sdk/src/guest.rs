@@ -1,0 +1,264 @@
+//! Where a domain meets the contract: the generated bindings, and the conversions to and from the SDK's own types.
+//! Authors never see it; `domain!` uses it.
+
+#![allow(missing_docs, unreachable_pub, unsafe_code)]
+
+wit_bindgen::generate!({
+    path: "../wit",
+    world: "component",
+    pub_export_macro: true,
+    export_macro_name: "export_bindings",
+    default_bindings_module: "notehost_sdk::guest",
+});
+
+use crate::{
+    Blob, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level, Page, RawVault,
+    Result, Tier, Trashed,
+};
+pub use exports::notehost::domain::domain::Guest;
+use notehost::domain::vault as wire;
+use notehost::domain::{log, store, types};
+
+/// What `describe` answers.
+pub fn describe<D: Describes>() -> String {
+    D::describe().to_string()
+}
+
+/// What `call` answers.
+pub fn call<D: Describes>(
+    vault: &wire::Vault,
+    action: &str,
+    arguments: &str,
+) -> std::result::Result<types::Reply, types::Error> {
+    let arguments = serde_json::from_str(arguments).map_err(|error| {
+        to_wire(Error::validation(format!(
+            "the arguments are not JSON: {error}"
+        )))
+    })?;
+    let reply = D::call(vault, action, arguments).map_err(to_wire)?;
+    Ok(types::Reply {
+        text: reply.text,
+        structured: reply.structured.to_string(),
+        content: reply
+            .content
+            .into_iter()
+            .map(|content| match content {
+                Content::Image { bytes, mime } => {
+                    types::Content::Image(types::Media { bytes, mime })
+                }
+                Content::Link(path) => types::Content::Link(path),
+            })
+            .collect(),
+    })
+}
+
+/// Export a domain as a component.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_component {
+    ($domain:ident) => {
+        #[doc(hidden)]
+        struct ExportedComponent;
+
+        impl $crate::guest::Guest for ExportedComponent {
+            fn describe() -> String {
+                $crate::guest::describe::<$domain>()
+            }
+
+            fn call(
+                vault: &$crate::guest::notehost::domain::vault::Vault,
+                action: String,
+                arguments: String,
+            ) -> Result<
+                $crate::guest::notehost::domain::types::Reply,
+                $crate::guest::notehost::domain::types::Error,
+            > {
+                $crate::guest::call::<$domain>(vault, &action, &arguments)
+            }
+        }
+
+        $crate::guest::export_bindings!(ExportedComponent with_types_in $crate::guest);
+    };
+}
+
+fn to_wire(error: Error) -> types::Error {
+    types::Error {
+        code: error.code().to_owned(),
+        message: error.message().to_owned(),
+        hint: error.hint().map(str::to_owned),
+        details: error.details().map(ToString::to_string),
+    }
+}
+
+fn from_wire(error: types::Error) -> Error {
+    let mut converted = Error::new(Code::from_word(&error.code), error.message);
+    if let Some(hint) = error.hint {
+        converted = converted.with_hint(hint);
+    }
+    if let Some(details) = error
+        .details
+        .and_then(|text| serde_json::from_str(&text).ok())
+    {
+        converted = converted.with_details(details);
+    }
+    converted
+}
+
+impl RawVault for wire::Vault {
+    fn stat(&self, path: &str) -> Result<Entry> {
+        wire::Vault::stat(self, path).map(entry).map_err(from_wire)
+    }
+
+    fn read(&self, path: &str) -> Result<Blob> {
+        wire::Vault::read(self, path).map(blob).map_err(from_wire)
+    }
+
+    fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
+        let page = wire::Vault::list(self, folder, recursive, after, limit).map_err(from_wire)?;
+        Ok(Page {
+            entries: page.entries.into_iter().map(entry).collect(),
+            next: page.next,
+        })
+    }
+
+    fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
+        wire::Vault::resolve(self, name, source).map_err(from_wire)
+    }
+
+    fn mentioning(&self, texts: &[String]) -> Result<Vec<String>> {
+        wire::Vault::mentioning(self, texts).map_err(from_wire)
+    }
+
+    fn access(&self, path: &str) -> Tier {
+        match wire::Vault::access(self, path) {
+            wire::Tier::None => Tier::None,
+            wire::Tier::Read => Tier::Read,
+            wire::Tier::Write => Tier::Write,
+            wire::Tier::Delete => Tier::Delete,
+        }
+    }
+
+    fn create(&self, path: &str, bytes: &[u8]) -> Result<String> {
+        wire::Vault::create(self, path, bytes).map_err(from_wire)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
+        wire::Vault::write(self, path, bytes, if_match).map_err(from_wire)
+    }
+
+    fn create_folder(&self, path: &str) -> Result<()> {
+        wire::Vault::create_folder(self, path).map_err(from_wire)
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        wire::Vault::rename(self, from, to).map_err(from_wire)
+    }
+
+    fn remove(&self, path: &str) -> Result<Vec<String>> {
+        wire::Vault::remove(self, path).map_err(from_wire)
+    }
+
+    fn trash(&self, after: Option<&str>, limit: u32) -> Result<Vec<Trashed>> {
+        let trashed = wire::Vault::trash(self, after, limit).map_err(from_wire)?;
+        Ok(trashed
+            .into_iter()
+            .map(|item| Trashed {
+                id: item.id,
+                path: item.path,
+                size: item.size,
+                removed: item.removed,
+            })
+            .collect())
+    }
+
+    fn restore(&self, id: &str, to: Option<&str>) -> Result<String> {
+        wire::Vault::restore(self, id, to).map_err(from_wire)
+    }
+
+    fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>> {
+        let changes = wire::Vault::history(self, path, after, limit).map_err(from_wire)?;
+        Ok(changes
+            .into_iter()
+            .map(|change| Change {
+                id: change.id,
+                time: change.time,
+                caller: change.caller,
+                action: change.action,
+                undoes: change.undoes,
+                undone: change.undone,
+                files: change.files.into_iter().map(file_change).collect(),
+            })
+            .collect())
+    }
+
+    fn before(&self, path: &str, change: &str) -> Result<Option<Blob>> {
+        let before = wire::Vault::before(self, path, change).map_err(from_wire)?;
+        Ok(before.map(blob))
+    }
+
+    fn undo(&self, change: &str) -> Result<Vec<FileChange>> {
+        let files = wire::Vault::undo(self, change).map_err(from_wire)?;
+        Ok(files.into_iter().map(file_change).collect())
+    }
+
+    fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        store::get(key).map_err(from_wire)
+    }
+
+    fn store_set(&self, key: &str, value: &[u8]) -> Result<()> {
+        store::set(key, value).map_err(from_wire)
+    }
+
+    fn store_remove(&self, key: &str) -> Result<()> {
+        store::remove(key).map_err(from_wire)
+    }
+
+    fn store_keys(&self, prefix: &str) -> Result<Vec<String>> {
+        store::keys(prefix).map_err(from_wire)
+    }
+
+    fn log(&self, level: Level, message: &str) {
+        let level = match level {
+            Level::Debug => log::Level::Debug,
+            Level::Info => log::Level::Info,
+            Level::Warn => log::Level::Warn,
+            Level::Error => log::Level::Error,
+        };
+        log::write(level, message);
+    }
+}
+
+fn entry(entry: wire::Entry) -> Entry {
+    Entry {
+        path: entry.path,
+        kind: match entry.kind {
+            wire::Kind::File => Kind::File,
+            wire::Kind::Folder => Kind::Folder,
+        },
+        size: entry.size,
+        modified: entry.modified,
+    }
+}
+
+fn blob(blob: wire::Blob) -> Blob {
+    Blob {
+        bytes: blob.bytes,
+        etag: blob.etag,
+    }
+}
+
+fn file_change(change: wire::FileChange) -> FileChange {
+    use crate::ChangeKind;
+    FileChange {
+        path: change.path,
+        kind: match change.kind {
+            wire::ChangeKind::Create => ChangeKind::Create,
+            wire::ChangeKind::Modify => ChangeKind::Modify,
+            wire::ChangeKind::Rename => ChangeKind::Rename,
+            wire::ChangeKind::Delete => ChangeKind::Delete,
+        },
+        from: change.from,
+        before: change.before,
+        after: change.after,
+    }
+}

@@ -1,0 +1,310 @@
+//! A vault in memory with the semantics of the host's, so that a domain is tested natively: what is visible, what is
+//! refused and with which words, how names are found, trash, history and undo. Durability and concurrency are not
+//! here; those are the host's alone.
+
+mod past;
+mod paths;
+mod reading;
+mod scope;
+mod tree;
+mod writing;
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::{Cell, RefCell};
+use std::ops::Deref;
+
+use crate::{
+    Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
+};
+use past::Past;
+use scope::Scope;
+use tree::Tree;
+
+/// The moment at which a test's vault stands until it is told another: the first of January 2026.
+const BEGINNING: u64 = 1_767_225_600_000;
+
+/// A vault in memory, for tests.
+///
+/// What an action does is visible at once; [`commit`](MemoryVault::commit) makes it one change of history, and
+/// [`rollback`](MemoryVault::rollback) takes it back as the host does with a call that failed.
+///
+/// ```
+/// use notehost_sdk::Vault;
+///
+/// let vault = Vault::in_memory().with("Work/Plan.md", "# Plan\n");
+/// vault.write("Work/Plan.md", b"# New plan\n", None)?;
+/// let change = vault.commit("document.update").unwrap();
+/// vault.undo(&change)?;
+/// assert_eq!(vault.text("Work/Plan.md").unwrap(), "# Plan\n");
+/// # Ok::<(), notehost_sdk::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct MemoryVault {
+    scope: Scope,
+    time: Cell<u64>,
+    /// What the running call sees: the vault with all that was staged.
+    staged: RefCell<Tree>,
+    /// What the last commit left.
+    committed: RefCell<Tree>,
+    past: RefCell<Past>,
+    log: RefCell<Vec<(Level, String)>>,
+}
+
+impl Default for MemoryVault {
+    fn default() -> MemoryVault {
+        MemoryVault {
+            scope: Scope::default(),
+            time: Cell::new(BEGINNING),
+            staged: RefCell::default(),
+            committed: RefCell::default(),
+            past: RefCell::default(),
+            log: RefCell::default(),
+        }
+    }
+}
+
+/// How a test sets up a vault.
+impl MemoryVault {
+    /// An empty vault in which everything is allowed.
+    pub fn new() -> MemoryVault {
+        MemoryVault::default()
+    }
+
+    /// The vault with a file of this text.
+    pub fn with(self, path: &str, text: &str) -> MemoryVault {
+        self.with_bytes(path, text.as_bytes())
+    }
+
+    /// The vault with a file of these bytes.
+    pub fn with_bytes(self, path: &str, bytes: &[u8]) -> MemoryVault {
+        let time = self.time.get();
+        self.set_up(|tree| tree.put(path, bytes, time))
+    }
+
+    /// The vault with an empty folder.
+    pub fn with_folder(self, path: &str) -> MemoryVault {
+        self.set_up(|tree| tree.put_folder(path))
+    }
+
+    /// What the caller may do in a notebook; for a path within one, a tier that narrows the notebook's.
+    pub fn allow(mut self, path: &str, tier: Tier) -> MemoryVault {
+        self.scope.allow(path, tier);
+        self
+    }
+
+    /// What the caller may do in notebooks that nothing names. Without this: everything.
+    pub fn default_tier(mut self, tier: Tier) -> MemoryVault {
+        self.scope.default = tier;
+        self
+    }
+
+    /// Hold actions to an effect, as the host does: one that reads cannot write.
+    pub fn as_effect(mut self, effect: Effect) -> MemoryVault {
+        self.scope.effect = effect;
+        self
+    }
+
+    /// The vault at a moment, in milliseconds since 1970.
+    pub fn at(self, time: u64) -> MemoryVault {
+        self.set_time(time);
+        self
+    }
+
+    fn set_up(self, change: impl Fn(&mut Tree)) -> MemoryVault {
+        // Both trees get the same file, so that it is no part of the next change.
+        change(&mut self.committed.borrow_mut());
+        self.staged.replace(self.committed.borrow().clone());
+        self
+    }
+}
+
+/// What a test looks at and lets happen, whatever the caller may.
+impl MemoryVault {
+    /// Let the clock say another time, in milliseconds since 1970.
+    pub fn set_time(&self, time: u64) {
+        self.time.set(time);
+    }
+
+    /// The text of a file, if there is one at exactly this path and it is UTF-8.
+    pub fn text(&self, path: &str) -> Option<String> {
+        String::from_utf8(self.bytes(path)?).ok()
+    }
+
+    /// The bytes of a file, if there is one at exactly this path.
+    pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
+        let staged = self.staged.borrow();
+        staged.files.get(path).map(|file| file.bytes.to_vec())
+    }
+
+    /// The path of every file, sorted.
+    pub fn paths(&self) -> Vec<String> {
+        self.staged.borrow().files.keys().cloned().collect()
+    }
+
+    /// The lines that were logged.
+    pub fn logged(&self) -> Vec<(Level, String)> {
+        self.log.borrow().clone()
+    }
+
+    /// Make what was staged since the last commit one change of history; returns its id, or nothing if nothing
+    /// changed. The action is named as callers name it: `document.append`.
+    pub fn commit(&self, action: &str) -> Option<String> {
+        let staged = self.staged.borrow();
+        let mut committed = self.committed.borrow_mut();
+        let change = self
+            .past
+            .borrow_mut()
+            .record(&committed, &staged, action, self.time.get());
+        *committed = staged.clone();
+        change
+    }
+
+    /// Take back what was staged since the last commit.
+    pub fn rollback(&self) {
+        self.staged.replace(self.committed.borrow().clone());
+        self.past.borrow_mut().forget_staged();
+    }
+}
+
+impl Deref for MemoryVault {
+    type Target = Vault;
+
+    fn deref(&self) -> &Vault {
+        self
+    }
+}
+
+impl RawVault for MemoryVault {
+    fn stat(&self, path: &str) -> Result<Entry> {
+        self.reading(|reading| reading.stat(path))
+    }
+
+    fn read(&self, path: &str) -> Result<Blob> {
+        self.reading(|reading| reading.read(path))
+    }
+
+    fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
+        self.reading(|reading| reading.list(folder, recursive, after, limit))
+    }
+
+    fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
+        self.reading(|reading| Ok(reading.resolve(name, source)))
+    }
+
+    fn mentioning(&self, texts: &[String]) -> Result<Vec<String>> {
+        self.reading(|reading| Ok(reading.mentioning(texts)))
+    }
+
+    fn access(&self, path: &str) -> Tier {
+        let tree = self.staged.borrow();
+        let scope = &self.scope;
+        reading::Reading { tree: &tree, scope }.access(path)
+    }
+
+    fn create(&self, path: &str, bytes: &[u8]) -> Result<String> {
+        self.writing(|writing| writing.create(path, bytes))
+    }
+
+    fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
+        self.writing(|writing| writing.write(path, bytes, if_match))
+    }
+
+    fn create_folder(&self, path: &str) -> Result<()> {
+        self.writing(|writing| writing.create_folder(path))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
+        self.writing(|writing| writing.rename(from, to))
+    }
+
+    fn remove(&self, path: &str) -> Result<Vec<String>> {
+        self.scope.may_remove()?;
+        self.writing(|writing| writing.remove(path))
+    }
+
+    fn trash(&self, after: Option<&str>, limit: u32) -> Result<Vec<Trashed>> {
+        self.reading(|reading| Ok(reading.trash(after, limit)))
+    }
+
+    fn restore(&self, id: &str, to: Option<&str>) -> Result<String> {
+        self.writing(|writing| writing.restore(id, to))
+    }
+
+    fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>> {
+        self.reading(|reading| {
+            let path = path.map(|path| reading.spelt(path)).transpose()?;
+            Ok(self
+                .past
+                .borrow()
+                .history(reading, path.as_deref(), after, limit))
+        })
+    }
+
+    fn before(&self, path: &str, change: &str) -> Result<Option<Blob>> {
+        self.reading(|reading| {
+            let path = reading.spelt(path)?;
+            self.past.borrow().before(reading, &path, change)
+        })
+    }
+
+    fn undo(&self, change: &str) -> Result<Vec<FileChange>> {
+        self.writing(|writing| {
+            let mut past = self.past.borrow_mut();
+            past.must_be_first(&self.committed.borrow(), writing.tree)?;
+            past.undo(writing, change)
+        })
+    }
+
+    fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.staged.borrow().store.get(key).cloned())
+    }
+
+    fn store_set(&self, key: &str, value: &[u8]) -> Result<()> {
+        self.writing(|writing| writing.store_set(key, value))
+    }
+
+    fn store_remove(&self, key: &str) -> Result<()> {
+        self.writing(|writing| {
+            writing.store_remove(key);
+            Ok(())
+        })
+    }
+
+    fn store_keys(&self, prefix: &str) -> Result<Vec<String>> {
+        let staged = self.staged.borrow();
+        let from_prefix = staged.store.range(prefix.to_owned()..);
+        Ok(from_prefix
+            .map(|(key, _)| key.clone())
+            .take_while(|key| key.starts_with(prefix))
+            .collect())
+    }
+
+    fn log(&self, level: Level, message: &str) {
+        self.log.borrow_mut().push((level, message.to_owned()));
+    }
+}
+
+impl MemoryVault {
+    fn reading<T>(&self, look: impl FnOnce(&reading::Reading<'_>) -> Result<T>) -> Result<T> {
+        let tree = self.staged.borrow();
+        look(&reading::Reading {
+            tree: &tree,
+            scope: &self.scope,
+        })
+    }
+
+    /// Run a change; one that fails half-way leaves nothing behind.
+    fn writing<T>(&self, change: impl FnOnce(&mut writing::Writing<'_>) -> Result<T>) -> Result<T> {
+        self.scope.may_write()?;
+        let mut tree = self.staged.borrow().clone();
+        let done = change(&mut writing::Writing {
+            tree: &mut tree,
+            scope: &self.scope,
+            time: self.time.get(),
+        })?;
+        self.staged.replace(tree);
+        Ok(done)
+    }
+}

@@ -1,0 +1,400 @@
+//! What commits did: comparing two moments of the vault, telling its history as far as a caller may see it, and staging
+//! the opposite of a change.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::reading::Reading;
+use super::tree::{File, Tree, etag};
+use super::writing::{Writing, conflict};
+use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
+
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// The latest last.
+    commits: Vec<Commit>,
+    /// What the running call takes back.
+    undoing: Option<Undoes>,
+}
+
+/// The change that a commit takes back.
+#[derive(Debug)]
+struct Undoes {
+    change: String,
+    /// Whether it takes back all of it, and not only what the caller may see.
+    is_whole: bool,
+}
+
+#[derive(Debug)]
+struct Commit {
+    id: String,
+    time: u64,
+    action: String,
+    undoes: Option<Undoes>,
+    files: Vec<Touched>,
+    new_folders: Vec<String>,
+    gone_folders: Vec<String>,
+}
+
+/// A file that a commit touched, with the bytes that it had before.
+#[derive(Debug)]
+struct Touched {
+    change: FileChange,
+    before: Option<Rc<[u8]>>,
+}
+
+impl Past {
+    /// Record what happened between two moments, if anything did.
+    pub(super) fn record(
+        &mut self,
+        before: &Tree,
+        after: &Tree,
+        action: &str,
+        time: u64,
+    ) -> Option<String> {
+        let undoes = self.undoing.take();
+        let files = compare(before, after);
+        let new_folders: Vec<String> = after.folders.difference(&before.folders).cloned().collect();
+        let gone_folders: Vec<String> =
+            before.folders.difference(&after.folders).cloned().collect();
+        if files.is_empty() && new_folders.is_empty() && gone_folders.is_empty() {
+            return None;
+        }
+        let id = format!("change-{}", self.commits.len() + 1);
+        self.commits.push(Commit {
+            id: id.clone(),
+            time,
+            action: action.to_owned(),
+            undoes,
+            files,
+            new_folders,
+            gone_folders,
+        });
+        Some(id)
+    }
+
+    /// Refuse to undo where something else was staged already.
+    pub(super) fn must_be_first(&self, before: &Tree, after: &Tree) -> Result<()> {
+        if compare(before, after).is_empty() && before.folders == after.folders {
+            return Ok(());
+        }
+        Err(Error::validation(
+            "a change is undone before anything else is written",
+        ))
+    }
+
+    /// The running call was rolled back.
+    pub(super) fn forget_staged(&mut self) {
+        self.undoing = None;
+    }
+
+    pub(super) fn history(
+        &self,
+        reading: &Reading<'_>,
+        path: Option<&str>,
+        after: Option<&str>,
+        limit: u32,
+    ) -> Vec<Change> {
+        let mut path = path.map(str::to_owned);
+        let mut changes: Vec<Change> = Vec::new();
+        for commit in self.commits.iter().rev() {
+            let touches = match &path {
+                None => commit.is_visible(reading),
+                Some(path) => commit.files.iter().any(|file| file.concerns(path)),
+            };
+            path = path.map(|path| commit.path_before(&path));
+            if touches && commit.is_visible(reading) {
+                changes.push(self.told(commit, reading));
+            }
+        }
+        if let Some(after) = after {
+            let begin = changes.iter().position(|change| change.id == after);
+            changes.drain(..begin.map_or(changes.len(), |at| at + 1));
+        }
+        changes.truncate(limit.max(1) as usize);
+        changes
+    }
+
+    pub(super) fn before(
+        &self,
+        reading: &Reading<'_>,
+        path: &str,
+        change: &str,
+    ) -> Result<Option<Blob>> {
+        let commit = self.commit(change, reading)?;
+        // Its latest name in the change is what the file is asked for by; the earlier one will do as well.
+        let visible = || commit.files.iter().filter(|file| file.is_visible(reading));
+        let touched = visible()
+            .find(|file| file.change.path == path)
+            .or_else(|| visible().find(|file| file.concerns(path)));
+        match touched {
+            Some(touched) => Ok(touched.before.as_ref().map(|bytes| Blob {
+                bytes: bytes.to_vec(),
+                etag: etag(bytes),
+            })),
+            None => Err(Error::not_found(format!(
+                "change `{change}` did not touch `{path}`"
+            ))),
+        }
+    }
+
+    pub(super) fn undo(
+        &mut self,
+        writing: &mut Writing<'_>,
+        change: &str,
+    ) -> Result<Vec<FileChange>> {
+        let commit = self.commit(change, &writing.reading())?;
+        if self.is_undone(commit) {
+            return Err(Error::conflict(format!(
+                "change `{change}` is undone already"
+            )));
+        }
+        let reading = writing.reading();
+        let files: Vec<&Touched> = commit
+            .files
+            .iter()
+            .filter(|file| file.is_wholly_visible(&reading))
+            .collect();
+        let is_whole = files.len() == commit.files.len();
+        for file in &files {
+            file.check_undo(writing)?;
+        }
+        // All that moves leaves its place before anything takes one: two files may have changed places.
+        let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(writing)).collect();
+        for (file, identity) in files.iter().zip(identities) {
+            let Some(bytes) = &file.before else {
+                continue;
+            };
+            let path = file.change.from.as_ref().unwrap_or(&file.change.path);
+            if writing.free_place(path, Kind::File, None)? != *path {
+                return Err(conflict(path));
+            }
+            let back = File {
+                identity: identity.unwrap_or_else(|| writing.tree.count()),
+                bytes: bytes.clone(),
+                modified: writing.time,
+            };
+            writing.tree.put_file(path, back);
+        }
+        for folder in &commit.gone_folders {
+            writing.tree.put_folder(folder);
+        }
+        for folder in commit.new_folders.iter().rev() {
+            if writing.tree.is_empty(folder) {
+                writing.tree.folders.remove(folder);
+            }
+        }
+        let opposites = files.iter().map(|file| opposite(&file.change)).collect();
+        self.undoing = Some(Undoes {
+            change: change.to_owned(),
+            is_whole,
+        });
+        Ok(opposites)
+    }
+
+    fn commit(&self, id: &str, reading: &Reading<'_>) -> Result<&Commit> {
+        self.commits
+            .iter()
+            .find(|commit| commit.id == id && commit.is_visible(reading))
+            .ok_or_else(|| Error::not_found(format!("no change `{id}`")))
+    }
+
+    /// Whether a change was taken back by one that stands.
+    fn is_undone(&self, commit: &Commit) -> bool {
+        self.commits.iter().any(|later| {
+            let undoes = later.undoes.as_ref();
+            undoes.is_some_and(|undoes| undoes.is_whole && undoes.change == commit.id)
+                && !self.is_undone(later)
+        })
+    }
+
+    /// A commit, as far as the caller may see it.
+    fn told(&self, commit: &Commit, reading: &Reading<'_>) -> Change {
+        Change {
+            id: commit.id.clone(),
+            time: commit.time,
+            caller: "test".to_owned(),
+            action: commit.action.clone(),
+            undoes: commit.undoes.as_ref().map(|undoes| undoes.change.clone()),
+            undone: self.is_undone(commit),
+            files: commit
+                .files
+                .iter()
+                .filter(|file| file.is_visible(reading))
+                .map(|file| file.told(reading))
+                .collect(),
+        }
+    }
+}
+
+impl Commit {
+    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+        let mut folders = self.new_folders.iter().chain(&self.gone_folders);
+        self.files.iter().any(|file| file.is_visible(reading))
+            || folders.any(|path| reading.sees(path, Kind::Folder))
+    }
+
+    /// Where a file was before this commit.
+    fn path_before(&self, path: &str) -> String {
+        let mut files = self.files.iter().map(|file| &file.change);
+        let renamed = files.find(|change| change.path == path && change.from.is_some());
+        renamed
+            .and_then(|change| change.from.clone())
+            .unwrap_or_else(|| path.to_owned())
+    }
+}
+
+impl Touched {
+    fn concerns(&self, path: &str) -> bool {
+        self.change.path == path || self.change.from.as_deref() == Some(path)
+    }
+
+    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+        let from = self.change.from.as_deref();
+        reading.sees(&self.change.path, Kind::File)
+            || from.is_some_and(|from| reading.sees(from, Kind::File))
+    }
+
+    /// A rename from or to where the caller may not look is, to the caller, a file that came or went.
+    fn told(&self, reading: &Reading<'_>) -> FileChange {
+        let mut change = self.change.clone();
+        let Some(from) = change.from.clone() else {
+            return change;
+        };
+        if !reading.sees(&change.path, Kind::File) {
+            change.kind = ChangeKind::Delete;
+            change.path = from;
+            change.from = None;
+            change.after = None;
+        } else if !reading.sees(&from, Kind::File) {
+            change.kind = ChangeKind::Create;
+            change.from = None;
+            change.before = None;
+        }
+        change
+    }
+
+    /// Only a change that is seen whole can be undone.
+    fn is_wholly_visible(&self, reading: &Reading<'_>) -> bool {
+        let mut paths = self.change.from.iter().chain([&self.change.path]);
+        paths.all(|path| reading.sees(path, Kind::File))
+    }
+
+    /// Whether the file is as the commit left it, and may be changed back.
+    fn check_undo(&self, writing: &Writing<'_>) -> Result<()> {
+        let path = &self.change.path;
+        let needed = match self.change.kind {
+            ChangeKind::Create => Tier::Delete,
+            ChangeKind::Modify | ChangeKind::Rename | ChangeKind::Delete => Tier::Write,
+        };
+        writing.scope.require(path, Kind::File, needed)?;
+        match writing.tree.files.get(path).map(File::etag) {
+            now if now == self.change.after => Ok(()),
+            Some(_) if self.change.after.is_none() => {
+                Err(Error::already_exists(format!("`{path}` is already there")))
+            }
+            _ => Err(conflict(path)),
+        }
+    }
+
+    /// Take the file from where the commit left it, be it the trash; returns who it was.
+    fn leave(&self, writing: &mut Writing<'_>) -> Option<u64> {
+        let path = &self.change.path;
+        match self.change.kind {
+            ChangeKind::Create => {
+                writing.discard(path);
+                None
+            }
+            ChangeKind::Modify | ChangeKind::Rename => {
+                let file = writing.tree.files.remove(path)?;
+                Some(file.identity)
+            }
+            ChangeKind::Delete => {
+                let trash = &mut writing.tree.trash;
+                let at = trash.iter().rposition(|item| {
+                    item.trashed.path == *path && Some(&item.file.bytes) == self.before.as_ref()
+                })?;
+                Some(trash.remove(at).file.identity)
+            }
+        }
+    }
+}
+
+/// What became of every file between two moments, in order of path.
+fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
+    let mut touched = Vec::new();
+    let mut renamed = BTreeSet::new();
+    let earlier = |identity: u64| {
+        let mut files = before.files.iter();
+        files.find(|(_, file)| file.identity == identity)
+    };
+    let stays = |file: &File| {
+        let mut files = after.files.values();
+        files.any(|other| other.identity == file.identity)
+    };
+    for (path, file) in &after.files {
+        // A file in the place of one that is gone has changed, whoever it is.
+        let replaced = before
+            .files
+            .get_key_value(path)
+            .filter(|(_, old)| !stays(old));
+        let (kind, old) = match replaced.or_else(|| earlier(file.identity)) {
+            None => (ChangeKind::Create, None),
+            Some((old_path, old)) if old_path != path => {
+                renamed.insert(old_path);
+                (ChangeKind::Rename, Some((old_path, old)))
+            }
+            Some((_, old)) if old.bytes == file.bytes => continue,
+            Some(old) => (ChangeKind::Modify, Some(old)),
+        };
+        touched.push(Touched {
+            change: FileChange {
+                path: path.clone(),
+                kind,
+                from: old
+                    .map(|(path, _)| path)
+                    .filter(|old| *old != path)
+                    .cloned(),
+                before: old.map(|(_, file)| file.etag()),
+                after: Some(file.etag()),
+            },
+            before: old.map(|(_, file)| file.bytes.clone()),
+        });
+    }
+    for (path, file) in &before.files {
+        if !after.files.contains_key(path) && !renamed.contains(path) {
+            touched.push(Touched {
+                change: FileChange {
+                    path: path.clone(),
+                    kind: ChangeKind::Delete,
+                    from: None,
+                    before: Some(file.etag()),
+                    after: None,
+                },
+                before: Some(file.bytes.clone()),
+            });
+        }
+    }
+    touched.sort_by(|a, b| a.change.path.cmp(&b.change.path));
+    touched
+}
+
+fn opposite(change: &FileChange) -> FileChange {
+    let (before, after) = (change.after.clone(), change.before.clone());
+    let kind = match change.kind {
+        ChangeKind::Create => ChangeKind::Delete,
+        ChangeKind::Delete => ChangeKind::Create,
+        same => same,
+    };
+    let (path, from) = match change.from.clone() {
+        Some(from) => (from, Some(change.path.clone())),
+        None => (change.path.clone(), None),
+    };
+    FileChange {
+        path,
+        kind,
+        from,
+        before,
+        after,
+    }
+}

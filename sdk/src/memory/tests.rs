@@ -1,0 +1,536 @@
+use crate::{ChangeKind, Code, Effect, Kind, MemoryVault, RawVault as _, Tier, Vault};
+
+fn vault() -> MemoryVault {
+    Vault::in_memory()
+        .with("Inbox.md", "todo\n")
+        .with("Work/Plan.md", "# Plan\n")
+        .with("Work/Ideas/Café.md", "coffee\n")
+        .with("Diary/Plan.md", "secret plan\n")
+        .with_bytes("Work/photo.png", &[0xff, 0xd8])
+}
+
+fn listed(vault: &MemoryVault, folder: &str, recursive: bool) -> Vec<String> {
+    let entries = vault.list_all(folder, recursive).unwrap();
+    entries.into_iter().map(|entry| entry.path).collect()
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_refused() {
+    let vault = vault();
+    for path in [
+        "/etc/passwd",
+        "../up.md",
+        "Work/../Inbox.md",
+        "Work/./Plan.md",
+        "Work//Plan.md",
+        "Work/",
+        "Work\\Plan.md",
+        "a\0b.md",
+        "a\nb.md",
+    ] {
+        assert_eq!(
+            vault.read(path).unwrap_err().kind(),
+            Code::ValidationError,
+            "{path:?}"
+        );
+        assert_eq!(
+            vault.create(path, b"").unwrap_err().kind(),
+            Code::ValidationError,
+            "{path:?}"
+        );
+        assert_eq!(vault.access(path), Tier::None, "{path:?}");
+    }
+}
+
+#[test]
+fn dot_folders_and_their_twins_are_absent() {
+    let vault = vault().with(".obsidian/app.json", "{}");
+    for path in [
+        ".obsidian/app.json",
+        ".Obsidian/app.json",
+        "\u{ff0e}obsidian/app.json",
+        "\u{2024}obsidian/app.json",
+        "\u{200b}.obsidian/app.json",
+    ] {
+        assert_eq!(
+            vault.read(path).unwrap_err().kind(),
+            Code::NotFound,
+            "{path:?}"
+        );
+        assert_eq!(
+            vault.create(path, b"").unwrap_err().kind(),
+            Code::ValidationError,
+            "{path:?}"
+        );
+    }
+    assert!(
+        !listed(&vault, "", true)
+            .iter()
+            .any(|path| path.contains("obsidian"))
+    );
+    assert!(vault.resolve("app.json", None).unwrap().is_empty());
+}
+
+#[test]
+fn names_are_found_however_they_are_spelt() {
+    let vault = vault();
+    assert_eq!(vault.stat("work/plan.md").unwrap().path, "Work/Plan.md");
+    assert_eq!(
+        vault.stat("Work/Ideas/Cafe\u{301}.md").unwrap().path,
+        "Work/Ideas/Café.md"
+    );
+    assert_eq!(vault.stat("WORK").unwrap().kind, Kind::Folder);
+    assert_eq!(
+        vault.read("work/ideas/CAFE\u{301}.MD").unwrap().bytes,
+        b"coffee\n"
+    );
+}
+
+#[test]
+fn among_twins_the_exact_spelling_wins_and_another_means_none() {
+    let vault = Vault::in_memory().with("a.md", "1").with("A.md", "2");
+    assert_eq!(vault.read("a.md").unwrap().bytes, b"1");
+    let vault = vault.with("é.md", "3").with("e\u{301}.md", "4");
+    assert_eq!(vault.read("é.md").unwrap().bytes, b"3");
+    assert_eq!(vault.read("É.md").unwrap_err().code(), "not_found");
+}
+
+#[test]
+fn a_new_name_may_have_no_twin_and_goes_into_the_folder_that_is_there() {
+    let vault = vault();
+    assert_eq!(
+        vault.create("Work/plan.md", b"").unwrap_err().code(),
+        "already_exists"
+    );
+    assert_eq!(
+        vault.create_folder("work").unwrap_err().code(),
+        "already_exists"
+    );
+    assert_eq!(
+        vault.create("Inbox.md/x.md", b"").unwrap_err().code(),
+        "validation_error"
+    );
+    vault.create("work/ideas/deep/New.md", b"new").unwrap();
+    assert_eq!(vault.text("Work/Ideas/deep/New.md").unwrap(), "new");
+    assert_eq!(vault.stat("Work/Ideas/deep").unwrap().kind, Kind::Folder);
+}
+
+#[test]
+fn new_names_must_work_on_every_system() {
+    let vault = vault();
+    for name in [
+        "a:b.md",
+        "what?.md",
+        "Work/end. ",
+        "con.md",
+        "Work/COM1/x.md",
+    ] {
+        let error = vault.create(name, b"").unwrap_err();
+        assert_eq!(error.code(), "validation_error", "{name}");
+    }
+    vault.create("Cafe\u{301}.md", b"").unwrap();
+    assert!(vault.text("Café.md").is_some(), "new names are composed");
+}
+
+#[test]
+fn what_may_not_be_seen_is_nowhere() {
+    let vault = vault()
+        .allow("Diary", Tier::None)
+        .allow("Work/Ideas", Tier::None);
+    assert_eq!(
+        listed(&vault, "", true),
+        ["Inbox.md", "Work", "Work/Plan.md", "Work/photo.png"]
+    );
+    let absent = vault.read("Nothing/Plan.md").unwrap_err();
+    let hidden = vault.read("Diary/Plan.md").unwrap_err();
+    assert_eq!(
+        hidden.message(),
+        absent.message().replace("Nothing", "Diary")
+    );
+    assert_eq!(vault.stat("Diary").unwrap_err().code(), "not_found");
+    assert_eq!(
+        vault.list("diary", false, None, 9).unwrap_err().code(),
+        "not_found"
+    );
+    assert_eq!(vault.resolve("Plan", None).unwrap(), ["Work/Plan.md"]);
+    assert!(vault.mentioning(&["secret".into()]).unwrap().is_empty());
+    assert_eq!(vault.access("Diary/Plan.md"), Tier::None);
+    assert_eq!(vault.access("Work/Ideas/x.md"), Tier::None);
+    assert_eq!(
+        vault.create("diary/x.md", b"").unwrap_err().code(),
+        "permission_denied"
+    );
+    vault.remove("Work").unwrap();
+    assert_eq!(
+        vault.paths(),
+        ["Diary/Plan.md", "Inbox.md", "Work/Ideas/Café.md"]
+    );
+}
+
+#[test]
+fn tiers_are_held_with_a_hint_for_an_admin() {
+    let vault = vault().default_tier(Tier::Read).allow("Work", Tier::Write);
+    let error = vault.write("Inbox.md", b"", None).unwrap_err();
+    assert_eq!(error.code(), "permission_denied");
+    assert_eq!(
+        error.hint().unwrap(),
+        "an admin can allow it: `notehost permission set . rw`"
+    );
+    let error = vault.remove("Work/Plan.md").unwrap_err();
+    assert_eq!(
+        error.hint().unwrap(),
+        "an admin can allow it: `notehost permission set Work rwd`"
+    );
+    let error = vault.rename("Work/Plan.md", "Diary/New.md").unwrap_err();
+    assert_eq!(
+        error.hint().unwrap(),
+        "an admin can allow it: `notehost permission set Diary rw`"
+    );
+    let error = vault.create_folder("New one").unwrap_err();
+    assert_eq!(
+        error.hint().unwrap(),
+        "an admin can allow it: `notehost permission set 'New one' rw`"
+    );
+    vault.rename("Work/Plan.md", "Work/New.md").unwrap();
+}
+
+#[test]
+fn an_action_is_held_to_its_effect() {
+    let reads = vault().as_effect(Effect::Read);
+    assert_eq!(
+        reads.write("Inbox.md", b"", None).unwrap_err().code(),
+        "permission_denied"
+    );
+    assert_eq!(
+        reads.remove("Inbox.md").unwrap_err().code(),
+        "permission_denied"
+    );
+    assert_eq!(
+        reads.store_set("key", b"").unwrap_err().code(),
+        "permission_denied"
+    );
+    let writes = vault().as_effect(Effect::Write);
+    writes.write("Inbox.md", b"", None).unwrap();
+    assert_eq!(
+        writes.remove("Inbox.md").unwrap_err().code(),
+        "permission_denied"
+    );
+}
+
+#[test]
+fn if_match_refuses_what_changed() {
+    let vault = vault();
+    let etag = vault.read("Inbox.md").unwrap().etag;
+    assert_eq!(etag.len(), 32);
+    let newer = vault.write("Inbox.md", b"other", Some(&etag)).unwrap();
+    assert_eq!(vault.read("Inbox.md").unwrap().etag, newer);
+    assert_eq!(
+        vault
+            .write("Inbox.md", b"", Some(&etag))
+            .unwrap_err()
+            .code(),
+        "conflict"
+    );
+    assert_eq!(
+        vault.write("Nothing.md", b"", None).unwrap_err().code(),
+        "not_found"
+    );
+    assert_eq!(
+        vault.write("Work", b"", None).unwrap_err().code(),
+        "validation_error"
+    );
+}
+
+#[test]
+fn lists_come_in_pages_in_order_of_path() {
+    let vault = vault();
+    let first = vault.list("Work", true, None, 2).unwrap();
+    assert_eq!(first.next.as_deref(), Some("Work/Ideas/Café.md"));
+    let second = vault.list("Work", true, first.next.as_deref(), 2).unwrap();
+    let paths: Vec<_> = second
+        .entries
+        .iter()
+        .map(|entry| entry.path.as_str())
+        .collect();
+    assert_eq!(
+        (paths.as_slice(), second.next),
+        (["Work/Plan.md", "Work/photo.png"].as_slice(), None)
+    );
+    assert_eq!(
+        listed(&vault, "Work", false),
+        ["Work/Ideas", "Work/Plan.md", "Work/photo.png"]
+    );
+}
+
+#[test]
+fn names_are_resolved_as_obsidian_does() {
+    let vault = Vault::in_memory()
+        .with("Z/Long/Note.md", "")
+        .with("Alpha/Note.md", "")
+        .with("B/Note.md", "")
+        .with("B/Other.md", "")
+        .with("image.png", "");
+    let resolve = |name: &str, source: Option<&str>| vault.resolve(name, source).unwrap();
+    assert_eq!(
+        resolve("note", None),
+        ["B/Note.md", "Alpha/Note.md", "Z/Long/Note.md"]
+    );
+    assert_eq!(resolve("Note", Some("Alpha/x.md"))[0], "Alpha/Note.md");
+    assert_eq!(resolve("alpha/note", Some("B/Other.md")), ["Alpha/Note.md"]);
+    assert_eq!(resolve("Long/Note.md", None), ["Z/Long/Note.md"]);
+    assert_eq!(
+        resolve("../Alpha/Note", Some("B/Other.md")),
+        ["Alpha/Note.md"]
+    );
+    assert_eq!(resolve("image.png", None), ["image.png"]);
+    assert!(resolve("ote", None).is_empty());
+    assert!(resolve("../../up", Some("B/Other.md")).is_empty());
+    let vault = vault.with("Note.md", "");
+    assert_eq!(
+        vault.resolve("Note", Some("B/Other.md")).unwrap()[0],
+        "Note.md"
+    );
+}
+
+#[test]
+fn mentions_are_found_in_notes_whatever_the_case() {
+    let vault = Vault::in_memory()
+        .with("A.md", "see [[PLÁN]]")
+        .with("b.txt", "[[plán]]")
+        .with("C.md", "nothing");
+    assert_eq!(vault.mentioning(&["[[plán".into()]).unwrap(), ["A.md"]);
+}
+
+#[test]
+fn renaming_a_folder_takes_all_with_it() {
+    let vault = vault();
+    vault.rename("work", "Job").unwrap();
+    assert_eq!(
+        listed(&vault, "Job", true),
+        [
+            "Job/Ideas",
+            "Job/Ideas/Café.md",
+            "Job/Plan.md",
+            "Job/photo.png"
+        ]
+    );
+    assert_eq!(vault.stat("Work").unwrap_err().code(), "not_found");
+    assert_eq!(
+        vault.rename("Job", "Job/Inner").unwrap_err().code(),
+        "validation_error"
+    );
+    assert_eq!(
+        vault.rename("Job", "Diary").unwrap_err().code(),
+        "already_exists"
+    );
+    vault.rename("Job", "JOB").unwrap();
+    vault.rename("JOB/Plan.md", "JOB/plan.md").unwrap();
+    assert!(vault.text("JOB/plan.md").is_some());
+}
+
+#[test]
+fn half_a_change_is_no_change() {
+    let vault = vault().allow("Work/Plan.md", Tier::Read);
+    assert_eq!(
+        vault.rename("Work", "Job").unwrap_err().code(),
+        "permission_denied"
+    );
+    assert_eq!(
+        vault.remove("Work").unwrap_err().code(),
+        "permission_denied"
+    );
+    assert_eq!(vault.paths().len(), 5);
+    assert_eq!(vault.trash(None, 9).unwrap(), []);
+}
+
+#[test]
+fn what_was_removed_is_in_the_trash_and_comes_back() {
+    let vault = vault().at(5_000);
+    let ids = vault.remove("Work").unwrap();
+    assert_eq!(ids.len(), 3);
+    let trash = vault.trash(None, 9).unwrap();
+    assert_eq!((trash.len(), trash[0].removed), (3, 5_000));
+    assert_eq!(vault.trash(Some(&trash[0].id), 1).unwrap(), trash[1..2]);
+    let plan = trash
+        .iter()
+        .find(|item| item.path == "Work/Plan.md")
+        .unwrap();
+    assert_eq!(
+        vault
+            .restore(&plan.id, Some("Inbox.md"))
+            .unwrap_err()
+            .code(),
+        "already_exists"
+    );
+    assert_eq!(vault.restore(&plan.id, None).unwrap(), "Work/Plan.md");
+    assert_eq!(
+        vault.restore(&plan.id, None).unwrap_err().code(),
+        "not_found"
+    );
+    assert_eq!(vault.text("Work/Plan.md").unwrap(), "# Plan\n");
+}
+
+#[test]
+fn history_goes_with_a_file_and_can_be_looked_into() {
+    let vault = vault();
+    vault.set_time(10);
+    vault.create("New.md", b"one").unwrap();
+    let made = vault.commit("document.create").unwrap();
+    vault.write("New.md", b"two", None).unwrap();
+    let changed = vault.commit("document.update").unwrap();
+    vault.rename("New.md", "Work/Newer.md").unwrap();
+    let renamed = vault.commit("document.rename").unwrap();
+    assert_eq!(vault.commit("document.rename"), None);
+
+    let history = vault.history(Some("work/newer.md"), None, 9).unwrap();
+    let ids: Vec<_> = history.iter().map(|change| change.id.as_str()).collect();
+    assert_eq!(ids, [&renamed, &changed, &made]);
+    assert_eq!(history[0].files[0].kind, ChangeKind::Rename);
+    assert_eq!(history[0].files[0].from.as_deref(), Some("New.md"));
+    assert_eq!(
+        (history[2].time, history[2].action.as_str()),
+        (10, "document.create")
+    );
+    assert_eq!(
+        vault.before("New.md", &changed).unwrap().unwrap().bytes,
+        b"one"
+    );
+    assert_eq!(vault.before("New.md", &made).unwrap(), None);
+    assert_eq!(
+        vault.before("Inbox.md", &made).unwrap_err().code(),
+        "not_found"
+    );
+    let rest = vault.history(None, Some(&renamed), 1).unwrap();
+    assert_eq!(rest[0].id, changed);
+}
+
+#[test]
+fn undo_is_the_exact_opposite_and_can_be_undone() {
+    let vault = vault();
+    let before = vault.paths();
+    vault.rename("Work", "Job").unwrap();
+    vault.write("Job/Plan.md", b"other", None).unwrap();
+    vault.create("Job/New.md", b"new").unwrap();
+    vault.remove("Inbox.md").unwrap();
+    let change = vault.commit("test.much").unwrap();
+    let after = vault.paths();
+
+    vault.undo(&change).unwrap();
+    assert_eq!(vault.paths(), before);
+    assert_eq!(vault.text("Work/Plan.md").unwrap(), "# Plan\n");
+    assert_eq!(vault.stat("Job").unwrap_err().code(), "not_found");
+    let undo = vault.commit("document.undo").unwrap();
+    let history = vault.history(None, None, 9).unwrap();
+    assert_eq!(history[0].undoes.as_ref(), Some(&change));
+    assert!(history[1].undone);
+    assert_eq!(vault.undo(&change).unwrap_err().code(), "conflict");
+
+    vault.undo(&undo).unwrap();
+    vault.commit("document.undo").unwrap();
+    assert_eq!(vault.paths(), after);
+    assert_eq!(vault.text("Job/Plan.md").unwrap(), "other");
+    assert!(!vault.history(None, None, 9).unwrap()[2].undone);
+}
+
+#[test]
+fn undo_takes_from_the_trash_and_gives_to_it() {
+    let vault = vault();
+    vault.remove("Inbox.md").unwrap();
+    let removed = vault.commit("document.remove").unwrap();
+    vault.undo(&removed).unwrap();
+    assert_eq!(vault.trash(None, 9).unwrap(), []);
+    vault.commit("document.undo");
+    vault.create("New.md", b"new").unwrap();
+    assert_eq!(vault.undo(&removed).unwrap_err().code(), "validation_error");
+    let made = vault.commit("document.create").unwrap();
+    vault.undo(&made).unwrap();
+    assert_eq!(vault.trash(None, 9).unwrap()[0].path, "New.md");
+}
+
+#[test]
+fn undo_refuses_what_changed_since() {
+    let vault = vault();
+    vault.write("Inbox.md", b"mine", None).unwrap();
+    let change = vault.commit("document.update").unwrap();
+    vault.write("Inbox.md", b"theirs", None).unwrap();
+    vault.commit("document.update").unwrap();
+    assert_eq!(vault.undo(&change).unwrap_err().code(), "conflict");
+    assert_eq!(vault.text("Inbox.md").unwrap(), "theirs");
+    assert_eq!(vault.undo("change-99").unwrap_err().code(), "not_found");
+}
+
+#[test]
+fn two_files_that_changed_places_change_back() {
+    let vault = Vault::in_memory().with("a.md", "a").with("b.md", "b");
+    vault.rename("a.md", "c.md").unwrap();
+    vault.rename("b.md", "a.md").unwrap();
+    vault.rename("c.md", "b.md").unwrap();
+    let change = vault.commit("test.swap").unwrap();
+    assert_eq!(vault.text("a.md").unwrap(), "b");
+    vault.undo(&change).unwrap();
+    assert_eq!(
+        (vault.text("a.md").unwrap(), vault.text("b.md").unwrap()),
+        ("a".into(), "b".into())
+    );
+}
+
+#[test]
+fn a_file_in_the_place_of_another_is_a_change_that_undo_takes_back() {
+    let vault = Vault::in_memory().with("a.md", "a").with("b.md", "b");
+    vault.remove("b.md").unwrap();
+    vault.rename("a.md", "b.md").unwrap();
+    let change = vault.commit("test.replace").unwrap();
+    vault.undo(&change).unwrap();
+    assert_eq!(
+        (vault.text("a.md").unwrap(), vault.text("b.md").unwrap()),
+        ("a".into(), "b".into())
+    );
+}
+
+#[test]
+fn history_tells_nothing_of_what_may_not_be_seen() {
+    let vault = vault();
+    vault.rename("Diary/Plan.md", "Work/Diary plan.md").unwrap();
+    let moved = vault.commit("document.move").unwrap();
+    vault.create("Diary/New.md", b"").unwrap();
+    let hidden = vault.commit("document.create").unwrap();
+    let vault = vault.allow("Diary", Tier::None);
+    let history = vault.history(None, None, 9).unwrap();
+    assert_eq!(history.len(), 1);
+    assert_eq!(
+        (history[0].files[0].kind, &history[0].files[0].from),
+        (ChangeKind::Create, &None)
+    );
+    assert_eq!(vault.undo(&hidden).unwrap_err().code(), "not_found");
+    assert_eq!(vault.undo(&moved).unwrap(), []);
+}
+
+#[test]
+fn the_store_keeps_and_forgets_with_the_call() {
+    let vault = vault();
+    vault.store_set("icon/Work", b"x").unwrap();
+    vault.store_set("icon/Diary", b"y").unwrap();
+    vault.store_set("other", b"z").unwrap();
+    assert_eq!(
+        vault.store_keys("icon/").unwrap(),
+        ["icon/Diary", "icon/Work"]
+    );
+    vault.commit("test.set");
+    vault.store_remove("other").unwrap();
+    vault.rollback();
+    assert_eq!(vault.store_get("other").unwrap().unwrap(), b"z");
+    assert_eq!(
+        vault.store_set("", b"").unwrap_err().code(),
+        "validation_error"
+    );
+    assert_eq!(
+        vault.store_set(&"k".repeat(201), b"").unwrap_err().code(),
+        "validation_error"
+    );
+    let much = vec![0; 16 * 1024 * 1024];
+    assert_eq!(
+        vault.store_set("much", &much).unwrap_err().code(),
+        "too_large"
+    );
+    assert_eq!(vault.store_get("much").unwrap(), None);
+}

@@ -1,0 +1,186 @@
+//! Notes by name: how a path or a name that a caller wrote becomes the one note it means.
+
+use crate::{Entry, Error, Kind, Result, Vault, fold_name};
+use serde_json::json;
+
+/// How many entries are asked for at once when all of a folder is wanted.
+const PAGE: u32 = 4096;
+
+/// A note that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Its path in the vault.
+    pub path: String,
+    /// Its text, byte for byte.
+    pub text: String,
+    /// Names this content.
+    pub etag: String,
+}
+
+/// Whether a path names a note: a `.md` file.
+pub fn is_note(path: &str) -> bool {
+    path.len() > 3
+        && path.is_char_boundary(path.len() - 3)
+        && path[path.len() - 3..].eq_ignore_ascii_case(".md")
+}
+
+/// The top-level folder that a path lies in; `.` for notes in the root.
+pub fn notebook_of(path: &str) -> &str {
+    path.split_once('/').map_or(".", |(notebook, _)| notebook)
+}
+
+/// The folder that a path lies in; `""` for the root.
+pub fn parent_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The last part of a path, without `.md`.
+pub fn stem_of(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    if is_note(name) {
+        &name[..name.len() - 3]
+    } else {
+        name
+    }
+}
+
+impl Vault {
+    /// The path of the note that a caller named: by its path, with or without `.md`, or by its unique name, also in
+    /// the form of a link (`[[Plan]]`).
+    pub fn find_note(&self, name: &str) -> Result<String> {
+        let name = unbracketed(name);
+        if name.is_empty() {
+            return Err(Error::validation(
+                "a note's path or name is needed, and this is empty",
+            ));
+        }
+        for path in [name.to_owned(), format!("{name}.md")] {
+            if is_note(&path)
+                && let Ok(entry) = self.stat(&path)
+                && entry.kind == Kind::File
+            {
+                return Ok(entry.path);
+            }
+        }
+        let notes: Vec<String> = self
+            .resolve(name, None)?
+            .into_iter()
+            .filter(|path| is_note(path))
+            .collect();
+        match notes.as_slice() {
+            [] => Err(self.no_note(name)),
+            [only] => Ok(only.clone()),
+            // A full path is never ambiguous, however many names end like it.
+            [first, ..] if is_exactly(first, name) => Ok(first.clone()),
+            several => Err(Error::ambiguous(format!(
+                "`{name}` could be {} notes: use the path of one of them: {}",
+                several.len(),
+                listed(several)
+            ))
+            .with_details(json!({ "choices": several }))),
+        }
+    }
+
+    /// A note's text. A file that is not UTF-8 is refused, never repaired.
+    pub fn read_note(&self, name: &str) -> Result<Note> {
+        let path = self.find_note(name)?;
+        self.read_text(&path)
+    }
+
+    /// The text of the file at exactly this path.
+    pub fn read_text(&self, path: &str) -> Result<Note> {
+        let blob = self.read(path)?;
+        match String::from_utf8(blob.bytes) {
+            Ok(text) => Ok(Note {
+                path: path.to_owned(),
+                text,
+                etag: blob.etag,
+            }),
+            Err(error) => Err(Error::unsupported(format!(
+                "`{path}` is not UTF-8 text (byte {} begins no character): it can be listed and moved, not read as text",
+                error.utf8_error().valid_up_to()
+            ))),
+        }
+    }
+
+    /// Other text for a note that was read, if it is different.
+    pub fn write_note(&self, note: &Note, text: &str) -> Result<()> {
+        if note.text != text {
+            self.write(&note.path, text.as_bytes(), Some(&note.etag))?;
+        }
+        Ok(())
+    }
+
+    /// Every entry of a folder, or of everything below it.
+    pub fn list_all(&self, folder: &str, recursive: bool) -> Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.list(folder, recursive, after.as_deref(), PAGE)?;
+            entries.extend(page.entries);
+            after = page.next;
+            if after.is_none() {
+                return Ok(entries);
+            }
+        }
+    }
+
+    /// Every note below a folder.
+    pub fn notes(&self, folder: &str) -> Result<Vec<Entry>> {
+        let mut entries = self.list_all(folder, true)?;
+        entries.retain(|entry| entry.kind == Kind::File && is_note(&entry.path));
+        Ok(entries)
+    }
+
+    fn no_note(&self, name: &str) -> Error {
+        let error = Error::not_found(format!("no note `{name}`"));
+        let wanted = fold_name(stem_of(name));
+        let mut near: Vec<(f64, String)> = self
+            .notes("")
+            .unwrap_or_default()
+            .into_iter()
+            .map(|entry| {
+                (
+                    strsim::jaro_winkler(&wanted, &fold_name(stem_of(&entry.path))),
+                    entry.path,
+                )
+            })
+            .filter(|(likeness, _)| *likeness > 0.85)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let near: Vec<String> = near.into_iter().take(3).map(|(_, path)| path).collect();
+        if near.is_empty() {
+            return error;
+        }
+        Error::not_found(format!("no note `{name}`; the nearest: {}", listed(&near)))
+            .with_details(json!({ "nearest": near }))
+    }
+}
+
+/// Paths for a sentence.
+fn listed(paths: &[String]) -> String {
+    let shown: Vec<String> = paths
+        .iter()
+        .take(5)
+        .map(|path| format!("`{path}`"))
+        .collect();
+    let more = paths.len().saturating_sub(5);
+    match more {
+        0 => shown.join(", "),
+        _ => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn unbracketed(name: &str) -> &str {
+    let name = name.trim();
+    name.strip_prefix("[[")
+        .and_then(|rest| rest.strip_suffix("]]"))
+        .map_or(name, |inner| {
+            inner.split(['|', '#']).next().unwrap_or(inner).trim()
+        })
+}
+
+fn is_exactly(path: &str, name: &str) -> bool {
+    let (path, name) = (fold_name(path), fold_name(name));
+    path == name || path.strip_suffix(".md") == Some(name.as_str())
+}

@@ -1,0 +1,298 @@
+//! The links of one leaf of a note (a paragraph, a heading, a cell of a table), read byte by byte.
+//!
+//! Code spans, math, comments and HTML tags are skipped whole. Positions that the Markdown parser reports for inline
+//! nodes are wrong in tables and after reference definitions, so nothing here depends on them.
+
+use std::ops::Range;
+
+use super::syntax::{self, Destination};
+use super::{Kind, Link, Notation};
+
+/// A `[` that may still become the beginning of a link.
+struct Opener {
+    at: usize,
+    image: bool,
+}
+
+struct Scan<'n> {
+    text: &'n str,
+    end: usize,
+    openers: Vec<Opener>,
+    /// A link holds no links: `[` below this height of the stack can only begin an image.
+    spent: usize,
+    /// Closers that were searched for and are not in the rest of the leaf, so that each is searched for only once.
+    absent: Vec<Closer>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closer {
+    Backticks(usize),
+    DisplayMath,
+    PercentComment,
+    HtmlComment,
+}
+
+/// Append the links of the leaf `range` of `text` to `links`. Reference definitions are those it begins with.
+pub(super) fn scan(text: &str, range: Range<usize>, links: &mut Vec<Link>) {
+    let inlines = definitions(text, range.clone(), links);
+    scan_inlines(text, inlines..range.end, links);
+}
+
+/// Append the links of a leaf that can hold no reference definitions.
+pub(super) fn scan_inlines(text: &str, range: Range<usize>, links: &mut Vec<Link>) {
+    let mut scan = Scan {
+        text,
+        end: range.end,
+        openers: Vec::new(),
+        spent: 0,
+        absent: Vec::new(),
+    };
+    let bytes = &text.as_bytes()[..range.end];
+    let mut at = range.start;
+    while let Some(&byte) = bytes.get(at) {
+        at = match byte {
+            b'\\' => at + 1 + usize::from(bytes.get(at + 1).is_some_and(u8::is_ascii_punctuation)),
+            b'`' => scan.code(at),
+            b'$' => scan.math(at),
+            b'%' if bytes.get(at + 1) == Some(&b'%') => {
+                scan.skip_to(at + 2, "%%", Closer::PercentComment)
+            }
+            b'<' => scan.html(at),
+            b'!' if bytes.get(at + 1) == Some(&b'[') => scan.open(at, true, links),
+            b'[' => scan.open(at, false, links),
+            b']' => scan.close(at, links),
+            _ => at + 1,
+        };
+    }
+}
+
+/// Read the reference definitions that a leaf begins with; returns where they end.
+fn definitions(text: &str, range: Range<usize>, links: &mut Vec<Link>) -> usize {
+    let mut end = range.start;
+    let mut at = range.start;
+    loop {
+        at += container_prefix(&text[at..range.end]);
+        if text[at..range.end].starts_with(['\r', '\n']) {
+            at += 1;
+            continue;
+        }
+        let Some(found) = syntax::definition(text, at, range.end) else {
+            return end;
+        };
+        let whole = at..found.end;
+        links.push(markdown(
+            text,
+            Kind::Definition,
+            whole,
+            &found.destination,
+            found.label,
+        ));
+        at = found.end;
+        end = found.end;
+    }
+}
+
+/// The length of the block quote and list markers that a line begins with.
+pub(super) fn container_prefix(line: &str) -> usize {
+    let mut rest = line;
+    loop {
+        let trimmed = rest.trim_start_matches([' ', '\t', '>']);
+        let digits = trimmed.len()
+            - trimmed
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .len();
+        let marker = match trimmed.as_bytes().get(digits) {
+            Some(b'-' | b'+' | b'*') if digits == 0 => 1,
+            Some(b'.' | b')') if digits > 0 => digits + 1,
+            _ => 0,
+        };
+        if marker == 0 || !matches!(trimmed.as_bytes().get(marker), Some(b' ' | b'\t')) {
+            return line.len() - trimmed.len();
+        }
+        rest = &trimmed[marker..];
+    }
+}
+
+impl Scan<'_> {
+    fn code(&mut self, at: usize) -> usize {
+        let bytes = &self.text.as_bytes()[..self.end];
+        let run = |from: usize| {
+            bytes[from..]
+                .iter()
+                .take_while(|byte| **byte == b'`')
+                .count()
+        };
+        let length = run(at);
+        let mut position = at + length;
+        if self.absent.contains(&Closer::Backticks(length)) {
+            return position;
+        }
+        while let Some(next) = bytes[position..].iter().position(|byte| *byte == b'`') {
+            let found = run(position + next);
+            position += next + found;
+            if found == length {
+                return position;
+            }
+        }
+        self.absent.push(Closer::Backticks(length));
+        at + length
+    }
+
+    /// `$x$` and `$$x$$` as pandoc and Obsidian read them: no blank inside the single dollars, no digit behind.
+    fn math(&mut self, at: usize) -> usize {
+        let bytes = &self.text.as_bytes()[..self.end];
+        if bytes.get(at + 1) == Some(&b'$') {
+            return self.skip_to(at + 2, "$$", Closer::DisplayMath);
+        }
+        if bytes.get(at + 1).is_none_or(u8::is_ascii_whitespace) {
+            return at + 1;
+        }
+        let mut position = at + 1;
+        while let Some(&byte) = bytes.get(position) {
+            match byte {
+                b'\\' => position += 2,
+                b'$' => {
+                    let closes = !bytes[position - 1].is_ascii_whitespace()
+                        && !bytes.get(position + 1).is_some_and(u8::is_ascii_digit);
+                    return if closes { position + 1 } else { at + 1 };
+                }
+                _ => position += 1,
+            }
+        }
+        at + 1
+    }
+
+    /// The byte after the next `closer`, or `from` when there is none.
+    fn skip_to(&mut self, from: usize, closer: &str, kind: Closer) -> usize {
+        if self.absent.contains(&kind) {
+            return from;
+        }
+        match self.text[from..self.end].find(closer) {
+            Some(found) => from + found + closer.len(),
+            None => {
+                self.absent.push(kind);
+                from
+            }
+        }
+    }
+
+    /// A comment or a tag is skipped whole; an autolink holds no brackets that could be taken for a link.
+    fn html(&mut self, at: usize) -> usize {
+        if self.text[at..self.end].starts_with("<!--") {
+            return self.skip_to(at + 4, "-->", Closer::HtmlComment);
+        }
+        let bytes = &self.text.as_bytes()[..self.end];
+        let name = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'/'));
+        if !bytes.get(name).is_some_and(u8::is_ascii_alphabetic) {
+            return at + 1;
+        }
+        let mut position = name;
+        while let Some(&byte) = bytes.get(position) {
+            match byte {
+                b'>' => return position + 1,
+                b'<' | b'[' | b']' | b'`' => break,
+                b'=' if matches!(bytes.get(position + 1), Some(b'"' | b'\'')) => {
+                    let value = position + 2;
+                    let quote = bytes[position + 1];
+                    match bytes[value..].iter().position(|byte| *byte == quote) {
+                        Some(length) => position = value + length + 1,
+                        None => break,
+                    }
+                }
+                _ => position += 1,
+            }
+        }
+        at + 1
+    }
+
+    fn open(&mut self, at: usize, image: bool, links: &mut Vec<Link>) -> usize {
+        let bracket = at + usize::from(image);
+        if self.text.as_bytes()[..self.end].get(bracket + 1) == Some(&b'[')
+            && let Some(found) = syntax::wikilink(self.text, bracket, self.end)
+        {
+            let kind = if image { Kind::Embed } else { Kind::Wiki };
+            links.push(wiki(self.text, kind, at..found.end, &found, Notation::Wiki));
+            return found.end;
+        }
+        self.openers.push(Opener { at, image });
+        bracket + 1
+    }
+
+    fn close(&mut self, at: usize, links: &mut Vec<Link>) -> usize {
+        let Some(opener) = self.openers.pop() else {
+            return at + 1;
+        };
+        let usable = opener.image || self.openers.len() >= self.spent;
+        self.spent = self.spent.min(self.openers.len());
+        if !usable || self.text.as_bytes()[..self.end].get(at + 1) != Some(&b'(') {
+            return at + 1;
+        }
+        let Some((destination, end)) = syntax::inline_destination(self.text, at + 2, self.end)
+        else {
+            return at + 1;
+        };
+        let (kind, label) = if opener.image {
+            (Kind::Image, opener.at + 2..at)
+        } else {
+            self.spent = self.openers.len();
+            (Kind::Markdown, opener.at + 1..at)
+        };
+        links.push(markdown(
+            self.text,
+            kind,
+            opener.at..end,
+            &destination,
+            label,
+        ));
+        end
+    }
+}
+
+fn markdown(
+    text: &str,
+    kind: Kind,
+    range: Range<usize>,
+    destination: &Destination,
+    label: Range<usize>,
+) -> Link {
+    let (path, fragment) = destination.parts(text);
+    Link {
+        kind,
+        range,
+        target: syntax::decode(&text[path.clone()]),
+        external: syntax::is_external(&text[destination.range.clone()]),
+        target_range: path,
+        fragment: fragment.and_then(|range| syntax::fragment(&syntax::decode(&text[range]))),
+        text_range: Some(label),
+        line: 0,
+        notation: if destination.angle {
+            Notation::Angle
+        } else {
+            Notation::Bare
+        },
+    }
+}
+
+/// The link that `found` is; its line is counted when all links of the note are known.
+pub(super) fn wiki(
+    text: &str,
+    kind: Kind,
+    range: Range<usize>,
+    found: &syntax::Wikilink,
+    notation: Notation,
+) -> Link {
+    Link {
+        kind,
+        range,
+        target: text[found.target.clone()].to_owned(),
+        target_range: found.target.clone(),
+        fragment: found
+            .fragment
+            .clone()
+            .and_then(|range| syntax::fragment(&text[range])),
+        text_range: found.alias.clone(),
+        line: 0,
+        external: false,
+        notation,
+    }
+}

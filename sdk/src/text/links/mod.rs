@@ -1,0 +1,119 @@
+//! Links between notes: where they stand, what they point to, and how they follow a note that moves.
+//!
+//! Everything here is a pure function over text and lists of paths: [`parse`] finds links with exact byte
+//! ranges, [`Names`] resolves them by Obsidian's rules, [`rewrite`] and [`detach`] return splices. Reading notes,
+//! writing them and deciding which ones the caller may see happens elsewhere.
+
+mod blocks;
+mod detach;
+mod filter;
+mod inline;
+mod parse;
+mod properties;
+mod resolve;
+mod rewrite;
+mod spelling;
+mod syntax;
+
+use std::ops::Range;
+
+pub use detach::{Detachment, detach};
+pub use filter::{Wanted, may_link_to};
+pub use parse::parse;
+pub use resolve::{Matched, Names, Resolved};
+pub use rewrite::{Moves, Reason, Rewrite, Stuck, rewrite};
+
+/// A replacement of a byte range of a note. Splices of one list are in order and do not overlap.
+pub type Splice = (Range<usize>, String);
+
+/// One link of a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Which construct it is.
+    pub kind: Kind,
+    /// The whole construct, from its first bracket (or `!`) to its last byte.
+    pub range: Range<usize>,
+    /// The path part of the target as it is written, without fragment, brackets or quotes; empty for `[[#Heading]]`.
+    pub target_range: Range<usize>,
+    /// The path part decoded: percent-encoding, backslashes and YAML quoting undone.
+    pub target: String,
+    /// What the link points to within its target.
+    pub fragment: Option<Fragment>,
+    /// The alias, link text, image text or reference label, without its brackets; `300` in `![[a.png|300]]`.
+    pub text_range: Option<Range<usize>>,
+    /// The line of the file on which the link begins, from 1.
+    pub line: usize,
+    /// Whether the target is a URL with a scheme (or host) rather than a file of the vault.
+    pub external: bool,
+    /// How the target is written down, which a rewrite must keep.
+    pub notation: Notation,
+}
+
+impl Link {
+    /// The alias, link text, image text or reference label of this link in `note`.
+    pub fn text<'n>(&self, note: &'n str) -> Option<&'n str> {
+        note.get(self.text_range.clone()?)
+    }
+
+    /// What a reader sees: the alias or link text, or else the name of the target without folder and `.md`.
+    pub fn display<'n>(&'n self, note: &'n str) -> &'n str {
+        let is_size = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'x')
+        };
+        match self
+            .text(note)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+        {
+            Some(text) if self.kind != Kind::Embed || !is_size(text) => text,
+            _ => {
+                let name = self.target.rsplit('/').next().unwrap_or_default();
+                name.strip_suffix(".md").unwrap_or(name)
+            }
+        }
+    }
+}
+
+/// The construct that a link is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `[[Target#Heading|alias]]`.
+    Wiki,
+    /// `![[Target]]`.
+    Embed,
+    /// `[text](target.md)`.
+    Markdown,
+    /// `![text](target.png)`.
+    Image,
+    /// `[label]: target.md`.
+    Definition,
+    /// `[[Target]]` within a string of the frontmatter.
+    Property,
+}
+
+/// A place within a note.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Fragment {
+    /// `#Heading#Subheading`: the headings from the outermost to the one that is meant.
+    Heading(Vec<String>),
+    /// `#^identifier`, without the `^`.
+    Block(String),
+}
+
+/// How the path of a link is written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// As it is, between double brackets.
+    Wiki,
+    /// As a Markdown destination: percent-encoded where it must be.
+    Bare,
+    /// As a Markdown destination in angle brackets, which may hold spaces.
+    Angle,
+    /// Between double brackets in an unquoted YAML string.
+    Plain,
+    /// Between double brackets in a single-quoted YAML string.
+    SingleQuoted,
+    /// Between double brackets in a double-quoted YAML string.
+    DoubleQuoted,
+}

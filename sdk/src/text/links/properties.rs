@@ -1,0 +1,228 @@
+//! Links in the frontmatter: `[[Target]]` within a string, as `"[[Target]]"` or in the middle of other text.
+//!
+//! Just enough YAML is read to tell strings from comments and lists: an unquoted `[[Target]]` is a list in a list,
+//! and no link. Values are neither typed nor edited here.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Kind, Link, Notation, inline, syntax};
+
+/// Where the body of a note begins: after its frontmatter, or at 0 without one.
+pub(super) fn body_start(note: &str) -> usize {
+    let start = if note.starts_with('\u{feff}') {
+        '\u{feff}'.len_utf8()
+    } else {
+        0
+    };
+    let mut lines = note[start..].split_inclusive('\n');
+    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
+        return 0;
+    };
+    let mut end = start + first.len();
+    for line in lines {
+        end += line.len();
+        if line.trim_end() == "---" {
+            return end;
+        }
+    }
+    0
+}
+
+/// Append the links of the frontmatter `range` of `note` to `links`.
+pub(super) fn scan(note: &str, range: Range<usize>, links: &mut Vec<Link>) {
+    let mut scan = Scan {
+        note,
+        end: range.end,
+        at: range.start,
+        links,
+    };
+    while scan.at < scan.end {
+        scan.line();
+    }
+}
+
+struct Scan<'n, 'l> {
+    note: &'n str,
+    end: usize,
+    at: usize,
+    links: &'l mut Vec<Link>,
+}
+
+impl Scan<'_, '_> {
+    fn rest(&self) -> &[u8] {
+        &self.note.as_bytes()[self.at..self.end]
+    }
+
+    fn line_end(&self) -> usize {
+        let newline = self.rest().iter().position(|byte| *byte == b'\n');
+        newline.map_or(self.end, |found| self.at + found)
+    }
+
+    fn skip_blanks(&mut self) {
+        let blanks = self
+            .rest()
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\t'));
+        self.at += blanks.count();
+    }
+
+    /// One line, and the lines that a value beginning on it goes on to.
+    fn line(&mut self) {
+        let start = self.at;
+        self.skip_blanks();
+        let indent = self.at - start;
+        while self.rest().starts_with(b"- ") {
+            self.at += 2;
+            self.skip_blanks();
+        }
+        loop {
+            match self.rest().first() {
+                None | Some(b'#' | b'\n') => break,
+                Some(b'"' | b'\'') => self.quoted(),
+                Some(b'[' | b'{') => self.flow(),
+                Some(b'|' | b'>') => return self.block(indent),
+                Some(b':' | b' ' | b'\t' | b'\r') => self.at += 1,
+                Some(_) => self.plain(),
+            }
+        }
+        self.at = (self.line_end() + 1).min(self.end);
+    }
+
+    /// A quoted string, to the byte after its closing quote.
+    fn quoted(&mut self) {
+        let bytes = self.note.as_bytes();
+        let (quote, notation) = match bytes[self.at] {
+            b'"' => (b'"', Notation::DoubleQuoted),
+            _ => (b'\'', Notation::SingleQuoted),
+        };
+        let start = self.at + 1;
+        let mut position = start;
+        while position < self.end {
+            let doubled = quote == b'\'' && bytes.get(position + 1) == Some(&b'\'');
+            match bytes[position] {
+                b'\\' if quote == b'"' => position += 1,
+                b'\'' if doubled => position += 1,
+                byte if byte == quote => break,
+                _ => {}
+            }
+            position += 1;
+        }
+        let close = position.min(self.end);
+        self.string(start..close, notation);
+        self.at = (close + 1).min(self.end);
+    }
+
+    /// A list or map in brackets, over as many lines as it takes; only quoted strings in it hold links.
+    fn flow(&mut self) {
+        let mut depth = 0usize;
+        let mut begins_value = true;
+        while let Some(&byte) = self.rest().first() {
+            match byte {
+                b'"' | b'\'' if begins_value => {
+                    self.quoted();
+                    begins_value = false;
+                    continue;
+                }
+                b'#' if begins_value => {
+                    self.at = self.line_end();
+                    continue;
+                }
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            begins_value = matches!(byte, b'[' | b'{' | b',' | b':')
+                || (begins_value && byte.is_ascii_whitespace());
+            self.at += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// A literal or folded block: all following lines that are indented further than its key.
+    fn block(&mut self, indent: usize) {
+        self.at = (self.line_end() + 1).min(self.end);
+        while self.at < self.end {
+            let line = &self.note[self.at..self.line_end()];
+            let depth = line.len() - line.trim_start_matches(' ').len();
+            if !line.trim().is_empty() && depth <= indent {
+                return;
+            }
+            self.string(self.at..self.line_end(), Notation::Plain);
+            self.at = (self.line_end() + 1).min(self.end);
+        }
+    }
+
+    /// An unquoted key, to its colon, or an unquoted value, to the end of its line or a comment.
+    fn plain(&mut self) {
+        let line = &self.note[self.at..self.line_end()];
+        let value = line.find(" #").map_or(line, |comment| &line[..comment]);
+        let colon = value.find(": ").or_else(|| {
+            value
+                .trim_end()
+                .ends_with(':')
+                .then(|| value.trim_end().len() - 1)
+        });
+        match colon {
+            Some(colon) => self.at += colon + 1,
+            None => {
+                self.string(self.at..self.at + value.len(), Notation::Plain);
+                self.at += line.len();
+            }
+        }
+    }
+
+    fn string(&mut self, range: Range<usize>, notation: Notation) {
+        let mut from = range.start;
+        while let Some(found) = self.note[from..range.end].find("[[") {
+            let at = from + found;
+            match syntax::wikilink(self.note, at, range.end) {
+                Some(parts) => {
+                    let mut link =
+                        inline::wiki(self.note, Kind::Property, at..parts.end, &parts, notation);
+                    link.target = unquoted(&link.target, notation).into_owned();
+                    from = parts.end;
+                    self.links.push(link);
+                }
+                None => from = at + 1,
+            }
+        }
+    }
+}
+
+/// The text that a part of a quoted YAML string stands for.
+pub(super) fn unquoted(written: &str, notation: Notation) -> Cow<'_, str> {
+    match notation {
+        Notation::SingleQuoted if written.contains("''") => written.replace("''", "'").into(),
+        Notation::DoubleQuoted if written.contains('\\') => {
+            let mut text = String::with_capacity(written.len());
+            let mut rest = written.chars();
+            while let Some(letter) = rest.next() {
+                if letter != '\\' {
+                    text.push(letter);
+                    continue;
+                }
+                let digits = match rest.next() {
+                    Some('x') => 2,
+                    Some('u') => 4,
+                    Some('U') => 8,
+                    Some('t') => {
+                        text.push('\t');
+                        continue;
+                    }
+                    Some(other) => {
+                        text.push(other);
+                        continue;
+                    }
+                    None => continue,
+                };
+                let code: String = rest.by_ref().take(digits).collect();
+                text.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+            }
+            text.into()
+        }
+        _ => written.into(),
+    }
+}

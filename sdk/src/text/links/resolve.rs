@@ -1,0 +1,375 @@
+//! What a link points to, by Obsidian's rules: the exact path in the vault wins, then the folder of the note that
+//! holds the link, then the shortest path with that name. Case and Unicode spelling of names do not matter.
+//!
+//! A [`Names`] is a list of paths, kept small enough that two of them (before and after a move) fit in a component.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use crate::{fold_name, parent_of};
+
+use super::Moves;
+
+/// The paths of a vault's files, to resolve links against.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    paths: Vec<Box<str>>,
+    /// One per path, sorted by hash; within one name the shortest path comes first.
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// Of the folded file name.
+    hash: u64,
+    /// Of the path, in characters.
+    length: u32,
+    path: u32,
+}
+
+/// How a link found its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Matched {
+    /// It has no path, only a fragment: it points to the note that holds it.
+    Itself,
+    /// By the path from the root of the vault.
+    Path,
+    /// By the path from the folder of the note that holds the link.
+    Folder,
+    /// By its name, or the last parts of its path, anywhere in the vault.
+    Name,
+}
+
+/// The file that a link points to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resolved<'n> {
+    /// Its path in the vault.
+    pub path: &'n str,
+    /// How it was found.
+    pub matched: Matched,
+    /// How many other files the same words would fit; always 0 where a path decided.
+    pub rivals: usize,
+}
+
+impl Resolved<'_> {
+    /// Whether a person who reads the link could have meant another file.
+    pub fn is_ambiguous(&self) -> bool {
+        self.rivals > 0
+    }
+}
+
+impl<P: Into<Box<str>>> FromIterator<P> for Names {
+    fn from_iter<I: IntoIterator<Item = P>>(paths: I) -> Names {
+        Names::new(paths)
+    }
+}
+
+impl Names {
+    /// The names of these files.
+    pub fn new<P: Into<Box<str>>>(paths: impl IntoIterator<Item = P>) -> Names {
+        let mut paths: Vec<Box<str>> = paths.into_iter().map(Into::into).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        let mut entries: Vec<Entry> = paths
+            .iter()
+            .zip(0..)
+            .map(|(path, number)| Entry {
+                hash: hash(&fold_name(file_name(path))),
+                length: u32::try_from(path.chars().count()).unwrap_or(u32::MAX),
+                path: number,
+            })
+            .collect();
+        // Paths are sorted, so their number breaks ties between paths of one length by their bytes.
+        entries.sort_unstable_by_key(|entry| (entry.hash, entry.length, entry.path));
+        Names { paths, entries }
+    }
+
+    /// The names as they are after `moves`.
+    pub fn moved(&self, moves: &Moves) -> Names {
+        Names::new(self.paths.iter().map(|path| match moves.destination(path) {
+            Some(new) => Box::from(new),
+            None => path.clone(),
+        }))
+    }
+
+    /// The names without these files.
+    pub fn without(&self, removed: impl Fn(&str) -> bool) -> Names {
+        Names::new(self.paths.iter().filter(|path| !removed(path)).cloned())
+    }
+
+    /// All paths, sorted by their bytes.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().map(AsRef::as_ref)
+    }
+
+    /// Whether there is a file with exactly this path.
+    pub fn contains(&self, path: &str) -> bool {
+        self.position(path).is_some()
+    }
+
+    /// The file that `target` means in a link of the note at `source` (`""` where there is no such note). The target
+    /// is decoded and has no fragment.
+    pub fn resolve(&self, source: &str, target: &str) -> Option<Resolved<'_>> {
+        if target.is_empty() {
+            let path = self.paths.get(self.position(source)?)?;
+            return Some(Resolved {
+                path,
+                matched: Matched::Itself,
+                rivals: 0,
+            });
+        }
+        let fitting = self.fitting(target);
+        let dotted = is_dotted(target);
+        if !dotted && let Some(path) = join("", target).and_then(|path| fitting.at(&path)) {
+            return Some(Resolved {
+                path,
+                matched: Matched::Path,
+                rivals: 0,
+            });
+        }
+        if target.starts_with('/') {
+            return None;
+        }
+        let in_folder = join(parent_of(source), target).and_then(|path| fitting.at(&path));
+        let by_name = fitting.by_name();
+        // A dotted path that holds is as exact as one from the root.
+        let exact = dotted && in_folder.is_some();
+        Some(Resolved {
+            path: in_folder.or(by_name.first().copied())?,
+            matched: if in_folder.is_some() {
+                Matched::Folder
+            } else {
+                Matched::Name
+            },
+            rivals: if exact {
+                0
+            } else {
+                by_name.len().saturating_sub(1)
+            },
+        })
+    }
+
+    /// All files that `target` fits by name or by the last parts of its path, the preferred one first.
+    pub fn matching(&self, target: &str) -> Vec<&str> {
+        if target.is_empty() {
+            Vec::new()
+        } else {
+            self.fitting(target).by_name()
+        }
+    }
+
+    fn fitting<'n, 't>(&'n self, target: &'t str) -> Fitting<'n, 't> {
+        // Whatever a path with dots leads to ends in what follows the dots.
+        let mut tail = target;
+        let mut rest = target;
+        while let Some((part, after)) = rest.split_once('/') {
+            if matches!(part, "" | "." | "..") {
+                tail = after;
+            }
+            rest = after;
+        }
+        let folded = fold_name(tail);
+        let notes = self.ending_in(&format!("{folded}.md"));
+        Fitting {
+            tail,
+            files: self.ending_in(&folded),
+            notes,
+        }
+    }
+
+    /// Paths that end in these folded parts, shortest first.
+    fn ending_in(&self, folded: &str) -> Vec<&str> {
+        let name = hash(file_name(folded));
+        let first = self.entries.partition_point(|entry| entry.hash < name);
+        self.entries[first..]
+            .iter()
+            .take_while(|entry| entry.hash == name)
+            .map(|entry| self.paths[entry.path as usize].as_ref())
+            .filter(|path| ends_in(path, folded))
+            .collect()
+    }
+
+    fn position(&self, path: &str) -> Option<usize> {
+        self.paths
+            .binary_search_by(|known| known.as_ref().cmp(path))
+            .ok()
+    }
+}
+
+/// The files that a target may mean.
+struct Fitting<'n, 't> {
+    tail: &'t str,
+    /// Those that end in it as it is.
+    files: Vec<&'n str>,
+    /// Those that end in it with `.md`.
+    notes: Vec<&'n str>,
+}
+
+impl<'n> Fitting<'n, '_> {
+    /// The file at exactly this path, or else the note.
+    fn at(&self, path: &str) -> Option<&'n str> {
+        let find = |files: &[&'n str], path: &str| {
+            let spelled = files.iter().find(|file| **file == path);
+            spelled
+                .or_else(|| files.iter().find(|file| same_name(file, path)))
+                .copied()
+        };
+        find(&self.files, path).or_else(|| find(&self.notes, &format!("{path}.md")))
+    }
+
+    /// All of them by name, the preferred one first.
+    fn by_name(self) -> Vec<&'n str> {
+        let (mut found, spelled) = match self.files.is_empty() {
+            false => (self.files, self.tail.to_owned()),
+            true => (self.notes, format!("{}.md", self.tail)),
+        };
+        // Where only the case differs, the one that is spelled as the link is preferred.
+        let shortest = found.first().map_or(0, |path| path.chars().count());
+        let mut equals = found
+            .iter()
+            .take_while(|path| path.chars().count() == shortest);
+        if let Some(preferred) = equals.position(|path| path.ends_with(&spelled)) {
+            found[..=preferred].rotate_right(1);
+        }
+        found
+    }
+}
+
+fn hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
+}
+
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+/// Whether two names are one, whatever their case and Unicode spelling.
+pub(super) fn same_name(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() {
+        return one.eq_ignore_ascii_case(other);
+    }
+    fold_name(one) == fold_name(other)
+}
+
+/// Whether `path` ends in the whole parts `folded`.
+fn ends_in(path: &str, folded: &str) -> bool {
+    if path.is_ascii() && folded.is_ascii() {
+        let Some(start) = path.len().checked_sub(folded.len()) else {
+            return false;
+        };
+        return path[start..].eq_ignore_ascii_case(folded)
+            && (start == 0 || path.as_bytes()[start - 1] == b'/');
+    }
+    fold_name(path)
+        .strip_suffix(folded)
+        .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
+/// Whether a target is written from the folder of its note, with `./` or `../`.
+pub(super) fn is_dotted(target: &str) -> bool {
+    target.starts_with("./") || target.starts_with("../")
+}
+
+/// `target` from `folder`, without `.` and `..`; nothing where it leads out of the vault.
+pub(super) fn join(folder: &str, target: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve<'n>(names: &'n Names, source: &str, target: &str) -> Option<&'n str> {
+        names.resolve(source, target).map(|found| found.path)
+    }
+
+    #[test]
+    fn the_exact_path_wins_then_the_folder_then_the_shortest_path() {
+        let names = Names::new([
+            "Long folder/X.md",
+            "A/X.md",
+            "A/B/X.md",
+            "Y.md",
+            "A/Y.md",
+            "Zoo/Z.md",
+            "Bar/Z.md",
+        ]);
+        assert_eq!(resolve(&names, "A/s.md", "Y"), Some("Y.md"));
+        assert_eq!(resolve(&names, "A/B/s.md", "X"), Some("A/B/X.md"));
+        assert_eq!(resolve(&names, "s.md", "X"), Some("A/X.md"));
+        assert_eq!(resolve(&names, "s.md", "Z"), Some("Bar/Z.md"));
+        assert_eq!(resolve(&names, "s.md", "B/X"), Some("A/B/X.md"));
+        assert_eq!(resolve(&names, "s.md", "folder/X"), None);
+        assert_eq!(resolve(&names, "A/s.md", "/Y.md"), Some("Y.md"));
+        assert_eq!(resolve(&names, "A/s.md", "/X"), None);
+        assert_eq!(resolve(&names, "A/s.md", ""), None);
+        assert_eq!(resolve(&names, "A/X.md", ""), Some("A/X.md"));
+    }
+
+    #[test]
+    fn ambiguity_is_told() {
+        let names = Names::new(["A/X.md", "B/X.md", "X y.md", "C/X y.md"]);
+        let found = names.resolve("s.md", "X").expect("two fit");
+        assert_eq!((found.matched, found.rivals), (Matched::Name, 1));
+        let found = names.resolve("B/s.md", "X").expect("two fit");
+        assert_eq!(
+            (found.path, found.matched, found.rivals),
+            ("B/X.md", Matched::Folder, 1)
+        );
+        let found = names.resolve("s.md", "x Y").expect("the path decides");
+        assert_eq!(
+            (found.path, found.matched, found.rivals),
+            ("X y.md", Matched::Path, 0)
+        );
+        assert_eq!(names.matching("X"), ["A/X.md", "B/X.md"]);
+    }
+
+    #[test]
+    fn relative_ways_are_tried_first_and_names_after_them() {
+        let names = Names::new(["A/X.md", "X.md", "A/B/s.md", "C/Y.md"]);
+        assert_eq!(resolve(&names, "A/B/s.md", "../X.md"), Some("A/X.md"));
+        assert_eq!(resolve(&names, "A/B/s.md", "../../X"), Some("X.md"));
+        assert_eq!(resolve(&names, "A/s.md", "./X"), Some("A/X.md"));
+        assert_eq!(resolve(&names, "A/s.md", "./Y.md"), Some("C/Y.md"));
+        assert_eq!(resolve(&names, "s.md", "../../Y.md"), Some("C/Y.md"));
+    }
+
+    #[test]
+    fn case_and_unicode_spelling_do_not_matter() {
+        let names = Names::new([
+            "Caf\u{e9}.md",
+            "a.md",
+            "A.md",
+            "D/Straße.md",
+            "日记/今天.md",
+        ]);
+        assert_eq!(resolve(&names, "s.md", "cafe\u{301}"), Some("Caf\u{e9}.md"));
+        assert_eq!(resolve(&names, "s.md", "A"), Some("A.md"));
+        assert_eq!(resolve(&names, "s.md", "a.MD"), Some("A.md"));
+        assert_eq!(resolve(&names, "s.md", "STRASSE"), Some("D/Straße.md"));
+        assert_eq!(resolve(&names, "s.md", "今天"), Some("日记/今天.md"));
+    }
+
+    #[test]
+    fn names_may_have_dots_and_attachments_have_extensions() {
+        let names = Names::new(["N/Note.with.dots.md", "P/a.png", "a.png.md", "LICENSE"]);
+        assert_eq!(
+            resolve(&names, "s.md", "note.with.dots"),
+            Some("N/Note.with.dots.md")
+        );
+        assert_eq!(resolve(&names, "s.md", "P/a.png"), Some("P/a.png"));
+        assert_eq!(resolve(&names, "s.md", "license"), Some("LICENSE"));
+        assert_eq!(resolve(&names, "s.md", "dots"), None);
+    }
+}

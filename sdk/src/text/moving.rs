@@ -1,0 +1,411 @@
+//! Moving notes, files and folders so that links follow: every link of every note that the caller may read goes on
+//! meaning the file it meant. [`plan`] only looks, so that what cannot follow is known before anything happens;
+//! [`Plan::carry_out`] renames and writes. How a single link is respelt is the affair of [`links`](super::links).
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::links::{Moves, Names, Wanted, rewrite};
+use crate::{Kind, Result, Tier, Vault, is_note, reply, stem_of};
+
+/// With more files than this on the move, looking for their names one by one costs more than reading every note.
+const MOST_NAMES: usize = 64;
+
+/// A link that will not mean what it meant.
+#[reply]
+#[derive(PartialEq, Eq)]
+pub struct LinkLeft {
+    /// The note that holds the link, by its path after the move.
+    pub path: String,
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// The link as it is written.
+    pub link: String,
+    /// Why it could not follow.
+    pub reason: String,
+}
+
+/// What a move will do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// As they were asked for: a folder is one rename.
+    renames: Vec<(String, String)>,
+    files: Moves,
+    edits: Vec<Edit>,
+    links_rewritten: usize,
+    links_left: Vec<LinkLeft>,
+}
+
+/// Other text for a note, by its path after the move.
+#[derive(Debug, Clone)]
+struct Edit {
+    path: String,
+    text: String,
+    etag: String,
+}
+
+/// What a move did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    /// The files that have another path: from, to. Sorted.
+    pub files: Vec<(String, String)>,
+    /// How many links were rewritten.
+    pub links_rewritten: usize,
+    /// The links that could not follow.
+    pub links_left: Vec<LinkLeft>,
+}
+
+/// Move files and folders, from path to path, and have all links follow.
+pub fn move_with_links(vault: &Vault, renames: &[(String, String)]) -> Result<Moved> {
+    plan(vault, renames)?.carry_out(vault)
+}
+
+/// What moving these files and folders, from path to path, will do. Changes nothing.
+pub fn plan(vault: &Vault, renames: &[(String, String)]) -> Result<Plan> {
+    let mut all_files = vault.list_all("", true)?;
+    all_files.retain(|entry| entry.kind == Kind::File);
+    let all_files: Vec<String> = all_files.into_iter().map(|entry| entry.path).collect();
+
+    let mut spelt = Vec::new();
+    let mut moving = Vec::new();
+    for (from, to) in renames {
+        let from = vault.stat(from)?;
+        let to = spelt_destination(vault, to);
+        match from.kind {
+            Kind::File => moving.push((from.path.clone(), to.clone())),
+            Kind::Folder => moving.extend(all_files.iter().filter_map(|path| {
+                let below = path.strip_prefix(&from.path)?;
+                below
+                    .starts_with('/')
+                    .then(|| (path.clone(), format!("{to}{below}")))
+            })),
+        }
+        spelt.push((from.path, to));
+    }
+    let files: Moves = moving.into_iter().collect();
+
+    let mut plan = Plan {
+        renames: spelt,
+        edits: Vec::new(),
+        links_rewritten: 0,
+        links_left: Vec::new(),
+        files,
+    };
+    if !plan.files.is_empty() {
+        plan.follow_links(vault, &all_files)?;
+    }
+    Ok(plan)
+}
+
+impl Plan {
+    /// The links that cannot follow.
+    pub fn links_left(&self) -> &[LinkLeft] {
+        &self.links_left
+    }
+
+    /// How many links will be rewritten.
+    pub fn links_rewritten(&self) -> usize {
+        self.links_rewritten
+    }
+
+    /// Rename and rewrite.
+    pub fn carry_out(self, vault: &Vault) -> Result<Moved> {
+        for (from, to) in &self.renames {
+            vault.rename(from, to)?;
+        }
+        for edit in &self.edits {
+            vault.write(&edit.path, edit.text.as_bytes(), Some(&edit.etag))?;
+        }
+        let files = self.files.iter();
+        let mut files: Vec<(String, String)> = files
+            .map(|(from, to)| (from.to_owned(), to.to_owned()))
+            .collect();
+        files.sort();
+        Ok(Moved {
+            files,
+            links_rewritten: self.links_rewritten,
+            links_left: self.links_left,
+        })
+    }
+
+    fn follow_links(&mut self, vault: &Vault, all_files: &[String]) -> Result<()> {
+        let before = Names::new(all_files.iter().map(String::as_str));
+        let after = before.moved(&self.files);
+        let wanted = Wanted::by(&self.files);
+        for path in candidates(vault, &self.files, all_files)? {
+            let blob = vault.read(&path)?;
+            // What is no UTF-8 is looked through as far as it can be read, and never written.
+            let text = String::from_utf8_lossy(&blob.bytes);
+            let moves = self.files.destination(&path).is_some();
+            if !moves && !wanted.may_be_linked_from(&text) {
+                continue;
+            }
+            let rewritten = rewrite(&path, &text, &self.files, &before, &after);
+            let new_path = self.files.after(&path).to_owned();
+            let is_text = matches!(text, std::borrow::Cow::Borrowed(_));
+            let obstacle = if !is_text {
+                Some("the note is not UTF-8 text")
+            } else if !moves && vault.access(&path) < Tier::Write {
+                Some("this caller may not write there")
+            } else {
+                None
+            };
+            self.links_left
+                .extend(rewritten.stuck.iter().map(|stuck| LinkLeft {
+                    path: new_path.clone(),
+                    line: stuck.line,
+                    link: stuck.link.clone(),
+                    reason: stuck.reason.to_string(),
+                }));
+            match obstacle {
+                Some(obstacle) => {
+                    let left = rewritten.splices.iter().map(|(range, _)| LinkLeft {
+                        path: new_path.clone(),
+                        line: 1 + text[..range.start].matches('\n').count(),
+                        link: text[range.clone()].to_owned(),
+                        reason: obstacle.to_owned(),
+                    });
+                    self.links_left.extend(left);
+                }
+                None if rewritten.splices.is_empty() => {}
+                None => {
+                    self.links_rewritten += rewritten.splices.len();
+                    self.edits.push(Edit {
+                        path: new_path,
+                        text: rewritten.apply(&text),
+                        etag: blob.etag,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The notes that may hold a link which the moves disturb: those that move, and those that name what moves.
+fn candidates(vault: &Vault, moves: &Moves, all_files: &[String]) -> Result<BTreeSet<String>> {
+    let mut found: BTreeSet<String> = match names(moves) {
+        Some(names) => vault.mentioning(&names)?.into_iter().collect(),
+        None => all_files.iter().cloned().collect(),
+    };
+    found.extend(moves.iter().map(|(from, _)| from.to_owned()));
+    found.retain(|path| is_note(path));
+    Ok(found)
+}
+
+/// Texts of which one occurs in every note that links to one of these files, before or after; nothing where only
+/// looking at every note will do.
+fn names(moves: &Moves) -> Option<Vec<String>> {
+    let mut names = BTreeSet::new();
+    for (from, to) in moves.iter() {
+        for path in [from, to] {
+            names.extend(certain_parts(stem_of(path))?);
+        }
+        if names.len() > MOST_NAMES {
+            return None;
+        }
+    }
+    Some(names.into_iter().collect())
+}
+
+/// The part of a name that is written alike whether a link is escaped, percent-encoded or quoted: its longest run of
+/// ASCII letters and digits. In a name that hardly has one, the longest other run, in all its spellings.
+fn certain_parts(name: &str) -> Option<Vec<String>> {
+    let composed: String = name.nfc().collect();
+    let longest = |belongs: fn(char) -> bool| {
+        composed
+            .split(|letter| !belongs(letter))
+            .max_by_key(|run| run.len())
+            .unwrap_or_default()
+    };
+    let plain = longest(|letter| letter.is_ascii_alphanumeric());
+    let other = longest(|letter| !letter.is_ascii());
+    if plain.len() >= 3 || (other.is_empty() && !plain.is_empty()) {
+        return Some(vec![plain.to_owned()]);
+    }
+    if other.is_empty() {
+        return None;
+    }
+    let decomposed: String = other.nfd().collect();
+    Some(vec![
+        percent_encoded(other),
+        percent_encoded(&decomposed),
+        other.to_owned(),
+        decomposed,
+        // As YAML may write it in a quoted string.
+        r"\u".to_owned(),
+        r"\x".to_owned(),
+    ])
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len() * 3);
+    for byte in text.bytes() {
+        // Writing to a string cannot fail.
+        let _ = write!(encoded, "%{byte:02X}");
+    }
+    encoded
+}
+
+/// A destination with the folders that are there spelt as they are, because links will be written like it.
+fn spelt_destination(vault: &Vault, to: &str) -> String {
+    let ends = to.match_indices('/').map(|(end, _)| end);
+    let there = ends.filter_map(|end| Some((end, vault.stat(&to[..end]).ok()?.path)));
+    match there.last() {
+        Some((end, folder)) => format!("{folder}{}", &to[end..]),
+        None => to.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryVault;
+
+    fn renames(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        let owned = |(from, to): &(&str, &str)| ((*from).to_owned(), (*to).to_owned());
+        pairs.iter().map(owned).collect()
+    }
+
+    fn moved(vault: &MemoryVault, from: &str, to: &str) -> Moved {
+        move_with_links(vault, &renames(&[(from, to)])).unwrap()
+    }
+
+    #[test]
+    fn links_follow_a_note_in_every_form() {
+        let vault = Vault::in_memory()
+            .with("Work/My plan.md", "# My plan\nback to [[Index]]\n")
+            .with(
+                "Index.md",
+                "[[My plan]] ![[my plan#Goal]] [[Work/My plan|it]] [a](Work/My%20plan.md) `[[My plan]]`\r\n",
+            );
+        let done = moved(&vault, "Work/My plan.md", "Work/Our plan.md");
+        assert_eq!(
+            vault.text("Index.md").unwrap(),
+            "[[Our plan]] ![[Our plan#Goal]] [[Work/Our plan|it]] [a](Work/Our%20plan.md) `[[My plan]]`\r\n"
+        );
+        assert_eq!((done.links_rewritten, done.links_left), (4, Vec::new()));
+        assert_eq!(
+            done.files,
+            renames(&[("Work/My plan.md", "Work/Our plan.md")])
+        );
+    }
+
+    #[test]
+    fn links_follow_a_folder_with_all_that_is_in_it() {
+        let vault = Vault::in_memory()
+            .with(
+                "Work/Plan.md",
+                "[[Work/Sub/Detail]] ![x](Sub/pic.png) [[../Index]]",
+            )
+            .with("Work/Sub/Detail.md", "[up](../Plan.md)")
+            .with("Work/Sub/pic.png", "")
+            .with(
+                "Index.md",
+                "[[Work/Plan]] and [[Plan]] and ![[Work/Sub/pic.png]]",
+            );
+        let done = moved(&vault, "Work", "Job/2026");
+        assert_eq!(
+            vault.text("Index.md").unwrap(),
+            "[[Job/2026/Plan]] and [[Plan]] and ![[Job/2026/Sub/pic.png]]"
+        );
+        assert_eq!(
+            vault.text("Job/2026/Plan.md").unwrap(),
+            "[[Job/2026/Sub/Detail]] ![x](Sub/pic.png) [[../../Index]]"
+        );
+        assert_eq!(
+            vault.text("Job/2026/Sub/Detail.md").unwrap(),
+            "[up](../Plan.md)"
+        );
+        assert_eq!(done.files.len(), 3);
+    }
+
+    #[test]
+    fn names_without_latin_letters_are_followed_in_every_encoding() {
+        let vault = Vault::in_memory()
+            .with("日記/計画.md", "")
+            .with("A.md", "[[計画]]")
+            .with("B.md", "[p](%E6%97%A5%E8%A8%98/%E8%A8%88%E7%94%BB.md)")
+            .with("C.md", "---\nsee: \"[[\\u8A08\\u753B]]\"\n---\n");
+        let done = moved(&vault, "日記/計画.md", "日記/Plan.md");
+        assert_eq!(done.links_rewritten, 3);
+        assert_eq!(vault.text("A.md").unwrap(), "[[Plan]]");
+        assert!(vault.text("B.md").unwrap().ends_with("/Plan.md)"));
+        assert_eq!(vault.text("C.md").unwrap(), "---\nsee: \"[[Plan]]\"\n---\n");
+    }
+
+    #[test]
+    fn what_cannot_follow_is_known_before_and_told() {
+        let vault = Vault::in_memory()
+            .with("Work/Plan.md", "")
+            .with("Archive/Old.md", "first\n[[Work/Plan]]\n")
+            .with("Hidden/Secret.md", "[[Work/Plan]]")
+            .with_bytes("Latin.md", b"caf\xe9 [[Plan]]")
+            .allow("Archive", Tier::Read)
+            .allow("Hidden", Tier::None);
+        let plan = plan(&vault, &renames(&[("Work/Plan.md", "Work/New.md")])).unwrap();
+        assert_eq!(vault.text("Work/Plan.md").unwrap(), "");
+        let left: Vec<_> = plan
+            .links_left()
+            .iter()
+            .map(|left| (left.path.as_str(), left.line))
+            .collect();
+        assert_eq!(left, [("Archive/Old.md", 2), ("Latin.md", 1)]);
+        plan.carry_out(&vault).unwrap();
+        assert_eq!(
+            vault.text("Archive/Old.md").unwrap(),
+            "first\n[[Work/Plan]]\n"
+        );
+        assert_eq!(vault.text("Hidden/Secret.md").unwrap(), "[[Work/Plan]]");
+        assert!(vault.text("Work/New.md").is_some());
+    }
+
+    #[test]
+    fn a_link_that_an_arrival_would_catch_is_pinned() {
+        let vault = Vault::in_memory()
+            .with("Deep/Down/Plan.md", "deep")
+            .with("Draft.md", "")
+            .with("Index.md", "[[Plan]]");
+        moved(&vault, "Draft.md", "Plan.md");
+        assert_eq!(vault.text("Index.md").unwrap(), "[[Deep/Down/Plan]]");
+    }
+
+    #[test]
+    fn many_files_and_odd_names_are_found_as_well() {
+        let mut vault = Vault::in_memory()
+            .with("Index.md", "[[Old/n7]] [[---]]")
+            .with("Old/---.md", "");
+        for number in 0..100 {
+            vault = vault.with(&format!("Old/n{number}.md"), "");
+        }
+        moved(&vault, "Old", "New");
+        assert_eq!(vault.text("Index.md").unwrap(), "[[New/n7]] [[---]]");
+        moved(&vault, "New/---.md", "New/+++.md");
+        assert_eq!(vault.text("Index.md").unwrap(), "[[New/n7]] [[+++]]");
+    }
+
+    #[test]
+    fn links_are_spelt_like_the_folders_that_are_there() {
+        let vault = Vault::in_memory()
+            .with("Work/Sub/Other.md", "")
+            .with("Plan.md", "")
+            .with("Index.md", "[p](Plan.md)");
+        moved(&vault, "plan.md", "work/SUB/new/Plan.md");
+        assert_eq!(vault.text("Index.md").unwrap(), "[p](Work/Sub/new/Plan.md)");
+    }
+
+    #[test]
+    fn a_move_that_is_refused_changes_nothing() {
+        let vault = Vault::in_memory()
+            .with("A.md", "")
+            .with("B.md", "")
+            .with("I.md", "[[A]]");
+        let refused = move_with_links(&vault, &renames(&[("A.md", "B.md")])).unwrap_err();
+        assert_eq!(refused.code(), "already_exists");
+        assert_eq!(vault.text("I.md").unwrap(), "[[A]]");
+        let refused = move_with_links(&vault, &renames(&[("C.md", "D.md")])).unwrap_err();
+        assert_eq!(refused.code(), "not_found");
+    }
+}

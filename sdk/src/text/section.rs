@@ -1,0 +1,335 @@
+//! Sections: the part of a note under a heading, named by a heading path such as `Plan > Risks`.
+
+use super::error::{SectionChoice, TextError};
+use super::newline::{self, insert_lines};
+use super::outline::{Heading, Outline, PATH_SEPARATOR, outline};
+use super::splice::{self, Splice};
+use std::ops::Range;
+
+/// How much of a section is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// What stands under the heading itself, up to the next heading of any level.
+    Own,
+    /// That and every section below it.
+    Whole,
+}
+
+/// A section that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section<'a> {
+    /// The heading.
+    pub heading: Heading,
+    /// The path of the heading from the top of the note.
+    pub path: String,
+    /// The heading and what belongs to it.
+    pub text: &'a str,
+    /// The bytes of the note that this is.
+    pub range: Range<usize>,
+}
+
+/// Reads a section with its heading.
+///
+/// # Errors
+/// Where no heading, or more than one, fits `wanted`.
+pub fn read<'a>(text: &'a str, wanted: &str, extent: Extent) -> Result<Section<'a>, TextError> {
+    let outline = outline(text)?;
+    let index = find(&outline, wanted)?;
+    let heading = &outline.headings[index];
+    let range = heading.section.start..content(heading, extent).end;
+    Ok(Section {
+        heading: heading.clone(),
+        path: outline.path(index),
+        text: &text[range.clone()],
+        range,
+    })
+}
+
+/// Adds lines at the end of what stands under the heading itself, before any heading that follows. Blank
+/// lines that part the section from the next heading stay where they are.
+///
+/// # Errors
+/// Where no heading, or more than one, fits `wanted`.
+pub fn append(text: &str, wanted: &str, addition: &str) -> Result<String, TextError> {
+    let outline = outline(text)?;
+    let heading = &outline.headings[find(&outline, wanted)?];
+    let at = filled_lines(text, &heading.own).end;
+    insert_at(text, &outline, at, addition)
+}
+
+/// Adds lines right below the heading.
+///
+/// # Errors
+/// Where no heading, or more than one, fits `wanted`.
+pub fn prepend(text: &str, wanted: &str, addition: &str) -> Result<String, TextError> {
+    let outline = outline(text)?;
+    let at = outline.headings[find(&outline, wanted)?].range.end;
+    insert_at(text, &outline, at, addition)
+}
+
+/// Replaces what stands under the heading. The heading stays, and so do the blank lines after it and those
+/// before the next heading.
+///
+/// # Errors
+/// Where no heading, or more than one, fits `wanted`.
+pub fn replace(
+    text: &str,
+    wanted: &str,
+    replacement: &str,
+    extent: Extent,
+) -> Result<String, TextError> {
+    let outline = outline(text)?;
+    let heading = &outline.headings[find(&outline, wanted)?];
+    let filled = filled_lines(text, &content(heading, extent));
+    if filled.is_empty() {
+        return insert_at(text, &outline, filled.start, replacement);
+    }
+    let mut splice = if replacement.is_empty() {
+        Splice::delete(heading.range.end..filled.end)
+    } else {
+        let converted = newline::in_style_of(text, replacement);
+        let mut with = newline::without_final(&converted).to_owned();
+        if text[filled.clone()].ends_with('\n') {
+            with.push_str(newline::of_either(text, replacement));
+        }
+        Splice::replace(filled, with)
+    };
+    part_from_setext(text, &outline, &mut splice);
+    splice::apply(text, vec![splice])
+}
+
+/// Takes the heading and its whole section out.
+///
+/// # Errors
+/// Where no heading, or more than one, fits `wanted`.
+pub fn delete(text: &str, wanted: &str) -> Result<String, TextError> {
+    let outline = outline(text)?;
+    let heading = &outline.headings[find(&outline, wanted)?];
+    let mut splice = Splice::delete(heading.section.clone());
+    let line_above = newline::without_final(&text[..heading.section.start]);
+    if !line_above.is_empty() && !line_above.ends_with('\n') {
+        part_from_setext_below(text, &outline, &mut splice);
+    }
+    splice::apply(text, vec![splice])
+}
+
+fn content(heading: &Heading, extent: Extent) -> Range<usize> {
+    match extent {
+        Extent::Own => heading.own.clone(),
+        Extent::Whole => heading.own.start..heading.section.end,
+    }
+}
+
+/// The lines of a range from the first to the last that is not blank; at its start where all are.
+fn filled_lines(text: &str, range: &Range<usize>) -> Range<usize> {
+    let (mut at, mut filled) = (range.start, range.start..range.start);
+    for line in text[range.clone()].split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if !line.trim().is_empty() {
+            filled = (if filled.is_empty() {
+                start
+            } else {
+                filled.start
+            })..at;
+        }
+    }
+    filled
+}
+
+fn insert_at(
+    text: &str,
+    outline: &Outline,
+    at: usize,
+    addition: &str,
+) -> Result<String, TextError> {
+    let mut splice = insert_lines(text, at, addition);
+    part_from_setext(text, outline, &mut splice);
+    splice::apply(text, vec![splice])
+}
+
+/// A line right above an underlined heading would become part of it, so a blank line is put between.
+pub(crate) fn part_from_setext(text: &str, outline: &Outline, splice: &mut Splice) {
+    let last_line = newline::without_final(&splice.with)
+        .rsplit('\n')
+        .next()
+        .unwrap_or_default();
+    if !last_line.trim().is_empty() {
+        part_from_setext_below(text, outline, splice);
+    }
+}
+
+fn part_from_setext_below(text: &str, outline: &Outline, splice: &mut Splice) {
+    let end = splice.range.end;
+    if outline
+        .headings
+        .iter()
+        .any(|heading| heading.setext && heading.range.start == end)
+    {
+        splice.with.push_str(newline::of_either(text, ""));
+    }
+}
+
+/// Finds the heading that a path names, as an index into [`Outline::headings`].
+///
+/// `B` is a heading anywhere, `A > B` one somewhere below `A`, `## B` one of the second level if there is such
+/// a one, `B [2]` the second that `B` alone would fit. Upper and lower case count only where they decide.
+///
+/// # Errors
+/// [`TextError::NoSection`] with similar names, or [`TextError::AmbiguousSection`] with spellings that each fit
+/// one heading only. There is never a silent first match.
+pub fn find(outline: &Outline, wanted: &str) -> Result<usize, TextError> {
+    let trimmed = wanted.trim();
+    let mut fitting = fitting(outline, trimmed);
+    if fitting.is_empty()
+        && let Some((name, number)) = split_number(trimmed)
+    {
+        fitting = self::fitting(outline, name)
+            .into_iter()
+            .skip(number - 1)
+            .take(1)
+            .collect();
+    }
+    match fitting.as_slice() {
+        [only] => Ok(*only),
+        [] => Err(TextError::NoSection {
+            wanted: trimmed.to_owned(),
+            nearest: similar(outline, trimmed),
+        }),
+        several => Err(TextError::AmbiguousSection {
+            wanted: trimmed.to_owned(),
+            choices: several
+                .iter()
+                .take(LISTED_CHOICES)
+                .map(|index| choice(outline, *index))
+                .collect(),
+        }),
+    }
+}
+
+/// How many choices an error lists.
+const LISTED_CHOICES: usize = 20;
+/// How many similar names an error lists.
+const LISTED_SIMILAR: usize = 3;
+
+/// `B [2]` as (`B`, 2).
+fn split_number(wanted: &str) -> Option<(&str, usize)> {
+    let (name, number) = wanted.strip_suffix(']')?.rsplit_once('[')?;
+    let number = number.parse().ok().filter(|number| *number > 0)?;
+    Some((name.trim_end(), number))
+}
+
+/// Every heading that a path without a number fits.
+fn fitting(outline: &Outline, wanted: &str) -> Vec<usize> {
+    let exact = fitting_by(outline, wanted, |heading| {
+        vec![heading.text.clone(), heading.raw.clone()]
+    });
+    if !exact.is_empty() {
+        return exact;
+    }
+    fitting_by(outline, &wanted.to_lowercase(), |heading| {
+        vec![heading.text.to_lowercase(), heading.raw.to_lowercase()]
+    })
+}
+
+fn fitting_by(
+    outline: &Outline,
+    wanted: &str,
+    spellings: impl Fn(&Heading) -> Vec<String>,
+) -> Vec<usize> {
+    let spellings: Vec<Vec<String>> = outline.headings.iter().map(spellings).collect();
+    let all = (0..outline.headings.len()).filter(|index| fits(outline, &spellings, *index, wanted));
+    let level = wanted.bytes().take_while(|byte| *byte == b'#').count();
+    let (of_level, others): (Vec<usize>, Vec<usize>) =
+        all.partition(|index| usize::from(outline.headings[*index].level) == level);
+    if of_level.is_empty() {
+        others
+    } else {
+        of_level
+    }
+}
+
+/// Whether a path ends with this heading and what comes before it fits a heading above. Taken from the end,
+/// names that hold the separator themselves need no escape.
+fn fits(outline: &Outline, spellings: &[Vec<String>], index: usize, wanted: &str) -> bool {
+    spellings[index].iter().any(|name| {
+        let before = if name.is_empty() {
+            wanted
+                .strip_suffix('#')
+                .map(|rest| rest.trim_end_matches('#'))
+        } else {
+            wanted.strip_suffix(name.as_str()).map(without_marks)
+        };
+        let Some(before) = before.map(str::trim_end) else {
+            return false;
+        };
+        if before.is_empty() {
+            return true;
+        }
+        let Some(path) = before
+            .strip_suffix(PATH_SEPARATOR.trim())
+            .map(str::trim_end)
+        else {
+            return false;
+        };
+        let mut above = outline.headings[index].parent;
+        while let Some(parent) = above {
+            if fits(outline, spellings, parent, path) {
+                return true;
+            }
+            above = outline.headings[parent].parent;
+        }
+        false
+    })
+}
+
+/// What stands before a name, without the `## ` that may introduce it.
+fn without_marks(before: &str) -> &str {
+    before.trim_end().trim_end_matches('#')
+}
+
+/// The heading spelt so that only it fits.
+fn choice(outline: &Outline, index: usize) -> SectionChoice {
+    let path = outline.path(index);
+    let fitting = fitting(outline, &path);
+    let section = match fitting.iter().position(|other| *other == index) {
+        Some(place) if fitting.len() > 1 => format!("{path} [{}]", place + 1),
+        _ => path,
+    };
+    SectionChoice {
+        section,
+        line: outline.headings[index].line,
+    }
+}
+
+fn similar(outline: &Outline, wanted: &str) -> Vec<SectionChoice> {
+    let shortened = |text: &str| text.chars().take(80).collect::<String>().to_lowercase();
+    let last = wanted
+        .rsplit(PATH_SEPARATOR)
+        .next()
+        .unwrap_or(wanted)
+        .trim_start_matches('#')
+        .trim();
+    let wanted = shortened(last);
+    let mut scored: Vec<(f64, usize)> = outline
+        .headings
+        .iter()
+        .enumerate()
+        .map(|(index, heading)| {
+            (
+                strsim::jaro_winkler(&wanted, &shortened(&heading.text)),
+                index,
+            )
+        })
+        .filter(|(score, _)| *score > 0.6)
+        .collect();
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
+    scored
+        .into_iter()
+        .take(LISTED_SIMILAR)
+        .map(|(_, index)| choice(outline, index))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

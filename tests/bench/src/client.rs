@@ -1,0 +1,151 @@
+//! Two small clients that cost as little as possible: JSON lines over pipes, and HTTP over one connection.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Value, json};
+
+const REVISION: &str = "2026-07-28";
+
+/// The program as a child, spoken to over its pipes.
+pub(crate) struct Pipes {
+    pub(crate) child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Pipes {
+    /// Start the program on a vault.
+    pub(crate) fn start(program: &Path, vault: &Path, state: &Path) -> Result<Pipes> {
+        let mut child = Command::new(program)
+            .arg("serve")
+            .arg(vault)
+            .args(["--allow", "rwd", "--log", "error", "--state"])
+            .arg(state)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let input = child.stdin.take().context("a pipe")?;
+        let output = BufReader::new(child.stdout.take().context("a pipe")?);
+        Ok(Pipes { child, input, output })
+    }
+
+    /// The handshake of the older era.
+    pub(crate) fn initialize(&mut self) -> Result<()> {
+        self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}}))?;
+        self.receive()?;
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    }
+
+    /// Send one message.
+    pub(crate) fn send(&mut self, message: &Value) -> Result<()> {
+        let mut line = message.to_string();
+        line.push('\n');
+        self.input.write_all(line.as_bytes())?;
+        Ok(())
+    }
+
+    /// Wait for one message.
+    pub(crate) fn receive(&mut self) -> Result<String> {
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            bail!("the program closed its output");
+        }
+        Ok(line)
+    }
+}
+
+impl Drop for Pipes {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A call of a tool.
+pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": tool, "arguments": arguments,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": REVISION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "0"},
+        }}})
+}
+
+/// One HTTP connection that is kept open.
+pub(crate) struct Http {
+    address: String,
+    stream: BufReader<TcpStream>,
+}
+
+impl Http {
+    /// Connect.
+    pub(crate) fn connect(address: &str) -> Result<Http> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        Ok(Http { address: address.to_owned(), stream: BufReader::new(stream) })
+    }
+
+    /// Call a tool and wait for the answer.
+    pub(crate) fn call(&mut self, message: &Value) -> Result<String> {
+        let body = message.to_string();
+        let name = message["params"]["name"].as_str().unwrap_or_default();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {REVISION}\r\n\
+             Mcp-Method: tools/call\r\nMcp-Name: {name}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        self.stream.get_mut().write_all(request.as_bytes())?;
+        let mut length = None;
+        let mut chunked = false;
+        let mut status = String::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            if status.is_empty() {
+                status = line.trim().to_owned();
+            }
+            let header = line.to_ascii_lowercase();
+            if let Some(value) = header.strip_prefix("content-length:") {
+                length = Some(value.trim().parse::<usize>()?);
+            }
+            chunked |= header.starts_with("transfer-encoding: chunked");
+            if line.trim().is_empty() {
+                break;
+            }
+        }
+        let body = if chunked { self.chunks()? } else { self.bytes(length.unwrap_or(0))? };
+        if !status.contains(" 200 ") {
+            bail!("{status}: {}", String::from_utf8_lossy(&body));
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn bytes(&mut self, length: usize) -> Result<Vec<u8>> {
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body)?;
+        Ok(body)
+    }
+
+    fn chunks(&mut self) -> Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let mut line = String::new();
+            self.stream.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim(), 16)?;
+            body.extend(self.bytes(length)?);
+            self.bytes(2)?;
+            if length == 0 {
+                return Ok(body);
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The vaults that are measured on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+/// A folder of notes.
+pub(crate) struct Notes {
+    pub(crate) folder: PathBuf,
+    /// Paths in it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Notes of a realistic size, with headings, properties, tags and links.
+pub(crate) fn synthetic(count: usize, place: &Path) -> Result<Notes> {
+    let folder = place.join("vault");
+    let mut notes = Vec::with_capacity(count);
+    for number in 0..count {
+        let path = format!("Area {}/Note {number}.md", number % 20);
+        let mut text = format!("---\ntags: [area/{}, bench]\nnumber: {number}\n---\n# Note {number}\n\n", number % 20);
+        for section in 0..4 {
+            text.push_str(&format!("## Section {section}\n\n"));
+            for line in 0..8 {
+                let other = (number * 7 + section * 31 + line * 13) % count;
+                text.push_str(&format!("A line about things, with a link to [[Note {other}]] and some more words.\n"));
+            }
+            text.push('\n');
+        }
+        let file = folder.join(&path);
+        fs::create_dir_all(file.parent().unwrap_or(&folder))?;
+        fs::write(file, text)?;
+        notes.push(path);
+    }
+    Ok(Notes { folder, notes })
+}
+
+/// A copy of somebody's notes: the original is never written to.
+pub(crate) fn copied(original: &Path, place: &Path) -> Result<Notes> {
+    let mut copy = Notes { folder: place.join("vault"), notes: Vec::new() };
+    copy_folder(original, "", &mut copy)?;
+    copy.notes.sort();
+    anyhow::ensure!(!copy.notes.is_empty(), "there are no notes in that folder");
+    Ok(copy)
+}
+
+fn copy_folder(original: &Path, below: &str, copy: &mut Notes) -> Result<()> {
+    fs::create_dir_all(copy.folder.join(below))?;
+    for entry in fs::read_dir(original.join(below))? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+        if entry.file_type()?.is_dir() {
+            copy_folder(original, &path, copy)?;
+        } else if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), copy.folder.join(&path))?;
+            if path.ends_with(".md") && fs::read_to_string(entry.path()).is_ok() {
+                copy.notes.push(path);
+            }
+        }
+    }
+    Ok(())
+}

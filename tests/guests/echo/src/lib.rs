@@ -1,0 +1,66 @@
+//! The polite guest: a third-party domain as the SDK's documentation tells to write one. Tests load it from its file
+//! where they need a component that is not part of the program.
+
+use notehost_sdk::prelude::*;
+
+domain! {
+    /// Says back what it is told.
+    "echo" {
+        "say" => Say,
+        "remember" => Remember,
+    }
+}
+
+/// Say a text back.
+#[args]
+pub struct Say {
+    /// The text.
+    pub text: String,
+}
+
+/// What was said.
+#[reply]
+pub struct Said {
+    /// The text.
+    pub text: String,
+}
+
+impl Action for Say {
+    type Output = Said;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, _: &Vault) -> Result<Said> {
+        Ok(Said { text: self.text })
+    }
+
+    fn text(said: &Said) -> String {
+        said.text.clone()
+    }
+}
+
+/// Keep a text in the domain's own store, and say what was kept before.
+#[args]
+pub struct Remember {
+    /// The text.
+    pub text: String,
+}
+
+/// What was kept.
+#[reply]
+pub struct Remembered {
+    /// The text that was kept before, if there was one.
+    pub before: Option<String>,
+}
+
+impl Action for Remember {
+    type Output = Remembered;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Remembered> {
+        let before = vault.store_get("text")?;
+        vault.store_set("text", self.text.as_bytes())?;
+        Ok(Remembered {
+            before: before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        })
+    }
+}

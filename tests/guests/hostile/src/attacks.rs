@@ -1,0 +1,114 @@
+//! Using up what a call is given: time, stack, memory, host calls, room in the log, room for what is staged.
+
+use std::hint::black_box;
+
+use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
+use notehost_sdk::guest::notehost::domain::vault::Vault;
+use notehost_sdk::guest::notehost::domain::{log, store};
+use notehost_sdk::serde_json::{Value, json};
+
+use crate::{answer, text};
+
+const MEGABYTE: usize = 1 << 20;
+
+pub fn spin(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    for turn in 0_u64.. {
+        black_box(turn);
+    }
+    Ok(answer(&json!({})))
+}
+
+pub fn recurse(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    #[inline(never)]
+    fn deeper(depth: u64) -> u64 {
+        if black_box(depth) == u64::MAX {
+            return depth;
+        }
+        // Something is left to do after the call, so that no compiler makes a loop of it.
+        black_box(deeper(depth + 1)).wrapping_add(depth)
+    }
+    Ok(answer(&json!({ "depth": deeper(0) })))
+}
+
+pub fn trap(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    std::process::abort()
+}
+
+pub fn panic(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    panic!("a panic that says /etc/passwd and a backtrace")
+}
+
+pub fn exit(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    std::process::exit(0)
+}
+
+pub fn gorge(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let mut taken = Vec::new();
+    loop {
+        taken.push(black_box(vec![1_u8; 8 * MEGABYTE]));
+    }
+}
+
+pub fn flood(vault: &Vault, _: &Value) -> Result<Reply, Error> {
+    loop {
+        let _ = black_box(vault.stat("Open"));
+    }
+}
+
+pub fn flood_log(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let line = "spam ".repeat(10_000);
+    for _ in 0..1_000 {
+        log::write(log::Level::Error, &line);
+    }
+    Ok(answer(&json!({})))
+}
+
+pub fn flood_output(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let line = "spam ".repeat(10_000);
+    for _ in 0..1_000 {
+        println!("{line}");
+        eprintln!("{line}");
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Stages gigabytes, and passes on the refusal.
+pub fn stage_until_refused(vault: &Vault, _: &Value) -> Result<Reply, Error> {
+    let bytes = vec![b'x'; MEGABYTE];
+    for number in 0..4096 {
+        vault.create(&format!("Open/Big/{number}.md"), &bytes)?;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Stages gigabytes, and says that all is well.
+pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
+    let bytes = vec![b'x'; MEGABYTE];
+    let mut refused = 0;
+    for number in 0..4096 {
+        let staged = vault.create(&format!("Open/Big/{number}.md"), &bytes);
+        refused += u32::from(staged.is_err());
+    }
+    Ok(answer(&json!({ "refused": refused })))
+}
+
+/// Fills its private store beyond the quota, and passes on the refusal.
+pub fn store_until_refused(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let bytes = vec![b'x'; MEGABYTE];
+    for number in 0..4096 {
+        store::set(&format!("key {number}"), &bytes)?;
+    }
+    Ok(answer(&json!({})))
+}
+
+pub fn write_then_trap(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    vault.write(text(arguments, "path"), b"half a change", None)?;
+    vault.create("Open/Half.md", b"half a change")?;
+    std::process::abort()
+}
+
+pub fn write_then_spin(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    vault.write(text(arguments, "path"), b"half a change", None)?;
+    vault.create("Open/Half.md", b"half a change")?;
+    spin(vault, arguments)
+}

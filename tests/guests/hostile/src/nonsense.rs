@@ -1,0 +1,53 @@
+//! Answers that no honest domain would give.
+
+use std::io::Write as _;
+
+use notehost_sdk::guest::notehost::domain::types::{Content, Error, Reply};
+use notehost_sdk::guest::notehost::domain::vault::Vault;
+use notehost_sdk::serde_json::{Value, json};
+
+use crate::{answer, refusal, text};
+
+/// Prints what a client would take for a message of the server.
+pub fn print(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let forged = json!({"jsonrpc": "2.0", "method": "notifications/forged"});
+    println!("{forged}");
+    eprintln!("{forged}");
+    // Without an end of line as well: it must not wait for the next one's.
+    print!("{forged}");
+    let _ = std::io::stdout().flush();
+    Ok(answer(&json!({})))
+}
+
+/// Hundreds of megabytes.
+pub fn giant_reply(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    Ok(Reply {
+        text: "x".repeat(200 << 20),
+        structured: "{}".to_owned(),
+        content: Vec::new(),
+    })
+}
+
+pub fn broken_json(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    Ok(Reply {
+        text: String::new(),
+        structured: "{\"half\": ".to_owned(),
+        content: Vec::new(),
+    })
+}
+
+pub fn no_object(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    Ok(answer(&json!([1, 2, 3])))
+}
+
+pub fn unknown_code(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    Err(refusal("all_your_base", "belongs to us"))
+}
+
+/// Points the client at a file outside of what the caller may see.
+pub fn link_away(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    Ok(Reply {
+        content: vec![Content::Link(text(arguments, "path").to_owned())],
+        ..answer(&json!({}))
+    })
+}

@@ -1,0 +1,3 @@
+//! Calls itself as a domain that is there already.
+
+guest_liar::describes!(guest_liar::described("document", "read", "{}"));

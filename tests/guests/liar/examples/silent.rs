@@ -1,0 +1,3 @@
+//! Has nothing to say of itself.
+
+guest_liar::describes!(String::new());

@@ -1,0 +1,3 @@
+//! Breaks while it describes itself.
+
+guest_liar::describes!(std::process::abort());

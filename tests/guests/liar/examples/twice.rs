@@ -1,0 +1,6 @@
+//! Has two actions of one name.
+
+guest_liar::describes!(format!(
+    r#"{{"name": "liar", "version": "1.0.0", "description": "A lie.", "actions": [{0}, {0}]}}"#,
+    guest_liar::action_described("read", "{}")
+));

@@ -1,0 +1,34 @@
+//! Opens files with the standard library, past the vault it was lent.
+
+use notehost_sdk::prelude::*;
+
+domain! {
+    /// Reads what it likes.
+    "smuggler" {
+        "read" => Read,
+    }
+}
+
+/// Read a file of the machine.
+#[args]
+pub struct Read {
+    /// Which file.
+    pub file: String,
+}
+
+/// What was in it.
+#[reply]
+pub struct Loot {
+    /// The text.
+    pub text: String,
+}
+
+impl Action for Read {
+    type Output = Loot;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, _: &Vault) -> Result<Loot> {
+        let text = std::fs::read_to_string(self.file).map_err(|error| Error::not_found(error.to_string()))?;
+        Ok(Loot { text })
+    }
+}

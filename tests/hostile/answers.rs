@@ -1,0 +1,81 @@
+//! Answering nonsense: more than anybody can take, what is no JSON, codes that nobody knows, links to elsewhere,
+//! messages on stdout; and the question whether anything of a call is left for the next.
+
+use serde_json::json;
+
+use super::{Arena, settings, treasury};
+use crate::support::client::Client;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_giant_reply_is_refused() {
+    let arena = Arena::new().await;
+    let error = arena.refused("giant_reply").await;
+    assert_eq!(error.code, "component_failed");
+    assert!(error.message.contains("bytes"), "{error}");
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_is_the_components_failure() {
+    let arena = Arena::new().await;
+    for attack in ["broken_json", "no_object", "unknown_code"] {
+        let error = arena.refused(attack).await;
+        assert_eq!(error.code, "component_failed", "{attack}");
+        assert!(!error.message.contains("belongs to us"), "{error}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_lead_only_to_what_both_may_see() {
+    let arena = Arena::new().await;
+    for path in [
+        "Closed/Secret.md",
+        "Hidden/Diary.md",
+        ".obsidian/app.json",
+        "Open/.hidden/Note.md",
+        "Open/../Closed/Secret.md",
+        "../outside/secret.md",
+        "/etc/passwd",
+        "Open/Away.md",
+        "Open/Absent.md",
+        "Open/Note.md\nnotehost://elsewhere",
+    ] {
+        let reply = arena.attack("link_away", json!({"path": path})).await.expect("a reply");
+        assert_eq!(reply.content, [], "{path}");
+    }
+    let reply = arena.attack("link_away", json!({"path": "Open/Note.md"})).await.expect("a reply");
+    assert_eq!(reply.content.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_call_is_left_for_the_next() {
+    let arena = Arena::new().await;
+    for _ in 0..20 {
+        let reply = arena.attack("remember", json!({})).await.expect("a reply");
+        assert_eq!(reply.structured["calls"], 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_is_nothing_around_a_guest() {
+    let arena = Arena::new().await;
+    let reply = arena.attack("ambient", json!({})).await.expect("a reply");
+    assert_eq!(reply.structured["environment"], json!([]));
+    assert_eq!(reply.structured["arguments"], json!([]));
+    assert_eq!(reply.structured["input"], 0);
+}
+
+/// The client itself fails on anything on stdout that is no message.
+#[test]
+fn what_a_guest_prints_never_reaches_the_client() {
+    let place = treasury();
+    let config = place.config_file(&settings(&place));
+    let mut client = Client::start(&config, &place.state());
+    let printed = client.call("hostile.print", json!({}));
+    assert_ne!(printed["isError"], true, "{printed}");
+    let read = client.call("document.read", json!({"path": "Open/Note.md"}));
+    assert_eq!(read["structuredContent"]["content"], "an open note\n");
+    let forged = |message: &serde_json::Value| message["method"] == "notifications/forged";
+    assert!(!client.notifications().iter().any(forged), "{:?}", client.notifications());
+}

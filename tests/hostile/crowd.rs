@@ -1,0 +1,87 @@
+//! A hundred enemies at once, and callers who give up. Nothing here measures time: a call that should have ended and
+//! did not keeps its slot for ever, and the test with it.
+
+use std::time::Duration;
+
+use notehost::dispatch;
+use serde_json::json;
+
+use super::{Arena, settings, treasury};
+use crate::support::client::{Client, error_code};
+use crate::support::place::{ana, call, request};
+
+const CROWD: usize = 100;
+const SHORT: u64 = 1500;
+/// A deadline that no test lives to see.
+const NEVER: u64 = 3_600_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_loops_hold_up_nobody() {
+    let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
+    let mut spinning = tokio::task::JoinSet::new();
+    for _ in 0..CROWD {
+        let host = arena.host.clone();
+        spinning.spawn(async move { call(&host, "hostile.spin", json!({})).await });
+    }
+    // Until every one of them runs, or has ended already.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    arena.assert_unharmed().await;
+    while let Some(ended) = spinning.join_next().await {
+        let error = ended.expect("no panic").expect_err("it never answers");
+        assert_eq!(error.code, "timeout");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[test]
+fn a_hundred_loops_hold_up_no_client() {
+    let place = treasury();
+    let mut settings = settings(&place);
+    settings.limits.call_ms = SHORT;
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let before = place.snapshot();
+    let spinning: Vec<u64> = (0..CROWD).map(|_| client.send_call("hostile.spin", json!({}))).collect();
+    client.ask("ping", json!({}));
+    let read = client.call("document.read", json!({"path": "Open/Note.md"}));
+    assert_eq!(read["structuredContent"]["content"], "an open note\n");
+    for id in spinning {
+        let answer = client.answer(id);
+        assert_eq!(error_code(&answer["result"]), Some("timeout"), "{answer}");
+    }
+    client.ask("ping", json!({}));
+    place.snapshot().assert_same_as(&before);
+}
+
+/// There is one slot: as long as the guest runs, nobody else can.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_given_up_stops_its_guest() {
+    let arena = Arena::with(|settings| {
+        settings.limits.concurrent_calls = 1;
+        settings.limits.call_ms = NEVER;
+    })
+    .await;
+    let spin = request("hostile.spin", json!({}));
+    let cancelled = spin.cancelled.clone();
+    let host = arena.host.clone();
+    let spinning = tokio::spawn(async move { dispatch::call(&host, &ana(), spin).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    cancelled.cancel();
+    let error = spinning.await.expect("no panic").expect_err("it never answers");
+    assert_eq!(error.code, "unavailable");
+    arena.assert_unharmed().await;
+}
+
+/// The same over the wire: the client's word, and then the client's end, stop the guest.
+#[test]
+fn a_request_that_a_client_cancels_stops_its_guest() {
+    let place = treasury();
+    let mut settings = settings(&place);
+    settings.limits.concurrent_calls = 1;
+    settings.limits.call_ms = NEVER;
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let spinning = client.send_call("hostile.spin", json!({}));
+    std::thread::sleep(Duration::from_millis(100));
+    client.notify("notifications/cancelled", json!({"requestId": spinning, "reason": "bored"}));
+    let read = client.call("document.read", json!({"path": "Open/Note.md"}));
+    assert_eq!(read["structuredContent"]["content"], "an open note\n");
+}

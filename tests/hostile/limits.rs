@@ -1,0 +1,75 @@
+//! Using up what a call is given: time, stack, memory, host calls, bytes to stage and to keep.
+
+use serde_json::json;
+
+use super::Arena;
+
+/// Long enough for an honest call on a busy machine.
+const SHORT: u64 = 1500;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endless_loop_ends_at_its_deadline() {
+    let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
+    for attack in ["spin", "write_then_spin"] {
+        let error = arena.refused(attack).await;
+        assert_eq!(error.code, "timeout", "{attack}");
+        assert!(error.message.contains("changed nothing"), "{error}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_that_breaks_takes_nothing_with_it() {
+    let arena = Arena::new().await;
+    for attack in ["recurse", "trap", "panic", "exit", "write_then_trap"] {
+        let error = arena.refused(attack).await;
+        assert_eq!(error.code, "component_failed", "{attack}");
+        // What a trap says is for the log: it tells a model nothing, and could tell it anything.
+        for word in ["wasm", "backtrace", "/etc/passwd", "unreachable"] {
+            assert!(!error.to_json()["error"].to_string().contains(word), "{attack}: {error}");
+        }
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_and_host_calls_are_counted() {
+    let arena = Arena::new().await;
+    for (attack, word) in [("gorge", "memory"), ("flood", "host calls")] {
+        let error = arena.refused(attack).await;
+        assert_eq!(error.code, "component_failed", "{attack}");
+        assert!(error.message.contains(word), "{attack}: {error}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gigabytes_are_not_staged() {
+    let arena = Arena::new().await;
+    for attack in ["stage_until_refused", "store_until_refused"] {
+        assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guest_that_ignores_a_refusal_stages_no_more_for_it() {
+    let arena = Arena::new().await;
+    let reply = arena.attack("stage_regardless", json!({})).await.expect("it says that all is well");
+    let refused = reply.structured["refused"].as_u64().expect("a number");
+    let landed: u64 = std::fs::read_dir(arena.place.vault().join("Open/Big"))
+        .expect("what was allowed has landed")
+        .map(|entry| entry.and_then(|entry| entry.metadata()).expect("a file").len())
+        .sum();
+    assert!(landed <= 8 << 20, "{landed} bytes landed");
+    assert_eq!(refused, 4096 - (landed >> 20));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn floods_of_words_are_swallowed() {
+    let arena = Arena::new().await;
+    for attack in ["flood_log", "flood_output"] {
+        arena.attack(attack, json!({})).await.expect("talking much is no crime");
+    }
+    arena.assert_unharmed().await;
+}

@@ -1,0 +1,80 @@
+//! Components that must not be let in: they import what gives them reach, or lie about themselves, or are no
+//! components. Each is left out with a sentence that names the reason, and everything else works.
+
+use std::path::PathBuf;
+
+use notehost::config::GrantSettings;
+use serde_json::json;
+
+use crate::support::guests::guest;
+use crate::support::place::{Place, call, component};
+
+/// Why a component under the name `name` is left out, while the rest of the server works.
+async fn reason(name: &str, file: PathBuf) -> String {
+    let place = Place::new();
+    place.write("Note.md", "still here\n");
+    let mut settings = place.settings();
+    settings.limits.call_ms = 3000;
+    let everything = GrantSettings {
+        delete: vec!["**".into()],
+        ..GrantSettings::default()
+    };
+    settings.components.insert(name.to_owned(), component(file, everything));
+    let host = place.host(settings).await;
+    let read = call(&host, "document.read", json!({"path": "Note"})).await.expect("the rest works");
+    assert_eq!(read.structured["content"], "still here\n");
+    let error = call(&host, &format!("{name}.read"), json!({})).await.expect_err("it is not there");
+    assert_eq!(error.code, "not_found");
+    let snapshot = host.registry().snapshot();
+    match snapshot.broken() {
+        [broken] => {
+            assert_eq!(broken.name, name);
+            broken.reason.clone()
+        }
+        other => panic!("one component is left out, not {other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn smuggled_imports_are_named() {
+    for (file, import) in [("smuggler_files", "wasi:filesystem/"), ("smuggler_network", "wasi:")] {
+        let reason = reason("smuggler", guest(file)).await;
+        assert!(reason.contains(import) && reason.contains("not granted"), "{file}: {reason}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lies_are_not_believed() {
+    for (lie, word) in [
+        ("garbage", "not what the contract asks for"),
+        ("silent", "not what the contract asks for"),
+        ("spins", "failed to describe itself"),
+        ("traps", "failed to describe itself"),
+        ("bad_name", "`Read; rm -rf` is no name"),
+        ("other_name", "calls itself `document`"),
+        ("reserved", "`approval`"),
+        ("twice", "`read` twice"),
+        ("empty", "no actions"),
+        ("bad_schema", "input schema of action `read`"),
+        ("huge", "at most"),
+    ] {
+        let reason = reason("liar", guest(&format!("liar_{lie}"))).await;
+        assert!(reason.contains(word), "{lie}: {reason}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_component_is_said_to_be_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("guest.wasm");
+    let whole = std::fs::read(guest("echo")).expect("a component");
+    let module = b"\0asm\x01\0\0\0".to_vec();
+    for bytes in [b"#!/bin/sh\n".to_vec(), Vec::new(), module, whole[..whole.len() / 2].to_vec()] {
+        std::fs::write(&file, &bytes).expect("a file");
+        let reason = reason("echo", file.clone()).await;
+        assert!(reason.contains("is not a WebAssembly component"), "{} bytes: {reason}", bytes.len());
+    }
+    std::fs::remove_file(&file).expect("the file was there");
+    let reason = reason("echo", file).await;
+    assert!(reason.contains("cannot be read"), "{reason}");
+}

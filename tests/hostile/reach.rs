@@ -1,0 +1,233 @@
+//! Reaching for what was not given: other folders, the outside, the machine's own folders, effects beyond the
+//! declared one. `reach_*` answers `got` or `refused`, and never fails itself: what it staged would land.
+
+use notehost::config::GrantSettings;
+use serde_json::{Value, json};
+
+use super::{Arena, SECRETS};
+
+const READING: [&str; 5] = ["stat", "read", "list", "resolve", "mentioning"];
+const WRITING: [&str; 6] = ["create", "write", "create_folder", "rename", "rename_to", "remove"];
+
+/// Ways out of `Open` that are written in a path.
+fn ways_out() -> Vec<String> {
+    let mut paths: Vec<String> = [
+        "Closed/Secret.md",
+        "closed/secret.md",
+        "Hidden/Diary.md",
+        "../outside/secret.md",
+        "..",
+        "Open/..",
+        "Open/../Closed/Secret.md",
+        "Open/./../Closed/Secret.md",
+        "Open/%2e%2e/Closed/Secret.md",
+        "/etc/passwd",
+        "//etc/passwd",
+        "file:///etc/passwd",
+        "C:\\Windows\\win.ini",
+        "Open\\..\\Closed\\Secret.md",
+        "Open/Note.md\0.txt",
+        "Closed/Secret.md\0",
+        "Open/\u{1b}[2J.md",
+        "Open//Note.md",
+        "./Open/Note.md",
+        "Open/Note.md/",
+        // Symbolic links: out of the vault, into a closed notebook, to nowhere.
+        "Open/Away/secret.md",
+        "Open/Away/new.md",
+        "Open/Away.md",
+        "Open/Relative.md",
+        "Open/Inner.md",
+        "Open/Inner/Secret.md",
+        "Open/Inner/new.md",
+        "Open/Loop.md",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    paths.push(format!("Open/{}.md", "x".repeat(300)));
+    paths.push(format!("Open/{}", "x/".repeat(3000)));
+    paths.push("x".repeat(1 << 20));
+    paths.extend(twins());
+    paths
+}
+
+/// Folders that belong to other programs and to us, and names that some system or reader takes for them.
+fn twins() -> Vec<String> {
+    let mut paths = Vec::new();
+    for name in [
+        ".obsidian",
+        ".Obsidian",
+        ".OBSIDIAN",
+        ".obsidi\u{200c}an",
+        ".obs\u{131}d\u{131}an",
+        "\u{200b}.obsidian",
+        "\u{feff}.obsidian",
+        "\u{2060}.obsidian",
+        "\u{ad}.obsidian",
+        "\u{2024}obsidian",
+        "\u{ff0e}obsidian",
+        "\u{fe52}obsidian",
+        " .obsidian",
+        ".git",
+        ".GIT",
+        ".g\u{200d}it",
+        "\u{ff0e}git",
+        ".trash",
+        ".notehost",
+        ".NoteHost",
+        "\u{2024}notehost",
+    ] {
+        paths.push(format!("{name}/app.json"));
+        paths.push(format!("Open/{name}/Note.md"));
+    }
+    paths.push("Open/.hidden/Note.md".to_owned());
+    paths
+}
+
+/// One function of the vault, done on a path by the enemy.
+async fn reach(arena: &Arena, action: &str, with: &str, path: &str) -> Value {
+    let arguments = match with {
+        "rename" => json!({"with": "rename", "path": path, "to": "Open/Taken.md"}),
+        "rename_to" => json!({"with": "rename", "path": "Open/Note.md", "to": path}),
+        with => json!({"with": with, "path": path}),
+    };
+    match arena.attack(action, arguments).await {
+        Ok(reply) => Value::Object(reply.structured),
+        Err(error) => json!({"refused": error.code, "message": error.message}),
+    }
+}
+
+/// Whether something was refused with a code that a domain may expect.
+fn is_refusal(outcome: &Value) -> bool {
+    let codes = ["not_found", "validation_error", "permission_denied", "already_exists"];
+    outcome["refused"].as_str().is_some_and(|code| codes.contains(&code))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_out_for_a_reader() {
+    let arena = Arena::new().await;
+    for path in ways_out() {
+        let shown: String = path.chars().take(60).collect();
+        for with in READING {
+            let outcome = reach(&arena, "reach_reading", with, &path).await;
+            let told = outcome.to_string();
+            assert!(!SECRETS.iter().any(|word| told.contains(word)), "{with} {shown:?}: {told}");
+            assert!(!told.contains("/vault"), "{with} {shown:?} tells where the vault is: {told}");
+            match with {
+                "stat" | "read" => assert!(is_refusal(&outcome), "{with} {shown:?}: {told}"),
+                _ => assert!(is_refusal(&outcome) || outcome["got"] == json!([]), "{with} {shown:?}: {told}"),
+            }
+        }
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_path_leads_out_for_a_writer() {
+    let arena = Arena::with(|settings| {
+        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        hostile.grant = GrantSettings {
+            delete: vec!["Open/**".into()],
+            ..GrantSettings::default()
+        };
+    })
+    .await;
+    for path in ways_out() {
+        let shown: String = path.chars().take(60).collect();
+        for with in WRITING {
+            let outcome = reach(&arena, "reach_deleting", with, &path).await;
+            assert!(is_refusal(&outcome), "{with} {shown:?}: {outcome}");
+            arena.assert_untouched();
+        }
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_is_granted_can_be_seen() {
+    let arena = Arena::new().await;
+    let all = reach(&arena, "reach_reading", "list", "").await;
+    assert_eq!(all["got"], json!(["Open", "Open/Note.md", "Open/Other.md"]));
+    for word in ["xyzzy", "frotz", "plugh"] {
+        let found = reach(&arena, "reach_reading", "mentioning", word).await;
+        assert_eq!(found["got"], json!([]), "{word}");
+    }
+    for name in ["Secret", "Diary", "secret", "Away", "Inner"] {
+        let found = reach(&arena, "reach_reading", "resolve", name).await;
+        assert_eq!(found["got"], json!([]), "{name}");
+    }
+    let found = reach(&arena, "reach_reading", "resolve", "Note").await;
+    assert_eq!(found["got"], json!(["Open/Note.md"]));
+}
+
+/// Whoever may not know hears the same of what is there and what is not.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_closed_looks_as_what_is_absent() {
+    let arena = Arena::new().await;
+    for (there, absent) in [
+        ("Closed/Secret.md", "Closed/Absent.md"),
+        ("Hidden/Diary.md", "Hidden/Novel.md"),
+        ("Closed", "Absent"),
+        (".obsidian/app.json", ".obsidian/not.json"),
+        ("Open/Away.md", "Open/Gone.md"),
+    ] {
+        for (action, functions) in [("reach_reading", &READING[..]), ("reach_deleting", &WRITING[..])] {
+            for with in functions.iter().filter(|with| **with != "rename_to") {
+                let told = reach(&arena, action, with, there).await.to_string();
+                let other = reach(&arena, action, with, absent).await.to_string();
+                assert_eq!(told.replace(there, absent), other, "{with} {there}");
+            }
+        }
+        let access = reach(&arena, "reach_reading", "access", there).await;
+        assert_eq!(access, reach(&arena, "reach_reading", "access", absent).await, "{there}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_action_is_held_to_its_effect() {
+    let arena = Arena::with(|settings| {
+        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        hostile.grant.delete = vec!["**".into()];
+    })
+    .await;
+    for with in ["write", "rename", "remove"] {
+        let outcome = reach(&arena, "reach_reading", with, "Open/Note.md").await;
+        assert_eq!(outcome["refused"], "permission_denied", "{with}: {outcome}");
+    }
+    for with in ["create", "create_folder", "store_set"] {
+        let outcome = reach(&arena, "reach_reading", with, "Open/New.md").await;
+        assert_eq!(outcome["refused"], "permission_denied", "{with}: {outcome}");
+    }
+    let outcome = reach(&arena, "reach_writing", "remove", "Open/Note.md").await;
+    assert_eq!(outcome["refused"], "permission_denied", "{outcome}");
+    arena.assert_unharmed().await;
+}
+
+/// What a change or the trash remembers of a closed place stays closed.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_past_is_as_closed_as_the_present() {
+    use crate::support::place::call;
+    let arena = Arena::new().await;
+    let edit = json!({"path": "Closed/Secret.md", "text": "more"});
+    let changed = call(&arena.host, "document.append", edit).await.expect("Ana may");
+    let change = changed.structured["change"].as_str().expect("an id").to_owned();
+    let gone = json!({"paths": ["Closed/Secret.md"]});
+    let removed = call(&arena.host, "document.remove", gone).await.expect("Ana may");
+    let listed = call(&arena.host, "document.trash", json!({})).await.expect("Ana may");
+    assert_eq!(listed.structured["items"].as_array().map(Vec::len), Some(1), "{removed:?}");
+    for (with, nothing) in [("history", json!(0)), ("trash", json!([]))] {
+        assert_eq!(reach(&arena, "reach_reading", with, "").await["got"], nothing, "{with}");
+    }
+    let trash_id = listed.structured["items"][0]
+        .as_object()
+        .and_then(|item| item.values().find_map(|value| value.as_str().filter(|text| text.len() == 16)))
+        .expect("an id");
+    for (with, id) in [("undo", change.as_str()), ("restore", trash_id)] {
+        let outcome = reach(&arena, "reach_deleting", with, id).await;
+        assert!(is_refusal(&outcome), "{with}: {outcome}");
+    }
+    let before = json!({"with": "before", "path": "Closed/Secret.md", "to": change});
+    let outcome = arena.attack("reach_reading", before).await.expect("an outcome");
+    assert!(!json!(outcome.structured).to_string().contains("xyzzy"), "{outcome:?}");
+}

@@ -1,0 +1,10 @@
+//! The tests that drive the real thing: the built program, real components, a real client.
+//!
+//! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `tidy` holds the repository to its
+//! own rules. `support` is what they share.
+
+mod hostile;
+mod scenarios;
+mod support;
+mod tidy;
+mod transcript;

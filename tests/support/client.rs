@@ -1,0 +1,160 @@
+//! A client of the built program over stdio: JSON-RPC, one message per line, nothing clever. Anything on the
+//! program's stdout that is not such a message fails the test.
+
+use std::collections::HashMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A running `notehost serve`, spoken to over its stdin and stdout.
+pub struct Client {
+    program: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<String>,
+    last_id: u64,
+    early: HashMap<u64, Value>,
+    notifications: Vec<Value>,
+}
+
+impl Client {
+    /// Start the program with a config and a state folder, and shake hands.
+    pub fn start(config: &Path, state: &Path) -> Client {
+        let mut client = Client::spawn(
+            Command::new(env!("CARGO_BIN_EXE_notehost"))
+                .arg("serve")
+                .arg("--config")
+                .arg(config)
+                .arg("--state")
+                .arg(state),
+        );
+        client.shake_hands();
+        client
+    }
+
+    /// Start any command that serves over stdio; no handshake yet.
+    pub fn spawn(command: &mut Command) -> Client {
+        let mut program = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let output = BufReader::new(program.stdout.take().expect("its stdout is ours"));
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Client {
+            input: program.stdin.take(),
+            program,
+            messages,
+            last_id: 0,
+            early: HashMap::new(),
+            notifications: Vec::new(),
+        }
+    }
+
+    /// `initialize`, as clients of the sessions' era do.
+    pub fn shake_hands(&mut self) -> Value {
+        let answer = self.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "tests", "version": "0"},
+            }),
+        );
+        self.notify("notifications/initialized", json!({}));
+        answer
+    }
+
+    /// Send a request; its answer is had with [`Client::answer`].
+    pub fn send(&mut self, method: &str, params: Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Send a call of `domain.action`.
+    pub fn send_call(&mut self, name: &str, arguments: Value) -> u64 {
+        let (domain, action) = name.split_once('.').expect("domain.action");
+        let tool = format!("{domain}__{action}");
+        self.send("tools/call", json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Send a notification.
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// The whole answer to a request: with `result` or `error`.
+    pub fn answer(&mut self, id: u64) -> Value {
+        loop {
+            if let Some(answer) = self.early.remove(&id) {
+                return answer;
+            }
+            let line = self.messages.recv_timeout(PATIENCE).expect("the program answers");
+            let message: Value = serde_json::from_str(&line)
+                .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
+            match message["id"].as_u64() {
+                Some(id) => drop(self.early.insert(id, message)),
+                None => self.notifications.push(message),
+            }
+        }
+    }
+
+    /// The result of a request.
+    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        let mut answer = self.answer(id);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].take()
+    }
+
+    /// The result of a call of `domain.action`.
+    pub fn call(&mut self, name: &str, arguments: Value) -> Value {
+        let id = self.send_call(name, arguments);
+        self.answer(id)["result"].take()
+    }
+
+    /// What came without being asked for.
+    pub fn notifications(&self) -> &[Value] {
+        &self.notifications
+    }
+
+    /// The program's process.
+    pub fn process(&mut self) -> &mut Child {
+        &mut self.program
+    }
+
+    fn write(&mut self, message: &Value) {
+        let input = self.input.as_mut().expect("the program's stdin is open");
+        writeln!(input, "{message}").and_then(|()| input.flush()).expect("the program reads");
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Closing its stdin ends the program; one that hangs is not waited for.
+        drop(self.input.take());
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// The error code of a call's result, if it failed.
+pub fn error_code(result: &Value) -> Option<&str> {
+    result["structuredContent"]["error"]["code"].as_str()
+}

@@ -1,0 +1,38 @@
+//! The guests of `tests/guests`, built for wasm32-wasip2 once per run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use super::repository;
+
+const TARGET: &str = "wasm32-wasip2";
+
+/// The component of a guest: `hostile`, `echo`, or one of the files in an `examples` folder, such as `liar_garbage`.
+pub fn guest(name: &str) -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let built = BUILT.get_or_init(build);
+    let places = [
+        built.join(format!("guest_{name}.wasm")),
+        built.join("examples").join(format!("{name}.wasm")),
+    ];
+    let found = places.into_iter().find(|file| file.exists());
+    found.unwrap_or_else(|| panic!("there is no guest `{name}`"))
+}
+
+/// Build all of them; returns the folder with the results.
+fn build() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
+    let status = Command::new(env!("CARGO"))
+        .current_dir(repository().join("tests/guests"))
+        .args(["build", "--quiet", "--release", "--locked", "--workspace", "--lib", "--examples"])
+        .args(["--target", TARGET, "--target-dir"])
+        .arg(&target)
+        // What is set for the build of the tests must not reach this one.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .status()
+        .expect("cargo runs");
+    assert!(status.success(), "the guests could not be built");
+    target.join(TARGET).join("release")
+}

@@ -1,0 +1,148 @@
+//! A place of its own for each test: a vault, the machine's state, and an outside that nothing may touch.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use notehost::auth::Caller;
+use notehost::config::{ComponentSettings, GrantSettings, Settings, VaultEntry};
+use notehost::dispatch::{self, CallError, Host, Reply, Request};
+use notehost::vault::Tier;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::snapshot::Snapshot;
+
+/// When every file of a fresh vault was written: 2024-05-01 12:00 UTC.
+const LONG_AGO: Duration = Duration::from_secs(1_714_564_800);
+
+/// A temporary folder with a vault, a state folder and an outside.
+pub struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    /// An empty vault.
+    pub fn new() -> Place {
+        let root = tempfile::tempdir().expect("a temporary folder");
+        let place = Place { root };
+        for folder in [place.vault(), place.state(), place.outside()] {
+            fs::create_dir(folder).expect("a new folder");
+        }
+        place.share_compiled_code();
+        place
+    }
+
+    /// The vault.
+    pub fn vault(&self) -> PathBuf {
+        self.root.path().join("vault")
+    }
+
+    /// The machine's state.
+    pub fn state(&self) -> PathBuf {
+        self.root.path().join("state")
+    }
+
+    /// A folder beside the vault.
+    pub fn outside(&self) -> PathBuf {
+        self.root.path().join("outside")
+    }
+
+    /// The folder that holds all of it.
+    pub fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Write a file of the vault, as an editor would that knows nothing of us.
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.vault().join(path);
+        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders");
+        fs::write(&path, bytes).expect("the file can be written");
+        let file = fs::File::options().write(true).open(&path).expect("the file is there");
+        file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO).expect("its time can be set");
+    }
+
+    /// A file of the vault, if it is there.
+    pub fn read(&self, path: &str) -> Option<Vec<u8>> {
+        fs::read(self.vault().join(path)).ok()
+    }
+
+    /// A symbolic link in the vault.
+    pub fn link(&self, path: &str, target: impl AsRef<Path>) {
+        let path = self.vault().join(path);
+        fs::create_dir_all(path.parent().expect("a link lies in a folder")).expect("folders");
+        std::os::unix::fs::symlink(target, path).expect("the link can be made");
+    }
+
+    /// Everything in the vault and outside of it: bytes, modes, where links lead.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::of(&[&self.vault(), &self.outside()])
+    }
+
+    /// Settings that serve this vault and let every caller do everything.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings {
+            vaults: vec![VaultEntry {
+                id: "main".into(),
+                path: self.vault(),
+            }],
+            ..Settings::default()
+        };
+        settings.permissions.default = Tier::Delete;
+        settings
+    }
+
+    /// The settings as a file, for the built program.
+    pub fn config_file(&self, settings: &Settings) -> PathBuf {
+        let file = self.root.path().join("notehost.toml");
+        let text = toml::to_string(settings).expect("settings can be written");
+        fs::write(&file, text).expect("the config can be written");
+        file
+    }
+
+    /// A host in this process.
+    pub async fn host(&self, settings: Settings) -> Arc<Host> {
+        Host::start(settings, &self.state()).await.expect("the host starts")
+    }
+
+    /// Compiling the components anew for each test would take most of the tests' time.
+    fn share_compiled_code(&self) {
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
+        fs::create_dir_all(&shared).expect("the shared folder");
+        std::os::unix::fs::symlink(shared, self.state().join("compiled")).expect("a link to the shared folder");
+    }
+}
+
+/// A component from a file, with what it is granted.
+pub fn component(file: PathBuf, grant: GrantSettings) -> ComponentSettings {
+    ComponentSettings {
+        path: Some(file),
+        grant,
+        ..ComponentSettings::default()
+    }
+}
+
+/// What the tests call as, unless they say otherwise.
+pub fn ana() -> Caller {
+    Caller::command_line(Some("ana"))
+}
+
+/// A request for `domain.action`.
+pub fn request(name: &str, arguments: Value) -> Request {
+    let (domain, action) = name.split_once('.').expect("domain.action");
+    let Value::Object(arguments) = arguments else {
+        panic!("arguments are an object");
+    };
+    Request {
+        domain: domain.to_owned(),
+        action: action.to_owned(),
+        arguments,
+        cancelled: CancellationToken::new(),
+    }
+}
+
+/// Call `domain.action` as Ana.
+pub async fn call(host: &Host, name: &str, arguments: Value) -> Result<Reply, CallError> {
+    dispatch::call(host, &ana(), request(name, arguments)).await
+}

@@ -1,0 +1,52 @@
+//! Everything that lies in some folders, to tell whether anything changed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// Folders with all that is in them: bytes, modes, where links lead.
+#[derive(PartialEq, Eq)]
+pub struct Snapshot(BTreeMap<PathBuf, (u32, Content)>);
+
+#[derive(PartialEq, Eq)]
+enum Content {
+    File(Vec<u8>),
+    Folder,
+    Link(PathBuf),
+}
+
+impl Snapshot {
+    /// What lies in these folders now.
+    pub fn of(folders: &[&Path]) -> Snapshot {
+        let mut found = BTreeMap::new();
+        for folder in folders {
+            collect(folder, &mut found);
+        }
+        Snapshot(found)
+    }
+
+    /// Fail, naming what is different, if anything is.
+    #[track_caller]
+    pub fn assert_same_as(&self, before: &Snapshot) {
+        let paths = self.0.keys().chain(before.0.keys());
+        let mut changed: Vec<&PathBuf> = paths.filter(|path| self.0.get(*path) != before.0.get(*path)).collect();
+        changed.dedup();
+        assert!(changed.is_empty(), "something changed that must not: {changed:#?}");
+    }
+}
+
+fn collect(path: &Path, found: &mut BTreeMap<PathBuf, (u32, Content)>) {
+    let metadata = fs::symlink_metadata(path).expect("it is there");
+    let content = if metadata.is_symlink() {
+        Content::Link(fs::read_link(path).expect("a link"))
+    } else if metadata.is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            collect(&entry.expect("an entry").path(), found);
+        }
+        Content::Folder
+    } else {
+        Content::File(fs::read(path).expect("a file"))
+    };
+    found.insert(path.to_owned(), (metadata.permissions().mode(), content));
+}

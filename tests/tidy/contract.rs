@@ -1,0 +1,59 @@
+//! What others rely on stays as it is: the contract with components, and what the first-party ones say of themselves.
+
+use std::path::PathBuf;
+
+use notehost::registry::EMBEDDED;
+use notehost::runtime::{Component, Runtime};
+
+use crate::support::place::Place;
+use crate::support::repository;
+
+fn update() -> bool {
+    std::env::var_os("UPDATE").is_some()
+}
+
+/// Compare a file of the repository with what it should say; `UPDATE=1` writes it.
+#[track_caller]
+fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
+    if update() {
+        std::fs::write(&file, expected).expect("the file can be written");
+        return;
+    }
+    let found = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(found == expected, "{}: {otherwise}", file.display());
+}
+
+/// Comments may change within a track, and nothing else.
+#[test]
+fn the_contract_is_frozen() {
+    let contract = std::fs::read_to_string(repository().join("wit/domain.wit")).expect("the contract");
+    let words: Vec<&str> = contract
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(str::split_whitespace)
+        .collect();
+    let digest = blake3::hash(words.join(" ").as_bytes()).to_hex();
+    assert_says(
+        repository().join("tests/frozen-wit.txt"),
+        &format!("{digest}\n"),
+        "wit/domain.wit changed. wit/README.md tells what may change within a track; if this may, accept it with UPDATE=1",
+    );
+}
+
+/// The descriptions are files, so that listing the tools needs neither a compile nor a guest.
+#[tokio::test]
+async fn components_say_what_their_description_says() {
+    let place = Place::new();
+    let runtime = Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");
+    for embedded in EMBEDDED {
+        let component = Component::new(embedded.name, embedded.wasm).expect("a component");
+        let description = runtime.describe(&component).await.expect("a description");
+        assert_eq!(description.name, embedded.name);
+        let json = serde_json::to_string_pretty(&description).expect("JSON");
+        assert_says(
+            repository().join("components").join(embedded.name).join("description.json"),
+            &format!("{json}\n"),
+            "is not what the component says; UPDATE=1 writes it anew",
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Rules about source files.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::repository;
+
+/// Which room may use which, in an order in which nobody uses a later one.
+const ROOMS: [(&str, &[&str]); 9] = [
+    ("vault", &[]),
+    ("config", &["vault"]),
+    ("auth", &[]),
+    ("policy", &["vault", "config", "auth"]),
+    ("runtime", &["vault", "config"]),
+    ("registry", &["vault", "config", "policy", "runtime"]),
+    ("dispatch", &["vault", "config", "auth", "policy", "registry", "runtime"]),
+    ("transport", &["config", "auth", "registry", "dispatch", "vault"]),
+    ("cli", &["vault", "config", "auth", "policy", "runtime", "registry", "dispatch", "transport"]),
+];
+
+/// What only one room may name.
+const ALONE: [(&str, &str); 3] = [("rmcp", "transport"), ("wasmtime", "runtime"), ("cap_std", "vault")];
+
+const MOST_LINES: usize = 500;
+
+/// A source file: its path from the top of the repository, and its text.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The lines that are code.
+    fn code(&self) -> impl Iterator<Item = &str> {
+        self.text.lines().filter(|line| !line.trim_start().starts_with("//"))
+    }
+
+    /// The room of the host that it lies in.
+    fn room(&self) -> Option<&str> {
+        let inside = self.path.strip_prefix("host/src/")?;
+        let room = inside.split_once('/')?.0;
+        Some(room)
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let top = repository();
+    let mut found = Vec::new();
+    for folder in ["host", "sdk", "components", "tests"] {
+        collect(&top.join(folder), &top, &mut found);
+    }
+    assert!(found.len() > 50, "the sources are found");
+    found
+}
+
+fn collect(folder: &Path, top: &Path, found: &mut Vec<Source>) {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            if path.file_name().is_some_and(|name| name != "target" && name != "node_modules") {
+                collect(&path, top, found);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(Source {
+                path: path.strip_prefix(top).expect("it lies there").display().to_string(),
+                text: std::fs::read_to_string(&path).expect("a source file"),
+            });
+        }
+    }
+}
+
+#[track_caller]
+fn assert_none(what: &str, offences: &[String]) {
+    assert!(offences.is_empty(), "{what}:\n{}", offences.join("\n"));
+}
+
+#[test]
+fn rooms_use_only_what_they_may() {
+    let mut offences = Vec::new();
+    for source in sources() {
+        let Some(room) = source.room() else { continue };
+        let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
+            offences.push(format!("{}: the room `{room}` is not in the table", source.path));
+            continue;
+        };
+        let code: Vec<&str> = source.code().collect();
+        for used in used_rooms(&code.join("\n")) {
+            if used != room && !allowed.contains(&used.as_str()) && ROOMS.iter().any(|(name, _)| *name == used) {
+                offences.push(format!("{}: `{room}` may not use `{used}`", source.path));
+            }
+        }
+    }
+    assert_none("a room uses what it may not", &offences);
+}
+
+#[test]
+fn the_table_of_rooms_has_no_circles() {
+    for (place, (room, allowed)) in ROOMS.iter().enumerate() {
+        for used in *allowed {
+            let found = ROOMS.iter().position(|(name, _)| name == used);
+            assert!(found.is_some_and(|found| found < place), "`{room}` uses `{used}`, which does not stand before it");
+        }
+    }
+}
+
+/// The first names after each `crate::`, also in `crate::{…}`.
+fn used_rooms(code: &str) -> Vec<String> {
+    let name = |text: &str| -> String {
+        text.trim_start().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+    };
+    let mut used = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        let rest = &code[at + "crate::".len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            used.push(name(rest));
+            continue;
+        };
+        let mut depth = 1;
+        used.push(name(group));
+        for (place, letter) in group.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => used.push(name(&group[place + 1..])),
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    used
+}
+
+#[test]
+fn grouped_imports_are_seen() {
+    assert_eq!(used_rooms("use crate::{vault::{Tier, Rules}, auth};\ncrate::cli::x"), ["vault", "auth", "cli"]);
+}
+
+#[test]
+fn some_crates_have_one_room() {
+    let mut offences = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("host/src/")) {
+        for (name, room) in ALONE {
+            let names = |line: &&str| line.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|word| word == name);
+            if source.room() != Some(room) && source.code().any(|line| names(&line)) {
+                offences.push(format!("{}: only `{room}` may name `{name}`", source.path));
+            }
+        }
+    }
+    assert_none("a crate is named outside its room", &offences);
+}
+
+#[test]
+fn only_the_command_line_prints() {
+    let mut offences = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("host/src/") && source.room() != Some("cli")) {
+        for line in source.code().filter(|line| line.contains("println!(") || line.contains("print!(")) {
+            offences.push(format!("{}: {}", source.path, line.trim()));
+        }
+    }
+    assert_none("stdout belongs to the transport", &offences);
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are() {
+    let mut offences = Vec::new();
+    for source in sources() {
+        let lines = source.text.lines().count();
+        if lines >= MOST_LINES {
+            offences.push(format!("{}: {lines} lines, and {MOST_LINES} is too many", source.path));
+        }
+        if !source.text.starts_with("//!") {
+            offences.push(format!("{}: does not open with `//!`", source.path));
+        }
+    }
+    assert_none("files that a reader would not like", &offences);
+}

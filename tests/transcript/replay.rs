@@ -1,0 +1,227 @@
+//! Playing a transcript: a vault and a host of its own, every request through `dispatch::call`, every answer written
+//! anew. What holds for all answers is checked here as well.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use notehost::auth::Caller;
+use notehost::config::{CallerSettings, ComponentSettings, Settings};
+use notehost::dispatch::{self, CallError, Content as ReplyContent, Host, Reply, Request};
+use notehost::registry::EMBEDDED;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::layout::{escaped_lines, json};
+use super::script::{Act, Content, Header, Script};
+use super::stable::Stable;
+use crate::support::place::Place;
+
+/// Play a transcript; returns it with the answers of now.
+pub async fn replay(text: &str) -> String {
+    let Script { header, steps } = Script::parse(text);
+    let place = Place::new();
+    let mut stage = Stage {
+        host: None,
+        settings: settings(&place, &header),
+        caller: Caller::command_line(Some(&header.caller.name)),
+        stable: Stable::new(),
+        place,
+    };
+    let mut played = String::new();
+    for step in steps {
+        played.push_str(&step.source);
+        played.push_str(&stage.perform(step.act).await);
+    }
+    played
+}
+
+/// Where a transcript is played.
+struct Stage {
+    place: Place,
+    settings: Settings,
+    /// Started by the first call, when the vault is laid out.
+    host: Option<Arc<Host>>,
+    caller: Caller,
+    stable: Stable,
+}
+
+fn settings(place: &Place, header: &Header) -> Settings {
+    let mut settings = place.settings();
+    settings.permissions = header.permissions.clone();
+    settings.limits = header.limits.clone();
+    let first = (&header.caller.name, &header.caller.permissions);
+    for (name, notebooks) in header.callers.iter().chain([first]) {
+        let mut caller = CallerSettings::default();
+        caller.permissions.notebooks = notebooks.clone();
+        settings.callers.insert(name.clone(), caller);
+    }
+    for embedded in EMBEDDED {
+        let named = header.components.as_ref();
+        let mut switches = ComponentSettings {
+            enabled: named.is_none_or(|named| named.iter().any(|name| name == embedded.name)),
+            ..ComponentSettings::default()
+        };
+        for name in &header.switched_off {
+            let (domain, action) = name.split_once('.').expect("domain.action");
+            if domain == embedded.name {
+                switches.actions.insert(action.to_owned(), false);
+            }
+        }
+        settings.components.insert(embedded.name.to_owned(), switches);
+    }
+    settings
+}
+
+impl Stage {
+    async fn perform(&mut self, act: Act) -> String {
+        match act {
+            Act::Nothing => String::new(),
+            Act::Put { path, content } => {
+                match content {
+                    Content::File(bytes) => self.place.write(&path, bytes),
+                    Content::Folder => std::fs::create_dir_all(self.place.vault().join(path)).expect("a folder"),
+                    Content::Link(target) => self.place.link(&path, target),
+                }
+                String::new()
+            }
+            Act::Caller(name) => {
+                self.caller = Caller::command_line(Some(&name));
+                String::new()
+            }
+            Act::Show(path) => self.show(&path),
+            Act::Call { domain, action, arguments } => self.call(domain, action, &arguments).await,
+        }
+    }
+
+    async fn call(&mut self, domain: String, action: String, arguments: &str) -> String {
+        let arguments: Map<String, Value> = serde_json::from_str(&self.stable.with_ids(arguments))
+            .unwrap_or_else(|error| panic!("the arguments of {domain}.{action}: {error}: {arguments}"));
+        let host = match &self.host {
+            Some(host) => host.clone(),
+            None => self.host.insert(self.place.host(self.settings.clone()).await).clone(),
+        };
+        let request = Request {
+            domain: domain.clone(),
+            action: action.clone(),
+            arguments,
+            cancelled: CancellationToken::new(),
+        };
+        let told = match dispatch::call(&host, &self.caller, request).await {
+            Ok(reply) => {
+                check_reply(&host, &domain, &action, &reply);
+                self.told(&reply, &domain, &action)
+            }
+            Err(error) => self.told_error(&error),
+        };
+        let root = self.place.root().to_str().expect("a UTF-8 path");
+        assert!(!told.contains(root), "{domain}.{action} tells a path of the machine: {told}");
+        told
+    }
+
+    fn told(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
+        // What the ids of a reply are is told by the structured part; where it is not, by the action.
+        let kind = if (domain, action) == ("document", "trash") { "trash" } else { "change" };
+        let structured = self.stable.value(&Value::Object(reply.structured.clone()), kind);
+        let text = self.stable.text(&reply.text, kind);
+        let mut told = String::new();
+        for line in escaped_lines(text.as_bytes()).iter().filter(|_| !text.is_empty()) {
+            // That a text has no line feed at its end goes without saying.
+            let line = line.strip_suffix('\\').unwrap_or(line);
+            told.push_str(format!("< {line}").trim_end());
+            told.push('\n');
+        }
+        for content in &reply.content {
+            told.push_str(&match content {
+                ReplyContent::Image { bytes, mime } => format!("< [{mime}, {} bytes]\n", bytes.len()),
+                ReplyContent::Link { vault, path } => format!("< [link to {path} of {vault}]\n"),
+            });
+        }
+        told.push_str(&json(&structured, 0));
+        told.push('\n');
+        told
+    }
+
+    fn told_error(&mut self, error: &CallError) -> String {
+        let message = self.stable.text(&error.message, "change");
+        let mut told = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
+        if let Some(hint) = &error.hint {
+            told.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
+        }
+        if let Some(details) = &error.details {
+            let details = self.stable.value(details, "change");
+            let details = json(&details, 11).replace('\n', "\n  ");
+            told.push_str(&format!("  details: {details}\n"));
+        }
+        told
+    }
+
+    fn show(&self, path: &str) -> String {
+        let mut told = String::new();
+        if path.ends_with('/') {
+            for path in below(&self.place.vault(), path.trim_start_matches("./")) {
+                told.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
+            }
+            return if told.is_empty() { "(empty)\n".to_owned() } else { told };
+        }
+        match self.place.read(path) {
+            None => "(absent)\n".to_owned(),
+            Some(bytes) => {
+                for line in escaped_lines(&bytes) {
+                    told.push_str(format!("| {line}").trim_end());
+                    told.push('\n');
+                }
+                told
+            }
+        }
+    }
+}
+
+/// Every file and folder below a folder of the vault, without what we keep there ourselves.
+fn below(vault: &Path, folder: &str) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(vault.join(folder)) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries.map(|entry| entry.expect("an entry")) {
+        let name = entry.file_name().into_string().expect("a UTF-8 name");
+        if name == ".notehost" {
+            continue;
+        }
+        if entry.file_type().expect("a kind").is_dir() {
+            found.push(format!("{folder}{name}/"));
+            found.extend(below(vault, &format!("{folder}{name}/")));
+        } else {
+            found.push(format!("{folder}{name}"));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What holds for the reply to every action: it fits the output schema, and its paths are the vault's.
+fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
+    let snapshot = host.registry().snapshot();
+    let described = snapshot.domain(domain).and_then(|domain| domain.action(action)).expect("it was called");
+    let schema = Value::Object(described.output.clone());
+    let structured = Value::Object(reply.structured.clone());
+    let validator = jsonschema::validator_for(&schema).expect("the output schema is one");
+    let problems: Vec<String> = validator.iter_errors(&structured).map(|error| error.to_string()).collect();
+    assert!(problems.is_empty(), "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}");
+    check_paths(&structured, false);
+}
+
+fn check_paths(value: &Value, is_path: bool) {
+    match value {
+        Value::String(path) if is_path => {
+            let leaves = path.starts_with('/') || path.split('/').any(|part| part == "..") || path.contains('\\');
+            assert!(!leaves, "a reply holds the path {path:?}");
+        }
+        Value::Array(items) => items.iter().for_each(|item| check_paths(item, is_path)),
+        Value::Object(map) => {
+            for (key, value) in map {
+                check_paths(value, matches!(key.as_str(), "path" | "paths" | "from" | "to" | "into" | "notebook"));
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,163 @@
+//! Reading a transcript. Every line is kept as it is written, so that writing the answers anew touches nothing else.
+
+use std::collections::BTreeMap;
+
+use notehost::config::{LimitSettings, PermissionSettings};
+use notehost::vault::Tier;
+use serde::Deserialize;
+
+use super::layout::unescaped;
+
+/// A transcript.
+pub struct Script {
+    pub header: Header,
+    pub steps: Vec<Step>,
+}
+
+/// What the `#!` lines say.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub struct Header {
+    /// The components that are switched on; all, where none is named.
+    pub components: Option<Vec<String>>,
+    /// Single actions that are switched off: `document.remove`.
+    pub switched_off: Vec<String>,
+    /// Who calls first.
+    pub caller: Named,
+    /// What others may do, by notebook.
+    pub callers: BTreeMap<String, BTreeMap<String, Tier>>,
+    /// What everybody may do.
+    pub permissions: PermissionSettings,
+    pub limits: LimitSettings,
+}
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Named {
+    pub name: String,
+    pub permissions: BTreeMap<String, Tier>,
+}
+
+impl Default for Named {
+    fn default() -> Self {
+        Named {
+            name: "ana".into(),
+            permissions: BTreeMap::new(),
+        }
+    }
+}
+
+/// Some lines of a transcript, and what they ask for.
+pub struct Step {
+    /// The lines, without the answer.
+    pub source: String,
+    pub act: Act,
+    /// The answer that the file has.
+    pub recorded: String,
+}
+
+pub enum Act {
+    /// Comments and blank lines.
+    Nothing,
+    /// Something lies in the vault that we did not put there.
+    Put { path: String, content: Content },
+    /// Somebody else calls.
+    Caller(String),
+    /// A call, with its arguments as they are written.
+    Call {
+        domain: String,
+        action: String,
+        arguments: String,
+    },
+    /// What is on disk.
+    Show(String),
+}
+
+pub enum Content {
+    File(Vec<u8>),
+    Folder,
+    Link(String),
+}
+
+impl Script {
+    /// Read a transcript; it panics with the line that it does not understand.
+    pub fn parse(text: &str) -> Script {
+        let mut header = String::new();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            let act = match line.split_at_checked(2).map(|(mark, rest)| (mark, rest.trim())) {
+                Some(("#!", setting)) => {
+                    header.push_str(setting);
+                    header.push('\n');
+                    Act::Nothing
+                }
+                Some(("# ", _)) => Act::Nothing,
+                Some(("@ ", name)) => Act::Caller(name.to_owned()),
+                Some(("= ", path)) => Act::Show(String::from_utf8(unescaped(path).0).expect("a path")),
+                Some(("> ", call)) => parse_call(call),
+                Some(("==", path)) if path.starts_with("= ") => {
+                    let (step, body) = parse_file(path[2..].trim(), &mut lines);
+                    steps.push(Step {
+                        source: format!("{line}\n{body}"),
+                        act: step,
+                        recorded: String::new(),
+                    });
+                    continue;
+                }
+                _ if line.is_empty() || line == "#" => Act::Nothing,
+                _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
+                    let answered = steps.last_mut().expect("an answer stands below what it answers");
+                    answered.recorded.push_str(line);
+                    answered.recorded.push('\n');
+                    continue;
+                }
+                _ => panic!("this line means nothing in a transcript: {line}"),
+            };
+            steps.push(Step {
+                source: format!("{line}\n"),
+                act,
+                recorded: String::new(),
+            });
+        }
+        let header = toml::from_str(&header).unwrap_or_else(|error| panic!("the header: {error}"));
+        Script { header, steps }
+    }
+}
+
+fn parse_call(call: &str) -> Act {
+    let (name, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
+    let (domain, action) = name.split_once('.').expect("domain.action");
+    Act::Call {
+        domain: domain.to_owned(),
+        action: action.to_owned(),
+        arguments: arguments.to_owned(),
+    }
+}
+
+/// `Path.md` with its lines up to the next `===`; `Folder/`; `Path.md -> target`.
+fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) -> (Act, String) {
+    let name = |path: &str| String::from_utf8(unescaped(path).0).expect("a path");
+    if let Some((path, target)) = path.split_once(" -> ") {
+        let content = Content::Link(target.to_owned());
+        return (Act::Put { path: name(path), content }, String::new());
+    }
+    if path.ends_with('/') {
+        let content = Content::Folder;
+        return (Act::Put { path: name(path), content }, String::new());
+    }
+    let (mut source, mut bytes) = (String::new(), Vec::new());
+    while let Some(line) = lines.next_if(|line| !line.starts_with("===")) {
+        source.push_str(&format!("{line}\n"));
+        let (content, ends) = unescaped(line);
+        bytes.extend(content);
+        if ends {
+            bytes.push(b'\n');
+        }
+    }
+    if lines.next_if_eq(&"===").is_some() {
+        source.push_str("===\n");
+    }
+    let content = Content::File(bytes);
+    (Act::Put { path: name(path), content }, source)
+}
