@@ -3,6 +3,7 @@
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `tidy` holds the repository to its
 //! own rules. `support` is what they share.
 
+mod crash;
 mod hostile;
 mod scenarios;
 mod support;

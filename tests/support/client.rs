@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running `notehost serve`, spoken to over its stdin and stdout.
-pub struct Client {
+pub(crate) struct Client {
     program: Child,
     input: Option<ChildStdin>,
     messages: Receiver<String>,
@@ -25,7 +25,7 @@ pub struct Client {
 
 impl Client {
     /// Start the program with a config and a state folder, and shake hands.
-    pub fn start(config: &Path, state: &Path) -> Client {
+    pub(crate) fn start(config: &Path, state: &Path) -> Client {
         let mut client = Client::spawn(
             Command::new(env!("CARGO_BIN_EXE_notehost"))
                 .arg("serve")
@@ -39,7 +39,7 @@ impl Client {
     }
 
     /// Start any command that serves over stdio; no handshake yet.
-    pub fn spawn(command: &mut Command) -> Client {
+    pub(crate) fn spawn(command: &mut Command) -> Client {
         let mut program = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -66,7 +66,7 @@ impl Client {
     }
 
     /// `initialize`, as clients of the sessions' era do.
-    pub fn shake_hands(&mut self) -> Value {
+    pub(crate) fn shake_hands(&mut self) -> Value {
         let answer = self.ask(
             "initialize",
             json!({
@@ -80,7 +80,7 @@ impl Client {
     }
 
     /// Send a request; its answer is had with [`Client::answer`].
-    pub fn send(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn send(&mut self, method: &str, params: Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
         self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -88,19 +88,19 @@ impl Client {
     }
 
     /// Send a call of `domain.action`.
-    pub fn send_call(&mut self, name: &str, arguments: Value) -> u64 {
+    pub(crate) fn send_call(&mut self, name: &str, arguments: Value) -> u64 {
         let (domain, action) = name.split_once('.').expect("domain.action");
         let tool = format!("{domain}__{action}");
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
     /// Send a notification.
-    pub fn notify(&mut self, method: &str, params: Value) {
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
     /// The whole answer to a request: with `result` or `error`.
-    pub fn answer(&mut self, id: u64) -> Value {
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             if let Some(answer) = self.early.remove(&id) {
                 return answer;
@@ -115,8 +115,34 @@ impl Client {
         }
     }
 
+    /// Whether a request was answered, as far as has been read when the program has ended.
+    pub(crate) fn has_answer(&mut self, id: u64) -> bool {
+        while let Ok(line) = self.messages.recv_timeout(PATIENCE) {
+            // A killed program may leave half a line.
+            if let Ok(message) = serde_json::from_str::<Value>(&line)
+                && let Some(id) = message["id"].as_u64()
+            {
+                self.early.insert(id, message);
+            }
+        }
+        self.early.contains_key(&id)
+    }
+
+    /// The answer to a request, or nothing if the program ends before it.
+    pub(crate) fn answer_unless_it_ends(&mut self, id: u64) -> Option<Value> {
+        while !self.early.contains_key(&id) {
+            let line = self.messages.recv().ok()?;
+            if let Ok(message) = serde_json::from_str::<Value>(&line)
+                && let Some(id) = message["id"].as_u64()
+            {
+                self.early.insert(id, message);
+            }
+        }
+        self.early.remove(&id)
+    }
+
     /// The result of a request.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.send(method, params);
         let mut answer = self.answer(id);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
@@ -124,18 +150,18 @@ impl Client {
     }
 
     /// The result of a call of `domain.action`.
-    pub fn call(&mut self, name: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, name: &str, arguments: Value) -> Value {
         let id = self.send_call(name, arguments);
         self.answer(id)["result"].take()
     }
 
     /// What came without being asked for.
-    pub fn notifications(&self) -> &[Value] {
+    pub(crate) fn notifications(&self) -> &[Value] {
         &self.notifications
     }
 
     /// The program's process.
-    pub fn process(&mut self) -> &mut Child {
+    pub(crate) fn process(&mut self) -> &mut Child {
         &mut self.program
     }
 
@@ -155,6 +181,6 @@ impl Drop for Client {
 }
 
 /// The error code of a call's result, if it failed.
-pub fn error_code(result: &Value) -> Option<&str> {
+pub(crate) fn error_code(result: &Value) -> Option<&str> {
     result["structuredContent"]["error"]["code"].as_str()
 }

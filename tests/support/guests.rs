@@ -9,7 +9,7 @@ use super::repository;
 const TARGET: &str = "wasm32-wasip2";
 
 /// The component of a guest: `hostile`, `echo`, or one of the files in an `examples` folder, such as `liar_garbage`.
-pub fn guest(name: &str) -> PathBuf {
+pub(crate) fn guest(name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let built = BUILT.get_or_init(build);
     let places = [

@@ -18,13 +18,13 @@ use super::snapshot::Snapshot;
 const LONG_AGO: Duration = Duration::from_secs(1_714_564_800);
 
 /// A temporary folder with a vault, a state folder and an outside.
-pub struct Place {
+pub(crate) struct Place {
     root: tempfile::TempDir,
 }
 
 impl Place {
     /// An empty vault.
-    pub fn new() -> Place {
+    pub(crate) fn new() -> Place {
         let root = tempfile::tempdir().expect("a temporary folder");
         let place = Place { root };
         for folder in [place.vault(), place.state(), place.outside()] {
@@ -35,27 +35,27 @@ impl Place {
     }
 
     /// The vault.
-    pub fn vault(&self) -> PathBuf {
+    pub(crate) fn vault(&self) -> PathBuf {
         self.root.path().join("vault")
     }
 
     /// The machine's state.
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         self.root.path().join("state")
     }
 
     /// A folder beside the vault.
-    pub fn outside(&self) -> PathBuf {
+    pub(crate) fn outside(&self) -> PathBuf {
         self.root.path().join("outside")
     }
 
     /// The folder that holds all of it.
-    pub fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
 
     /// Write a file of the vault, as an editor would that knows nothing of us.
-    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.vault().join(path);
         fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders");
         fs::write(&path, bytes).expect("the file can be written");
@@ -64,24 +64,24 @@ impl Place {
     }
 
     /// A file of the vault, if it is there.
-    pub fn read(&self, path: &str) -> Option<Vec<u8>> {
+    pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
         fs::read(self.vault().join(path)).ok()
     }
 
     /// A symbolic link in the vault.
-    pub fn link(&self, path: &str, target: impl AsRef<Path>) {
+    pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
         let path = self.vault().join(path);
         fs::create_dir_all(path.parent().expect("a link lies in a folder")).expect("folders");
         std::os::unix::fs::symlink(target, path).expect("the link can be made");
     }
 
     /// Everything in the vault and outside of it: bytes, modes, where links lead.
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::of(&[&self.vault(), &self.outside()])
     }
 
     /// Settings that serve this vault and let every caller do everything.
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings {
             vaults: vec![VaultEntry {
                 id: "main".into(),
@@ -94,7 +94,7 @@ impl Place {
     }
 
     /// The settings as a file, for the built program.
-    pub fn config_file(&self, settings: &Settings) -> PathBuf {
+    pub(crate) fn config_file(&self, settings: &Settings) -> PathBuf {
         let file = self.root.path().join("notehost.toml");
         let text = toml::to_string(settings).expect("settings can be written");
         fs::write(&file, text).expect("the config can be written");
@@ -102,7 +102,7 @@ impl Place {
     }
 
     /// A host in this process.
-    pub async fn host(&self, settings: Settings) -> Arc<Host> {
+    pub(crate) async fn host(&self, settings: Settings) -> Arc<Host> {
         Host::start(settings, &self.state()).await.expect("the host starts")
     }
 
@@ -115,7 +115,7 @@ impl Place {
 }
 
 /// A component from a file, with what it is granted.
-pub fn component(file: PathBuf, grant: GrantSettings) -> ComponentSettings {
+pub(crate) fn component(file: PathBuf, grant: GrantSettings) -> ComponentSettings {
     ComponentSettings {
         path: Some(file),
         grant,
@@ -124,12 +124,12 @@ pub fn component(file: PathBuf, grant: GrantSettings) -> ComponentSettings {
 }
 
 /// What the tests call as, unless they say otherwise.
-pub fn ana() -> Caller {
+pub(crate) fn ana() -> Caller {
     Caller::command_line(Some("ana"))
 }
 
 /// A request for `domain.action`.
-pub fn request(name: &str, arguments: Value) -> Request {
+pub(crate) fn request(name: &str, arguments: Value) -> Request {
     let (domain, action) = name.split_once('.').expect("domain.action");
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object");
@@ -143,6 +143,6 @@ pub fn request(name: &str, arguments: Value) -> Request {
 }
 
 /// Call `domain.action` as Ana.
-pub async fn call(host: &Host, name: &str, arguments: Value) -> Result<Reply, CallError> {
+pub(crate) async fn call(host: &Host, name: &str, arguments: Value) -> Result<Reply, CallError> {
     dispatch::call(host, &ana(), request(name, arguments)).await
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders with all that is in them: bytes, modes, where links lead.
 #[derive(PartialEq, Eq)]
-pub struct Snapshot(BTreeMap<PathBuf, (u32, Content)>);
+pub(crate) struct Snapshot(BTreeMap<PathBuf, (u32, Content)>);
 
 #[derive(PartialEq, Eq)]
 enum Content {
@@ -18,7 +18,7 @@ enum Content {
 
 impl Snapshot {
     /// What lies in these folders now.
-    pub fn of(folders: &[&Path]) -> Snapshot {
+    pub(crate) fn of(folders: &[&Path]) -> Snapshot {
         let mut found = BTreeMap::new();
         for folder in folders {
             collect(folder, &mut found);
@@ -28,7 +28,7 @@ impl Snapshot {
 
     /// Fail, naming what is different, if anything is.
     #[track_caller]
-    pub fn assert_same_as(&self, before: &Snapshot) {
+    pub(crate) fn assert_same_as(&self, before: &Snapshot) {
         let paths = self.0.keys().chain(before.0.keys());
         let mut changed: Vec<&PathBuf> = paths.filter(|path| self.0.get(*path) != before.0.get(*path)).collect();
         changed.dedup();

@@ -6,7 +6,7 @@ const WIDTH: usize = 116;
 
 /// One line of a file, without its line feed: what cannot be seen is escaped. `\` at the end stands for a missing line
 /// feed.
-pub fn escaped_line(line: &[u8]) -> String {
+pub(crate) fn escaped_line(line: &[u8]) -> String {
     let (body, ends) = match line.strip_suffix(b"\n") {
         Some(body) => (body, true),
         None => (line, false),
@@ -29,7 +29,7 @@ pub fn escaped_line(line: &[u8]) -> String {
 }
 
 /// A text on as many lines as it has.
-pub fn escaped_lines(text: &[u8]) -> Vec<String> {
+pub(crate) fn escaped_lines(text: &[u8]) -> Vec<String> {
     if text.is_empty() {
         return vec![escaped_line(b"")];
     }
@@ -41,17 +41,20 @@ fn push_escaped(letter: char, text: &mut String) {
         '\\' => text.push_str("\\\\"),
         '\r' => text.push_str("\\r"),
         '\t' => text.push_str("\\t"),
-        // Marks that join what stands before them, and what takes no room at all.
-        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}' => {
-            text.push_str(&format!("\\u{{{:x}}}", u32::from(letter)));
-        }
+        letter if is_hard_to_see(letter) => text.push_str(&format!("\\u{{{:x}}}", u32::from(letter))),
         letter if letter.is_control() => text.push_str(&format!("\\x{:02x}", u32::from(letter))),
         letter => text.push(letter),
     }
 }
 
+/// Marks that join what stands before them, and what takes no room at all.
+fn is_hard_to_see(letter: char) -> bool {
+    matches!(letter,
+        '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}')
+}
+
 /// The bytes of an escaped line, and whether a line feed follows.
-pub fn unescaped(line: &str) -> (Vec<u8>, bool) {
+pub(crate) fn unescaped(line: &str) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     let mut rest = line;
     while let Some(at) = rest.find('\\') {
@@ -85,7 +88,7 @@ pub fn unescaped(line: &str) -> (Vec<u8>, bool) {
 }
 
 /// JSON on one line if it fits, else a line for each part.
-pub fn json(value: &Value, indent: usize) -> String {
+pub(crate) fn json(value: &Value, indent: usize) -> String {
     let line = one_line(value);
     if indent + line.chars().count() <= WIDTH {
         return line;
@@ -119,7 +122,16 @@ fn one_line(value: &Value) -> String {
             let parts: Vec<String> = items.iter().map(one_line).collect();
             format!("[{}]", parts.join(", "))
         }
-        scalar => scalar.to_string(),
+        scalar => {
+            let mut text = String::new();
+            for letter in scalar.to_string().chars() {
+                match is_hard_to_see(letter) {
+                    true => text.push_str(&format!("\\u{:04x}", u32::from(letter))),
+                    false => text.push(letter),
+                }
+            }
+            text
+        }
     }
 }
 

@@ -32,13 +32,13 @@ mod replay;
 mod script;
 mod stable;
 
-pub use replay::replay;
-pub use script::{Act, Script};
+pub(crate) use replay::replay;
+pub(crate) use script::{Act, Script};
 
 use std::path::{Path, PathBuf};
 
 /// Every transcript below a folder, sorted.
-pub fn files(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder can be read") {
         let path = entry.expect("the folder can be read").path();

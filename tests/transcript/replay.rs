@@ -17,7 +17,7 @@ use super::stable::Stable;
 use crate::support::place::Place;
 
 /// Play a transcript; returns it with the answers of now.
-pub async fn replay(text: &str) -> String {
+pub(crate) async fn replay(text: &str) -> String {
     let Script { header, steps } = Script::parse(text);
     let place = Place::new();
     let mut stage = Stage {
@@ -149,8 +149,7 @@ impl Stage {
         }
         if let Some(details) = &error.details {
             let details = self.stable.value(details, "change");
-            let details = json(&details, 11).replace('\n', "\n  ");
-            told.push_str(&format!("  details: {details}\n"));
+            told.push_str(&format!("  details: {}\n", json(&details, 2)));
         }
         told
     }

@@ -9,33 +9,33 @@ use serde::Deserialize;
 use super::layout::unescaped;
 
 /// A transcript.
-pub struct Script {
-    pub header: Header,
-    pub steps: Vec<Step>,
+pub(crate) struct Script {
+    pub(crate) header: Header,
+    pub(crate) steps: Vec<Step>,
 }
 
 /// What the `#!` lines say.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
-pub struct Header {
+pub(crate) struct Header {
     /// The components that are switched on; all, where none is named.
-    pub components: Option<Vec<String>>,
+    pub(crate) components: Option<Vec<String>>,
     /// Single actions that are switched off: `document.remove`.
-    pub switched_off: Vec<String>,
+    pub(crate) switched_off: Vec<String>,
     /// Who calls first.
-    pub caller: Named,
+    pub(crate) caller: Named,
     /// What others may do, by notebook.
-    pub callers: BTreeMap<String, BTreeMap<String, Tier>>,
+    pub(crate) callers: BTreeMap<String, BTreeMap<String, Tier>>,
     /// What everybody may do.
-    pub permissions: PermissionSettings,
-    pub limits: LimitSettings,
+    pub(crate) permissions: PermissionSettings,
+    pub(crate) limits: LimitSettings,
 }
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Named {
-    pub name: String,
-    pub permissions: BTreeMap<String, Tier>,
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) permissions: BTreeMap<String, Tier>,
 }
 
 impl Default for Named {
@@ -48,15 +48,15 @@ impl Default for Named {
 }
 
 /// Some lines of a transcript, and what they ask for.
-pub struct Step {
+pub(crate) struct Step {
     /// The lines, without the answer.
-    pub source: String,
-    pub act: Act,
+    pub(crate) source: String,
+    pub(crate) act: Act,
     /// The answer that the file has.
-    pub recorded: String,
+    pub(crate) recorded: String,
 }
 
-pub enum Act {
+pub(crate) enum Act {
     /// Comments and blank lines.
     Nothing,
     /// Something lies in the vault that we did not put there.
@@ -73,7 +73,7 @@ pub enum Act {
     Show(String),
 }
 
-pub enum Content {
+pub(crate) enum Content {
     File(Vec<u8>),
     Folder,
     Link(String),
@@ -81,7 +81,7 @@ pub enum Content {
 
 impl Script {
     /// Read a transcript; it panics with the line that it does not understand.
-    pub fn parse(text: &str) -> Script {
+    pub(crate) fn parse(text: &str) -> Script {
         let mut header = String::new();
         let mut steps: Vec<Step> = Vec::new();
         let mut lines = text.lines().peekable();
@@ -105,7 +105,7 @@ impl Script {
                     });
                     continue;
                 }
-                _ if line.is_empty() || line == "#" => Act::Nothing,
+                _ if matches!(line, "" | "#" | "===") => Act::Nothing,
                 _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
                     let answered = steps.last_mut().expect("an answer stands below what it answers");
                     answered.recorded.push_str(line);

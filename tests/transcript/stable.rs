@@ -11,7 +11,7 @@ const ID_LENGTH: usize = 16;
 const TIME_LENGTH: usize = 9;
 
 /// The names given so far.
-pub struct Stable {
+pub(crate) struct Stable {
     /// Milliseconds since 1970, when the transcript began.
     began: u64,
     /// Id and name.
@@ -19,7 +19,7 @@ pub struct Stable {
 }
 
 impl Stable {
-    pub fn new() -> Stable {
+    pub(crate) fn new() -> Stable {
         Stable {
             began: now() - 1000,
             names: Vec::new(),
@@ -27,7 +27,7 @@ impl Stable {
     }
 
     /// A request, with the ids that its names stand for.
-    pub fn with_ids(&self, request: &str) -> String {
+    pub(crate) fn with_ids(&self, request: &str) -> String {
         let mut request = request.to_owned();
         for (id, name) in &self.names {
             request = request.replace(name, id);
@@ -36,7 +36,7 @@ impl Stable {
     }
 
     /// A reply, with names for ids and times. `kind` is what a new id is called.
-    pub fn value(&mut self, value: &Value, kind: &str) -> Value {
+    pub(crate) fn value(&mut self, value: &Value, kind: &str) -> Value {
         match value {
             Value::String(text) => self.text(text, kind).into(),
             Value::Number(number) if number.as_u64().is_some_and(|number| self.is_recent(number)) => "<now>".into(),
@@ -50,7 +50,7 @@ impl Stable {
     }
 
     /// The same for a text.
-    pub fn text(&mut self, text: &str, kind: &str) -> String {
+    pub(crate) fn text(&mut self, text: &str, kind: &str) -> String {
         let mut stable = String::new();
         let mut rest = text;
         while !rest.is_empty() {
@@ -106,7 +106,7 @@ impl Stable {
 fn kind_of<'a>(key: &str, around: &'a str) -> &'a str {
     match key {
         "change" | "undoes" | "undone" => "change",
-        "trash" | "trash_id" | "trashed" => "trash",
+        "trash" | "trash_id" | "trash_ids" => "trash",
         _ => around,
     }
 }

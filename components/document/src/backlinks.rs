@@ -90,9 +90,7 @@ impl<'v> Backlinks<'v> {
 
     /// What leads the links of one text to where a note was merged to.
     pub(crate) fn led(&self, path: &str, text: &str, merge: &Merged<'_>) -> Rewrite {
-        let moves: Moves = [(merge.from, merge.into)].into_iter().collect();
-        let after = self.names.moved(&moves);
-        let mut rewrite = links::rewrite(path, text, &moves, &self.names, &after);
+        let mut rewrite = links::rewrite(path, text, &merge.moves, &self.names, &merge.after);
         for link in self.meaning(path, text, |target| target == merge.from) {
             if link.fragment.is_some()
                 || rewrite
@@ -180,9 +178,26 @@ impl<'v> Backlinks<'v> {
 
 /// A note that became a section of another.
 pub(crate) struct Merged<'m> {
-    pub(crate) from: &'m str,
-    pub(crate) into: &'m str,
-    pub(crate) heading: &'m str,
+    from: &'m str,
+    into: &'m str,
+    heading: &'m str,
+    moves: Moves,
+    /// The files of the vault without the note.
+    after: Names,
+}
+
+impl<'m> Merged<'m> {
+    pub(crate) fn new(from: &'m str, into: &'m str, heading: &'m str, before: &Names) -> Self {
+        let moves: Moves = [(from, into)].into_iter().collect();
+        let after = before.moved(&moves);
+        Merged {
+            from,
+            into,
+            heading,
+            moves,
+            after,
+        }
+    }
 }
 
 /// What every link to a note of this name contains, however it is encoded: of its letters, those that nothing encodes.

@@ -1,7 +1,7 @@
 //! Changing a note's text. Which bytes change is decided by `notehost_sdk::text`; here is only what was asked.
 
 use notehost_sdk::prelude::*;
-use notehost_sdk::text::{self, Edit, Place};
+use notehost_sdk::text::{self, Edit, Newline, Place};
 
 use crate::changes::{Edited, edit, some_text, written};
 
@@ -19,14 +19,30 @@ impl Action for Update {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Edited> {
-        edit(vault, &self.path, |note| {
-            text::replace_body(note, &self.content)
-        })
+        let note = vault.read_note(&self.path)?;
+        let body = without_frontmatter(&note.text, &self.content)?;
+        written(vault, &note, &text::replace_body(&note.text, body)?)
     }
 
     fn text(output: &Edited) -> String {
         output.sentence()
     }
+}
+
+/// A new text without the frontmatter that it repeats: what was read begins with it, and a model that edits what it read
+/// gives it back. One that says something else is refused, because it would become text.
+fn without_frontmatter<'a>(note: &str, content: &'a str) -> Result<&'a str> {
+    let block = |text: &str| text::frontmatter::locate(text).map(|found| found.block);
+    let Some(given) = block(content) else {
+        return Ok(content);
+    };
+    let plain = |text: &str| Newline::Lf.convert(text).trim_end().to_owned();
+    if block(note).is_some_and(|kept| plain(&note[kept]) == plain(&content[given.clone()])) {
+        return Ok(&content[given.end..]);
+    }
+    Err(Error::validation(
+        "`content` begins with frontmatter: leave that out, it stays as it is, and use `set_properties` to change it",
+    ))
 }
 
 /// Add lines at the end of a note, or of a section (before its subsections).

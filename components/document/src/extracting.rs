@@ -5,12 +5,12 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation, Rewrite};
 use notehost_sdk::text::moving::LinkLeft;
-use notehost_sdk::text::{self, Newline, section::Extent};
+use notehost_sdk::text::{self, Newline, Outline, section::Extent};
 use notehost_sdk::{parent_of, stem_of};
 
 use crate::backlinks::{Backlinks, percent_encoded, sentence};
 use crate::finding::line_of_fragment;
-use crate::naming::{destination, within};
+use crate::naming::{destination, spelt, within};
 
 /// Extract a section into a new note: it begins with the heading, and a link is left in its place. Links to the section
 /// follow.
@@ -51,18 +51,17 @@ impl Action for ExtractSection {
         let found = text::section::read(&note.text, &self.section, Extent::Whole)?;
         // The blank lines that part it from what follows stay where they are.
         let filled = filled(&note.text, found.range);
-        let to = destination(&note.path, &self.to)?;
+        let to = spelt(vault, &destination(&note.path, &self.to)?);
         let backlinks = Backlinks::to(vault, std::slice::from_ref(&note.path))?;
-        let split = Split::new(&note, filled.clone(), &to, backlinks.names());
+        let split = Split::new(&note, filled.clone(), &to, backlinks.names())?;
         vault.create(&to, split.extracted().as_bytes())?;
-        let path = vault.stat(&to)?.path;
-        let link = link_to(vault, &path, self.embed)?;
+        let link = link_to(vault, &to, self.embed)?;
         vault.write_note(&note, &split.remaining(&link))?;
         let (links_rewritten, links_left) =
             backlinks.rewrite(|other| split.followed(&other.path, &other.text))?;
         let line = text::line_of(&note.text, filled.start);
         Ok(Extracted {
-            path,
+            path: to,
             from: note.path.clone(),
             line,
             links_rewritten,
@@ -125,25 +124,31 @@ struct Split<'s> {
     to: &'s str,
     before: &'s Names,
     after: Names,
+    /// What is in the note, by its lines.
+    outline: Outline,
 }
 
 impl<'s> Split<'s> {
-    fn new(note: &'s Note, range: Range<usize>, to: &'s str, before: &'s Names) -> Split<'s> {
-        let after = Names::new(before.paths().chain([to]));
-        Split {
+    fn new(note: &'s Note, range: Range<usize>, to: &'s str, before: &'s Names) -> Result<Self> {
+        Ok(Split {
             note,
             range,
             to,
             before,
-            after,
-        }
+            after: Names::new(before.paths().chain([to])),
+            outline: text::outline(&note.text)?,
+        })
+    }
+
+    fn line_of(&self, fragment: &Fragment) -> Option<usize> {
+        line_of_fragment(&self.note.text, &self.outline, fragment)
     }
 
     /// Whether a heading or block of the note goes to the new one.
     fn takes(&self, fragment: &Fragment) -> bool {
         let first = text::line_of(&self.note.text, self.range.start);
         let last = text::line_of(&self.note.text, self.range.end.saturating_sub(1));
-        line_of_fragment(&self.note.text, fragment)
+        self.line_of(fragment)
             .is_some_and(|line| (first..=last).contains(&line))
     }
 
@@ -158,9 +163,8 @@ impl<'s> Split<'s> {
             |range: &Range<usize>| followed.splices.iter().any(|(other, _)| other == range);
         rewrite.splices.retain(|(range, _)| !is_followed(range));
         rewrite.splices.extend(followed.splices);
-        let stayed = |fragment: &Fragment| {
-            line_of_fragment(&self.note.text, fragment).is_some() && !self.takes(fragment)
-        };
+        let stayed =
+            |fragment: &Fragment| self.line_of(fragment).is_some() && !self.takes(fragment);
         rewrite
             .splices
             .extend(led_elsewhere(text, &self.note.path, stayed));

@@ -201,10 +201,10 @@ fn point(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
     let Ok(note) = vault.read_text(&item.path) else {
         return Ok(());
     };
-    item.line = line_of_fragment(&note.text, fragment);
+    let outline = text::outline(&note.text)?;
+    item.line = line_of_fragment(&note.text, &outline, fragment);
     match (fragment, item.line) {
         (Fragment::Heading(_), Some(line)) => {
-            let outline = text::outline(&note.text)?;
             let index = outline
                 .headings
                 .iter()
@@ -221,11 +221,14 @@ fn point(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
 }
 
 /// The line of the heading or block that a link into a note points to, if it is there.
-pub(crate) fn line_of_fragment(note: &str, fragment: &Fragment) -> Option<usize> {
+pub(crate) fn line_of_fragment(
+    note: &str,
+    outline: &Outline,
+    fragment: &Fragment,
+) -> Option<usize> {
     match fragment {
         Fragment::Heading(headings) => {
-            let outline = text::outline(note).ok()?;
-            match section::find(&outline, &headings.join(text::outline::PATH_SEPARATOR)) {
+            match section::find(outline, &headings.join(text::outline::PATH_SEPARATOR)) {
                 Ok(index) => Some(outline.headings[index].line),
                 // A link, unlike a request, means the first of several.
                 Err(TextError::AmbiguousSection { choices, .. }) => {

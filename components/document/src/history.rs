@@ -214,11 +214,20 @@ impl Action for Diff {
     }
 }
 
+/// A note as it was before a change, which knew it by the name that it had then.
 fn text_before(vault: &Vault, path: &str, change: &str) -> Result<String> {
-    match vault.before(path, change)? {
+    let found = search(vault, path, |candidate| candidate.id == change)?;
+    let (_, then) = found.ok_or_else(|| did_not_touch(change, path))?;
+    match vault.before(&then, change)? {
         Some(blob) => as_text(path, blob.bytes),
         None => Ok(String::new()),
     }
+}
+
+fn did_not_touch(change: &str, path: &str) -> Error {
+    Error::not_found(format!(
+        "change `{change}` did not touch `{path}`: `history` lists those that did"
+    ))
 }
 
 fn text_now(vault: &Vault, path: &str) -> Result<String> {
@@ -231,7 +240,7 @@ fn text_now(vault: &Vault, path: &str) -> Result<String> {
 
 /// A note as a change left it: as it was before the next one, or as it is.
 fn text_after(vault: &Vault, path: &str, change: &str) -> Result<String> {
-    let mut next: Option<String> = None;
+    let mut next = None;
     let found = search(vault, path, |candidate| {
         let is_it = candidate.id == change;
         if !is_it {
@@ -240,9 +249,7 @@ fn text_after(vault: &Vault, path: &str, change: &str) -> Result<String> {
         is_it
     })?;
     match (found, next) {
-        (None, _) => Err(Error::not_found(format!(
-            "change `{change}` did not touch `{path}`"
-        ))),
+        (None, _) => Err(did_not_touch(change, path)),
         (Some(_), None) => text_now(vault, path),
         (Some(_), Some(next)) => text_before(vault, path, &next),
     }
@@ -256,12 +263,13 @@ fn as_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// The latest change of a note that fits.
+/// The latest change of a note that fits, and the note's path just after it.
 fn search(
     vault: &Vault,
     path: &str,
     mut fits: impl FnMut(&Change) -> bool,
-) -> Result<Option<Change>> {
+) -> Result<Option<(Change, String)>> {
+    let mut then = path.to_owned();
     let mut after: Option<String> = None;
     loop {
         let changes = vault.history(Some(path), after.as_deref(), BATCH)?;
@@ -269,10 +277,19 @@ fn search(
             return Ok(None);
         };
         after = Some(last.id.clone());
-        if let Some(found) = changes.into_iter().find(&mut fits) {
-            return Ok(Some(found));
+        for change in changes {
+            if fits(&change) {
+                return Ok(Some((change, then)));
+            }
+            then = path_before(&change, then);
         }
     }
+}
+
+/// Where the note that was at a path after a change was before it.
+fn path_before(change: &Change, path: String) -> String {
+    let renamed = change.files.iter().find(|file| file.path == path);
+    renamed.and_then(|file| file.from.clone()).unwrap_or(path)
 }
 
 /// Undo a change: give `path` for the latest to a note, or `change` for a certain one. All files of that change get back
@@ -307,7 +324,7 @@ impl Action for Undo {
                 let latest = search(vault, &path, |change| {
                     change.undoes.is_none() && !change.undone
                 })?;
-                let latest = latest.ok_or_else(|| {
+                let (latest, _) = latest.ok_or_else(|| {
                     Error::not_found(format!(
                         "no change to `{path}` is left that could be undone"
                     ))

@@ -59,12 +59,8 @@ impl Action for Merge {
             )));
         }
         let name = stem_of(&from.path);
-        let merged = Merged {
-            from: &from.path,
-            into: &into.path,
-            heading: name,
-        };
         let backlinks = Backlinks::to(vault, std::slice::from_ref(&from.path))?;
+        let merged = Merged::new(&from.path, &into.path, name, backlinks.names());
         let own = backlinks.led(&into.path, &into.text, &merged);
         let own_links = own.splices.len();
         let whole = Whole::new(&into, own.apply(&into.text), self.section.as_deref())?;

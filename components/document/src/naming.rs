@@ -1,6 +1,6 @@
 //! Paths that callers give for notes that are not there yet. Notes that are there are found by the SDK.
 
-use notehost_sdk::{Error, Result, is_note, parent_of};
+use notehost_sdk::{Error, Result, Vault, is_note, parent_of};
 
 /// The path of a new note: `.md` is added where it is missing.
 pub(crate) fn new_note(path: &str) -> Result<String> {
@@ -29,6 +29,14 @@ pub(crate) fn destination(from: &str, to: &str) -> Result<String> {
     } else {
         within(parent_of(from), &path)
     })
+}
+
+/// A path with its folder spelt as it is, if it is there: links will be written like it.
+pub(crate) fn spelt(vault: &Vault, path: &str) -> String {
+    match vault.stat(parent_of(path)) {
+        Ok(folder) => within(&folder.path, file_name(path)),
+        Err(_) => path.to_owned(),
+    }
 }
 
 /// A name in a folder; `""` is the vault itself.

@@ -91,7 +91,10 @@ impl Action for Read {
 
     fn text(output: &NoteText) -> String {
         let mut text = heading_line(&output.path, output.lines, &output.etag);
-        if let Some(properties) = &output.properties {
+        // From the first line on, the content shows them itself.
+        if let Some(properties) = &output.properties
+            && output.lines.from > 1
+        {
             text.push_str(&format!(
                 "properties: {}\n",
                 Value::from(properties.clone())

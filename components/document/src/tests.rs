@@ -1,7 +1,10 @@
 //! Every action, called as the host calls it: by name, with JSON.
 
 mod asking;
-mod organising;
+mod history;
+mod joining;
+mod listing;
+mod moving;
 mod reading;
 mod writing;
 

@@ -79,13 +79,18 @@ impl Call {
                 .with_hint("name a folder of notes with `--vault PATH`, or write a config: `notehost config init`"));
         }
         loaded.check()?;
-        options::block_on(async {
+        let is_configured = loaded.file.is_some();
+        let answer = options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
-            self.call(&host).await
-        })?
+            self.call(&host, is_configured).await
+        })??;
+        // The vault is let go of before somebody reads the answer at leisure.
+        Terminal::stdout().print(&answer);
+        Ok(ExitCode::SUCCESS)
     }
 
-    async fn call(&self, host: &Host) -> Result<ExitCode, Failure> {
+    /// What the action answers, as it is to be printed.
+    async fn call(&self, host: &Host, is_configured: bool) -> Result<String, Failure> {
         let domains = host.registry().snapshot();
         let action = domains
             .domain(&self.domain)
@@ -120,8 +125,8 @@ impl Call {
         let terminal = Terminal::stdout();
         let as_json = self.json_output || !terminal.is_terminal();
         match outcome {
-            Ok(reply) if as_json => print_json(&terminal, reply.structured.into()),
-            Ok(reply) => terminal.print(&reply::for_people(&terminal, &reply)),
+            Ok(reply) if as_json => Ok(json_text(&terminal, reply.structured.into())),
+            Ok(reply) => Ok(reply::for_people(&terminal, &reply)),
             Err(error) => {
                 if as_json {
                     print_json(&terminal, error.to_json().into());
@@ -132,11 +137,16 @@ impl Call {
                     fields: &fields,
                     arguments: &arguments,
                 };
-                let hint = error.hint.as_deref().map(|hint| spoken.phrase(hint));
-                return Err(Failure::call(spoken.phrase(&error.message)).with_any_hint(hint));
+                let hint = match error.code {
+                    // Without a config there is no permission to set.
+                    "permission_denied" if !is_configured => {
+                        Some("say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned())
+                    }
+                    _ => error.hint.as_deref().map(|hint| spoken.phrase(hint)),
+                };
+                Err(Failure::call(spoken.phrase(&error.message)).with_any_hint(hint))
             }
         }
-        Ok(ExitCode::SUCCESS)
     }
 
     fn json_arguments(&self) -> Result<Map<String, Value>, Failure> {
@@ -151,11 +161,15 @@ impl Call {
 }
 
 /// One document: on one line for programs, spread out for people.
-pub(super) fn print_json(terminal: &Terminal, value: Value) {
-    let text = if terminal.is_terminal() {
+fn json_text(terminal: &Terminal, value: Value) -> String {
+    if terminal.is_terminal() {
         format!("{value:#}\n")
     } else {
         format!("{value}\n")
-    };
-    terminal.print(&text);
+    }
+}
+
+/// Print one document.
+pub(super) fn print_json(terminal: &Terminal, value: Value) {
+    terminal.print(&json_text(terminal, value));
 }

@@ -7,6 +7,7 @@ use super::terminal::Terminal;
 use crate::config::ConfigError;
 use crate::dispatch::StartError;
 use crate::runtime::LoadError;
+use crate::transport::TransportError;
 
 /// Why a command did not work.
 #[derive(Debug)]
@@ -101,5 +102,11 @@ impl From<StartError> for Failure {
 impl From<LoadError> for Failure {
     fn from(error: LoadError) -> Self {
         Failure::start(error.to_string())
+    }
+}
+
+impl From<TransportError> for Failure {
+    fn from(error: TransportError) -> Self {
+        Failure::start(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
     }
 }

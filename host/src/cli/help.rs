@@ -51,12 +51,9 @@ impl Help {
 fn overview(terminal: &Terminal, domains: &Snapshot) -> String {
     let mut text = super::command_help(None).unwrap_or_default();
     text.push_str(&format!("\n{}\n", terminal.strong("Domains:")));
-    let rows = domains.domains().map(|domain| {
-        vec![
-            domain.name.clone(),
-            first_sentence(&domain.description).to_owned(),
-        ]
-    });
+    let rows = domains
+        .domains()
+        .map(|domain| vec![domain.name.clone(), first_sentence(&domain.description)]);
     text.push_str(&terminal.table(&["domain", "what it is for"], rows));
     text.push_str(&format!(
         "\n{}\n",
@@ -68,7 +65,7 @@ fn overview(terminal: &Terminal, domains: &Snapshot) -> String {
 fn of_domain(terminal: &Terminal, domain: &Domain) -> String {
     let heading = format!("{} {}", domain.name, domain.version);
     let rows = domain.actions.iter().map(|action| {
-        let told = first_sentence(&action.description).to_owned();
+        let told = first_sentence(&action.description);
         vec![
             action.name.clone(),
             effect_word(action.effect).to_owned(),

@@ -26,7 +26,6 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use failure::Failure;
 use terminal::Terminal;
 
 /// An MCP server for folders of Markdown notes whose tools are sandboxed components.

@@ -10,14 +10,11 @@ use crate::registry::Snapshot;
 
 /// A reply for a terminal.
 pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
-    let mut text = match (
-        list(terminal, &reply.structured),
-        diffs(terminal, &reply.structured),
-    ) {
-        (Some(list), _) => list,
-        (None, Some(diffs)) => diffs,
-        (None, None) => terminal.safe(&reply.text).into_owned(),
-    };
+    let structured = &reply.structured;
+    let mut text = list(terminal, structured)
+        .or_else(|| diffs(terminal, structured))
+        .or_else(|| note(terminal, structured))
+        .unwrap_or_else(|| terminal.safe(&reply.text).into_owned());
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -130,6 +127,21 @@ fn moment(milliseconds: u64) -> String {
     )
 }
 
+/// A note that was read: its text as it is, and above it which lines of what.
+fn note(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
+    let path = structured.get("path")?.as_str()?;
+    let content = structured.get("content")?.as_str()?;
+    let line = |which: &str| structured.get("lines")?.get(which)?.as_u64();
+    let place = match (line("from"), line("to"), line("total")) {
+        (Some(from), Some(to), Some(total)) if from > 1 || to < total => {
+            format!("{path}, lines {from}–{to} of {total}")
+        }
+        _ => path.to_owned(),
+    };
+    let place = terminal.faint(&terminal.safe(&place));
+    Some(format!("{place}\n{}", terminal.safe(content)))
+}
+
 /// What a dry run would change.
 fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
     structured
@@ -158,7 +170,7 @@ fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String>
         for line in terminal.safe(said("diff")).lines() {
             let coloured = match line.as_bytes().first() {
                 Some(b'+') => terminal.good(line),
-                Some(b'-') => terminal.warning(line),
+                Some(b'-') => terminal.bad(line),
                 Some(b'@') => terminal.faint(line),
                 _ => line.to_owned(),
             };

@@ -3,6 +3,7 @@
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ impl Serve {
             })?),
             false => None,
         };
+        let named = self.serving.vault.clone();
         let loaded = options::load(given(self.serving, demo.as_ref()))?;
         logging::start(&loaded.running, "info")?;
         check(&loaded)?;
@@ -56,14 +58,11 @@ impl Serve {
                 if demo.is_some() {
                     terminal.print(&tour::walk(&terminal, &host).await);
                 }
-                let served = if demo.is_some() {
-                    "--demo".into()
-                } else {
-                    folder.to_string_lossy()
-                };
-                terminal.print(&waiting(&terminal, &served));
-            } else if let Some(address) = http.filter(|_| demo.is_some() || terminal.is_terminal())
+                terminal.print(&waiting(&terminal, &same_words(named.as_deref(), &folder)));
+            } else if let Some(address) =
+                http.filter(|address| address.port() != 0 && terminal.is_terminal())
             {
+                // A port that the system chooses is told by the transport.
                 terminal.print(&listening(&terminal, address));
             }
             let options = ServeOptions {
@@ -74,7 +73,7 @@ impl Serve {
                 Some(address) => transport::serve_http(Arc::clone(&host), address, options).await,
                 None => transport::serve_stdio(Arc::clone(&host), options).await,
             };
-            served.map_err(|error| Failure::start(format!("cannot go on serving: {error}")))?;
+            served?;
             Ok(ExitCode::SUCCESS)
         })?
     }
@@ -110,17 +109,29 @@ fn check(loaded: &Loaded) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The words that a client has to start us with: those of now, with the folder named from anywhere.
+fn same_words(named: Option<&Path>, folder: &Path) -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| match named {
+        Some(named) if named == Path::new(&word) => folder.as_os_str().to_owned(),
+        _ => word,
+    });
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
+}
+
 /// What a terminal is told in place of an MCP client.
-fn waiting(terminal: &Terminal, served: &str) -> String {
+fn waiting(terminal: &Terminal, words: &[String]) -> String {
     let program = std::env::current_exe()
         .map_or_else(|_| "notehost".to_owned(), |path| path.display().to_string());
     let entry = serde_json::json!({
-        "mcpServers": { "notehost": { "command": program, "args": ["serve", served] } }
+        "mcpServers": { "notehost": { "command": program, "args": words } }
     });
+    let line: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     let command = format!(
-        "claude mcp add notehost -- {} serve {}",
+        "claude mcp add notehost -- {} {}",
         quoted(&program),
-        quoted(served)
+        line.join(" ")
     );
     format!(
         "\n{}\n  A client starts this program itself. For Claude Code:\n    {}\n  For clients that read JSON \

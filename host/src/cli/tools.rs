@@ -60,7 +60,7 @@ pub(super) fn table(terminal: &Terminal, domains: &Snapshot, surface: Surface) -
                 action.name.clone(),
                 effect_word(action.effect).to_owned(),
                 tool_name(surface, &domain.name, &action.name, action.effect),
-                first_sentence(&action.description).to_owned(),
+                first_sentence(&action.description),
             ]);
         }
     }
@@ -105,9 +105,24 @@ pub(super) fn effect_word(effect: Effect) -> &'static str {
 }
 
 /// What a description begins with.
-pub(super) fn first_sentence(description: &str) -> &str {
-    let line = description.lines().next().unwrap_or_default();
-    line.find(". ")
-        .map_or(line, |end| &line[..=end])
-        .trim_end_matches('.')
+pub(super) fn first_sentence(description: &str) -> String {
+    let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
+    let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
+    let end = line.find(". ").unwrap_or(line.len());
+    line[..end].trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_sentence;
+
+    #[test]
+    fn a_sentence_may_run_over_lines() {
+        assert_eq!(
+            first_sentence("List all,\nwith sizes. And more.\n\nElse."),
+            "List all, with sizes"
+        );
+        assert_eq!(first_sentence("Read a note."), "Read a note");
+        assert_eq!(first_sentence(""), "");
+    }
 }

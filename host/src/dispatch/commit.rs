@@ -14,7 +14,7 @@ use crate::vault::{
 };
 
 /// How often a call is run before its caller is told of the conflict.
-const MOST_ATTEMPTS: u32 = 12;
+const MOST_ATTEMPTS: u32 = 40;
 
 /// What became of a run.
 pub(super) enum Landing {

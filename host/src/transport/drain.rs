@@ -145,3 +145,121 @@ impl Unanswered {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult};
+    use rmcp::service::RequestContext;
+    use rmcp::transport::async_rw::AsyncRwTransport;
+    use rmcp::{ErrorData, ServerHandler, ServiceExt};
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    use super::*;
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    /// Answers after as many milliseconds as it is asked to.
+    struct Slow;
+
+    impl ServerHandler for Slow {
+        async fn call_tool(
+            &self,
+            request: CallToolRequestParams,
+            context: RequestContext<RoleServer>,
+        ) -> Result<CallToolResponse, ErrorData> {
+            let wait = request.arguments.unwrap_or_default()["ms"]
+                .as_u64()
+                .unwrap();
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(wait)) => {}
+                () = context.ct.cancelled() => {}
+            }
+            Ok(CallToolResult::success(Vec::new()).into())
+        }
+    }
+
+    /// A server, and the client's ends of the wire.
+    fn serve(closing: CancellationToken) -> (DuplexStream, DuplexStream) {
+        let (to_server, input) = tokio::io::duplex(1 << 20);
+        let (output, from_server) = tokio::io::duplex(1 << 20);
+        tokio::spawn(async move {
+            let wire = AsyncRwTransport::new_server(input, output);
+            let running = Slow
+                .serve(Draining::new(wire, closing, PATIENCE))
+                .await
+                .unwrap();
+            running.waiting().await.unwrap();
+        });
+        (to_server, from_server)
+    }
+
+    fn line(message: &Value) -> String {
+        format!("{message}\n")
+    }
+
+    fn begin() -> String {
+        let client = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" },
+        });
+        line(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client }))
+            + &line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+    }
+
+    fn call(id: u64, wait: u64) -> String {
+        let params = json!({ "name": "slow", "arguments": { "ms": wait } });
+        line(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+    }
+
+    /// The ids that were answered until the server closed its end.
+    async fn answered(mut from_server: DuplexStream) -> BTreeSet<u64> {
+        let mut text = String::new();
+        from_server.read_to_string(&mut text).await.unwrap();
+        let replies = text
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        replies.filter_map(|reply| reply["id"].as_u64()).collect()
+    }
+
+    #[tokio::test]
+    async fn everything_asked_before_the_end_of_input_is_answered() {
+        let (mut to_server, from_server) = serve(CancellationToken::new());
+        let calls: String = (1..=400).map(|id| call(id, id * 7 % 60)).collect();
+        // Longer than rmcp itself would wait.
+        let slow = call(401, 5_500);
+        to_server
+            .write_all((begin() + &calls + &slow).as_bytes())
+            .await
+            .unwrap();
+        drop(to_server);
+        assert_eq!(answered(from_server).await, (0..=401).collect());
+    }
+
+    #[tokio::test]
+    async fn calls_in_flight_finish_when_it_is_time_to_stop() {
+        let closing = CancellationToken::new();
+        let (mut to_server, from_server) = serve(closing.clone());
+        to_server
+            .write_all((begin() + &call(1, 400)).as_bytes())
+            .await
+            .unwrap();
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        closing.cancel();
+        assert_eq!(answered(from_server).await, BTreeSet::from([0, 1]));
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_call_is_not_waited_for() {
+        let (mut to_server, from_server) = serve(CancellationToken::new());
+        let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
+        let messages = begin() + &call(1, 60_000) + &line(&cancel);
+        to_server.write_all(messages.as_bytes()).await.unwrap();
+        drop(to_server);
+        let answered = tokio::time::timeout(PATIENCE / 2, answered(from_server))
+            .await
+            .unwrap();
+        assert_eq!(answered, BTreeSet::from([0]));
+    }
+}

@@ -25,23 +25,40 @@ pub(super) fn is_common(argument: &str) -> bool {
     COMMON_ARGUMENTS.contains(&argument)
 }
 
-/// A text in one line, up to the end of its first sentence, and no longer than `limit` bytes.
+/// A text in one line, up to the end of its first sentence, in no more than `limit` bytes.
 pub(super) fn first_sentence(text: &str, limit: usize) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = line
         .split_once(". ")
         .map_or(line.as_str(), |(sentence, _)| sentence);
-    cut(sentence.trim_end_matches('.'), limit)
+    let sentence = sentence.trim_end_matches('.');
+    if sentence.len() <= limit {
+        return sentence.to_owned();
+    }
+    first_clauses(sentence, limit).unwrap_or_else(|| cut(sentence, limit))
+}
+
+/// The clauses of a sentence that fit: half a thought misleads, a whole one that is short does not.
+fn first_clauses(sentence: &str, limit: usize) -> Option<String> {
+    let ends = sentence.match_indices([';', ':', ',']).map(|(at, _)| at);
+    let ends = ends.chain(sentence.match_indices(" (").map(|(at, _)| at));
+    let end = ends
+        .filter(|end| (1..=limit).contains(end) && is_balanced(&sentence[..*end]))
+        .max()?;
+    Some(sentence[..end].to_owned())
+}
+
+/// Whether no parenthesis and no code is left open.
+fn is_balanced(text: &str) -> bool {
+    text.matches('(').count() == text.matches(')').count()
+        && text.matches('`').count().is_multiple_of(2)
 }
 
 fn cut(text: &str, limit: usize) -> String {
-    if text.len() <= limit {
-        return text.to_owned();
-    }
     let mut short = String::new();
     for part in text.split(' ') {
-        if short.len() + part.len() + 4 > limit {
+        if short.len() + part.len() + '…'.len_utf8() > limit {
             break;
         }
         short.push_str(part);
@@ -93,7 +110,7 @@ pub(super) fn of_tool(domain: &Domain, actions: &[&Action]) -> String {
             text
         })
     };
-    [72, 60, 48, 36, 0]
+    [56, 48, 40, 32, 0]
         .into_iter()
         .map(lines)
         .find(|text| text.len() <= DESCRIPTION_BYTES)

@@ -10,10 +10,9 @@ use std::task::Poll;
 
 use arc_swap::ArcSwapOption;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -156,7 +155,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.offered().tools.clone();
-        Ok(ListToolsResult::with_all_items(tools).with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -172,9 +171,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let snapshot = self.0.host.registry().snapshot();
+        let offered = self.offered();
         let arguments = request.arguments.unwrap_or_default();
-        let outcome = match resolve(&snapshot, &request.name, arguments) {
+        let outcome = match resolve(&offered.snapshot, &offered.tools, &request.name, arguments) {
             Ok(Target::Call {
                 domain,
                 action,
@@ -272,4 +271,21 @@ fn panic_words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "without a word".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_ends_only_its_own_call() {
+        assert_eq!(contained(async { 1 }).await, Ok(1));
+        let words = contained(async { panic!("{}", "boom") }).await;
+        assert_eq!(words, Err::<(), _>("boom".to_owned()));
+    }
+
+    #[test]
+    fn instructions_are_short_enough_for_every_client() {
+        assert!(INSTRUCTIONS.len() <= 2048);
+    }
 }

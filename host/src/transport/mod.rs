@@ -14,6 +14,8 @@ mod schema;
 mod shutdown;
 mod stdio;
 mod surface;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::net::SocketAddr;

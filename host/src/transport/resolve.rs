@@ -2,6 +2,7 @@
 //! the surface, because many clients keep the list they saw first. Whether the action exists and may be called is
 //! for `dispatch` to say: it also knows what is switched off.
 
+use rmcp::model::Tool;
 use serde_json::{Map, Value};
 
 use super::{finder, help};
@@ -46,9 +47,10 @@ impl From<CallError> for Unresolved {
     }
 }
 
-/// What is meant by a call of this tool.
+/// What is meant by a call of this tool; `offered` are those that clients were shown.
 pub(super) fn resolve(
     snapshot: &Snapshot,
+    offered: &[Tool],
     tool: &str,
     mut arguments: Map<String, Value>,
 ) -> Result<Target, Unresolved> {
@@ -76,7 +78,7 @@ pub(super) fn resolve(
             arguments,
         });
     }
-    let near = nearest(snapshot, tool);
+    let near = nearest(snapshot, offered, tool);
     if near.is_empty() {
         return Err(Unresolved::UnknownTool);
     }
@@ -161,25 +163,23 @@ fn pick(
 }
 
 /// The names that are most like this one, the best first.
-fn nearest(snapshot: &Snapshot, tool: &str) -> Vec<String> {
+fn nearest(snapshot: &Snapshot, offered: &[Tool], tool: &str) -> Vec<String> {
     let tool = tool.to_lowercase();
-    let mut near: Vec<(f64, String)> = snapshot
-        .domains()
-        .flat_map(|domain| {
-            let flat = domain
-                .actions
-                .iter()
-                .map(|action| flat_name(&domain.name, &action.name));
-            let split = [Effect::Read, Effect::Write, Effect::Delete]
-                .map(|effect| split_tool(&domain.name, effect));
-            std::iter::once(domain.name.clone())
-                .chain(split)
-                .chain(flat)
-        })
+    let flat = snapshot.domains().flat_map(|domain| {
+        domain
+            .actions
+            .iter()
+            .map(|action| flat_name(&domain.name, &action.name))
+    });
+    let mut near: Vec<(f64, String)> = offered
+        .iter()
+        .map(|tool| tool.name.to_string())
+        .chain(flat)
         .map(|name| (strsim::jaro_winkler(&tool, &name), name))
         .filter(|(alike, _)| *alike >= ALIKE)
         .collect();
     near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    near.dedup();
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

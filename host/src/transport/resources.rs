@@ -3,7 +3,7 @@
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Map, Value, json};
@@ -45,7 +45,6 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_description("What an action does, takes and answers")
         .with_mime_type(MARKDOWN);
     ListResourceTemplatesResult::with_all_items(vec![note, help])
-        .with_cache_scope(CacheScope::Private)
 }
 
 /// A page of the notes. The cursor is the vault's id and the domain's own cursor within it.
@@ -70,9 +69,7 @@ pub(super) async fn list(
         .domain("document")
         .is_some_and(|domain| domain.action("list").is_some());
     let Some(vault) = vault.filter(|_| can_list) else {
-        return Ok(
-            ListResourcesResult::with_all_items(Vec::new()).with_cache_scope(CacheScope::Private)
-        );
+        return Ok(ListResourcesResult::with_all_items(Vec::new()));
     };
     let mut arguments = schema::object(json!({ "recursive": true, "limit": PAGE }));
     if let Some(within) = within {
@@ -87,7 +84,7 @@ pub(super) async fn list(
         .flatten()
         .filter_map(|item| note(&vault, item))
         .collect();
-    let mut page = ListResourcesResult::with_all_items(notes).with_cache_scope(CacheScope::Private);
+    let mut page = ListResourcesResult::with_all_items(notes);
     let next_vault = || vaults.iter().skip_while(|id| **id != vault).nth(1).cloned();
     page.next_cursor = match reply.structured.get("next_cursor").and_then(Value::as_str) {
         Some(next) => Some(format!("{vault}/{next}")),
@@ -126,7 +123,7 @@ pub(super) async fn read(
         return Err(absent(uri));
     };
     let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN);
-    Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
+    Ok(ReadResourceResult::new(vec![contents]))
 }
 
 /// A whole note, however many replies that takes.

@@ -212,3 +212,76 @@ fn guessed(schema: &Map<String, Value>) -> &'static str {
         _ => "object",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_clients_refuse_is_said_plainly() {
+        let given = object(json!({
+            "type": "object",
+            "$defs": { "Tag": { "type": "string", "description": "A tag" }, "Loop": { "$ref": "#/$defs/Loop" } },
+            "properties": {
+                "tag": { "$ref": "#/$defs/Tag" },
+                "maybe": { "type": ["integer", "null"], "default": null },
+                "either": { "anyOf": [{ "type": "boolean" }, { "type": "null" }] },
+                "kind": { "oneOf": [{ "const": "a" }, { "const": "b" }] },
+                "any": true,
+                "loop": { "$ref": "#/$defs/Loop" },
+            },
+            "required": ["tag"],
+        }));
+        let plain = plain(&given);
+        assert_eq!(
+            plain["properties"]["tag"],
+            json!({ "type": "string", "description": "A tag" })
+        );
+        assert_eq!(plain["properties"]["maybe"], json!({ "type": "integer" }));
+        assert_eq!(plain["properties"]["either"], json!({ "type": "boolean" }));
+        assert_eq!(
+            plain["properties"]["kind"],
+            json!({ "enum": ["a", "b"], "type": "string" })
+        );
+        assert_eq!(plain["properties"]["any"], json!({ "type": "object" }));
+        assert_eq!(plain["properties"]["loop"], json!({ "type": "object" }));
+        assert_eq!(plain["required"], json!(["tag"]));
+        assert!(!plain.contains_key("$defs"));
+    }
+
+    #[test]
+    fn two_arguments_of_one_name_meet_in_the_wider_schema() {
+        let meet = |one: Value, other: Value| Value::Object(widen(object(one), &object(other)));
+        for (one, other, wide) in [
+            (
+                json!({ "type": "string", "description": "one" }),
+                json!({ "type": "string", "description": "other" }),
+                json!({ "type": "string", "description": "one" }),
+            ),
+            (
+                json!({ "type": "integer", "minimum": 1 }),
+                json!({ "type": "number", "minimum": 2 }),
+                json!({ "type": "number" }),
+            ),
+            (
+                json!({ "type": "string", "enum": ["a", "b"] }),
+                json!({ "type": "string", "enum": ["b", "c"] }),
+                json!({ "type": "string", "enum": ["a", "b", "c"] }),
+            ),
+            (
+                json!({ "type": "string", "enum": ["a"] }),
+                json!({ "type": "string" }),
+                json!({ "type": "string" }),
+            ),
+            (
+                json!({ "type": "string" }),
+                json!({ "type": "array", "items": { "type": "string" } }),
+                json!({ "type": "array", "items": { "type": "string" } }),
+            ),
+        ] {
+            assert_eq!(meet(one, other), wide);
+        }
+    }
+}

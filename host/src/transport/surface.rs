@@ -11,8 +11,16 @@ use crate::config::Surface;
 use crate::registry::{Action, Domain, Snapshot};
 use crate::vault::Effect;
 
-/// An argument's description in the tool of a whole domain.
-const ARGUMENT_BYTES: usize = 72;
+/// An argument's description in the tool of a whole domain. `help` has the rest.
+const ARGUMENT_BYTES: usize = 56;
+
+/// The same, for what lies within an argument and for what every action takes.
+const MINOR_BYTES: usize = 32;
+
+/// What the tool of a whole domain does not say of an argument: it may differ from action to action.
+const UNTOLD: [&str; 6] = [
+    "default", "minimum", "maximum", "minItems", "maxItems", "pattern",
+];
 
 /// The tools of a surface.
 pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
@@ -112,7 +120,8 @@ fn annotations(title: String, actions: &[&Action]) -> ToolAnnotations {
 struct Argument<'a> {
     name: String,
     schema: Map<String, Value>,
-    actions: Vec<&'a str>,
+    /// The actions that take it, with what each says of it.
+    actions: Vec<(&'a str, String)>,
 }
 
 /// The arguments of all these actions side by side, with the action's name before them. Only the action is
@@ -121,15 +130,16 @@ fn union(actions: &[&Action]) -> JsonObject {
     let mut arguments: Vec<Argument<'_>> = Vec::new();
     for action in actions {
         for (name, argument) in schema::properties(&schema::plain(&action.input)) {
+            let said = (action.name.as_str(), description(argument).to_owned());
             match arguments.iter_mut().find(|known| known.name == name) {
                 Some(known) => {
                     known.schema = schema::widen(std::mem::take(&mut known.schema), argument);
-                    known.actions.push(&action.name);
+                    known.actions.push(said);
                 }
                 None => arguments.push(Argument {
                     name: name.to_owned(),
                     schema: argument.clone(),
-                    actions: vec![&action.name],
+                    actions: vec![said],
                 }),
             }
         }
@@ -156,21 +166,71 @@ fn union(actions: &[&Action]) -> JsonObject {
 
 /// An argument in few words, with the actions that take it where they are few.
 fn brief(argument: Argument<'_>) -> Map<String, Value> {
-    let mut schema = argument.schema;
-    // A default may differ from action to action, and `help` tells it.
-    schema.remove("default");
-    let about = schema
-        .get("description")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let mut about = help::first_sentence(about, ARGUMENT_BYTES);
-    if argument.actions.len() <= 2 {
-        about = format!("{about} ({})", argument.actions.join(", "));
+    let common = help::is_common(&argument.name);
+    let limit = if common { MINOR_BYTES } else { ARGUMENT_BYTES };
+    let mut about = help::first_sentence(argument.usual_description(), limit);
+    if let [_] | [_, _] = argument.actions.as_slice()
+        && !common
+    {
+        let names: Vec<&str> = argument.actions.iter().map(|(name, _)| *name).collect();
+        about = format!("{about} ({})", names.join(", "));
     }
+    let mut schema = argument.schema;
+    shorten(&mut schema);
     if about.is_empty() {
         schema.remove("description");
     } else {
         schema.insert("description".into(), about.trim().into());
     }
     schema
+}
+
+impl Argument<'_> {
+    /// What most of the actions say of it: the first may be the exception.
+    fn usual_description(&self) -> &str {
+        let said = |text: &str| {
+            self.actions
+                .iter()
+                .filter(|(_, other)| other == text)
+                .count()
+        };
+        let most = self
+            .actions
+            .iter()
+            .map(|(_, text)| said(text))
+            .max()
+            .unwrap_or_default();
+        let usual = self
+            .actions
+            .iter()
+            .map(|(_, text)| text.as_str())
+            .find(|text| said(text) == most);
+        usual.unwrap_or_default()
+    }
+}
+
+/// Takes out what is checked when the action is called, and shortens the words within.
+fn shorten(schema: &mut Map<String, Value>) {
+    schema.retain(|keyword, _| !UNTOLD.contains(&keyword.as_str()));
+    let words = help::first_sentence(description(schema), MINOR_BYTES);
+    if schema.contains_key("description") {
+        schema.insert("description".into(), words.into());
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties
+            .values_mut()
+            .filter_map(Value::as_object_mut)
+            .for_each(shorten);
+    }
+    if let Some(Value::Object(items)) = schema.get_mut("items") {
+        items.remove("description");
+        shorten(items);
+    }
+}
+
+fn description(schema: &Map<String, Value>) -> &str {
+    schema
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }

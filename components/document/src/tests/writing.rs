@@ -87,17 +87,19 @@ fn a_template_is_filled_in() {
 #[test]
 fn paths_that_cannot_be_are_refused() {
     let vault = vault();
-    for path in ["", "Work/", "../x", "/etc/x", "a//b", "a\u{0}b"] {
+    for path in [
+        "",
+        "Work/",
+        "../x",
+        "/etc/x",
+        "a//b",
+        "a\u{0}b",
+        ".obsidian/x",
+        "Work/.hidden",
+    ] {
         assert_eq!(
             refused(&vault, "create", json!({ "path": path })).code(),
             "validation_error",
-            "{path}"
-        );
-    }
-    for path in [".obsidian/x", ".notehost/x.md", "Work/.hidden"] {
-        assert_eq!(
-            refused(&vault, "create", json!({ "path": path })).code(),
-            "permission_denied",
             "{path}"
         );
     }
@@ -122,6 +124,28 @@ fn update_keeps_the_frontmatter_and_line_endings() {
         json!({ "path": "A", "content": "x\ny\n" }),
     );
     assert_eq!(again, json!({ "path": "A.md", "changed": false }));
+}
+
+#[test]
+fn frontmatter_that_is_given_back_is_not_doubled() {
+    let vault = vault()
+        .with("A.md", "---\r\na: 1\r\n---\r\nold\r\n")
+        .with("B.md", "b\n");
+    ok(
+        &vault,
+        "update",
+        json!({ "path": "A", "content": "---\na: 1\n---\nnew\n" }),
+    );
+    assert_eq!(vault.text("A.md").unwrap(), "---\r\na: 1\r\n---\r\nnew\r\n");
+    for path in ["A", "B"] {
+        let error = refused(
+            &vault,
+            "update",
+            json!({ "path": path, "content": "---\na: 2\n---\nnew\n" }),
+        );
+        assert_eq!(error.code(), "validation_error");
+        assert!(error.message().contains("`set_properties`"));
+    }
 }
 
 #[test]

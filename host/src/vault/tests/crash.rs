@@ -63,6 +63,16 @@ fn child() {
 }
 
 fn run_child(fixture: &Fixture, script: &str, fail_point: &str) -> bool {
+    run_child_on_full_disk(fixture, script, fail_point, "")
+}
+
+/// Whether the child lived to its end.
+fn run_child_on_full_disk(
+    fixture: &Fixture,
+    script: &str,
+    fail_point: &str,
+    full_disk: &str,
+) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
@@ -72,6 +82,7 @@ fn run_child(fixture: &Fixture, script: &str, fail_point: &str) -> bool {
         .env(CHILD, fixture.temp.path())
         .env("NOTEHOST_TEST_SCRIPT", script)
         .env("NOTEHOST_FAIL_POINT", fail_point)
+        .env("NOTEHOST_FAIL_ENOSPC", full_disk)
         .output()
         .unwrap()
         .status;
@@ -142,6 +153,31 @@ fn a_commit_that_dies_is_wholly_there_or_wholly_absent() {
         died > 40 && landed > 10 && absent > 10,
         "{died} {landed} {absent}"
     );
+}
+
+#[test]
+fn a_rollback_that_dies_goes_on_as_one() {
+    for fail_point in [
+        "rollback-begin",
+        "rollback-step:1",
+        "rollback-step:4",
+        "rollback-end",
+    ] {
+        let mut fixture = Fixture::new(&files());
+        let before = fixture.files();
+        fixture.vault = None;
+        assert!(!run_child_on_full_disk(
+            &fixture,
+            "many",
+            fail_point,
+            "apply-put:2"
+        ));
+        let _ = run_child(&fixture, "nothing", "recover-step:2");
+        assert_eq!(outcome(&mut fixture, fail_point), before, "{fail_point}");
+        assert!(!fixture.folder().join("New").exists(), "{fail_point}");
+        assert!(fixture.begin().history(None, None, 9).unwrap().is_empty());
+        assert!(fixture.begin().trash(None, 9).unwrap().is_empty());
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@
 use std::ops::Range;
 
 use comrak::nodes::NodeValue;
-use comrak::{Arena, Options, parse_document};
+use comrak::{Arena, parse_document};
 
 use super::inline::container_prefix;
+use crate::text::dialect;
 
 /// What a run of whole lines is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,28 +100,10 @@ fn cells(body: &str, row: Range<usize>, leaves: &mut Vec<Leaf>) {
     });
 }
 
-fn options() -> Options<'static> {
-    let mut options = Options::default();
-    options.extension.table = true;
-    options.extension.strikethrough = true;
-    options.extension.tasklist = true;
-    options.extension.footnotes = true;
-    options.extension.math_dollars = true;
-    options.extension.wikilinks_title_after_pipe = true;
-    options.extension.ofm_callouts = true;
-    options.extension.ofm_comments = true;
-    options.extension.highlight = true;
-    options.extension.cjk_friendly_emphasis = true;
-    options.parse.relaxed_tasklist_matching = true;
-    // Otherwise definitions of footnotes move to the end, and unused ones vanish from the tree.
-    options.parse.leave_footnote_definitions = true;
-    options
-}
-
 /// The blocks of `body` that matter, as ranges of lines counted from 0, in order.
 fn by_tree(body: &str) -> Vec<(Range<usize>, Lines)> {
     let arena = Arena::new();
-    let root = parse_document(&arena, body, &options());
+    let root = parse_document(&arena, body, &dialect::options());
     let mut blocks = Vec::new();
     for node in root.descendants() {
         let data = node.data();

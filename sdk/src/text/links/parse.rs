@@ -2,6 +2,7 @@
 //! file: where prose is in `blocks`, links within prose in `inline`, links in the frontmatter in `properties`.
 
 use super::{Link, blocks, inline, properties};
+use crate::text::frontmatter;
 
 /// The links of a note, in the order in which they begin.
 ///
@@ -18,10 +19,13 @@ fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
         return Vec::new();
     }
     let mut links = Vec::new();
-    let body = properties::body_start(note);
-    if body > 0 {
-        properties::scan(note, 0..body, &mut links);
-    }
+    let body = match frontmatter::locate(note) {
+        Some(found) => {
+            properties::scan(note, found.yaml, &mut links);
+            found.block.end
+        }
+        None => 0,
+    };
     if note[body..].contains('[') {
         for leaf in blocks::leaves(&note[body..], max_tree) {
             let range = body + leaf.range.start..body + leaf.range.end;

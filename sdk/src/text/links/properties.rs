@@ -8,28 +8,7 @@ use std::ops::Range;
 
 use super::{Kind, Link, Notation, inline, syntax};
 
-/// Where the body of a note begins: after its frontmatter, or at 0 without one.
-pub(super) fn body_start(note: &str) -> usize {
-    let start = if note.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
-    let mut lines = note[start..].split_inclusive('\n');
-    let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
-        return 0;
-    };
-    let mut end = start + first.len();
-    for line in lines {
-        end += line.len();
-        if line.trim_end() == "---" {
-            return end;
-        }
-    }
-    0
-}
-
-/// Append the links of the frontmatter `range` of `note` to `links`.
+/// Append the links of the YAML at `range` of `note` to `links`.
 pub(super) fn scan(note: &str, range: Range<usize>, links: &mut Vec<Link>) {
     let mut scan = Scan {
         note,

@@ -1,0 +1,137 @@
+//! The process ends, or the disk is full, exactly at each step of commit and recovery.
+
+use std::process::Command;
+
+use notehost::vault::FAIL_POINTS;
+use serde_json::json;
+
+use super::garden::{Deed, Files, Oracle, all_files, assert_nothing_left_over, plant};
+use crate::support::client::{Client, error_code};
+use crate::support::place::Place;
+
+const NOTEBOOK: &str = "Oak";
+
+/// One of each kind: several files with a rename, one file, a removal, a new file in a new folder, a whole notebook,
+/// and a component's own store.
+fn deeds() -> Vec<Deed> {
+    let deed = |name, arguments| Deed { name, arguments };
+    vec![
+        deed("document.rename", json!({"path": "Oak hub 0", "to": "Oak hub 9"})),
+        deed("document.append", json!({"path": "Oak 1", "text": "a line"})),
+        deed("document.remove", json!({"paths": ["Oak 2", "Oak 3"], "links": "unlink"})),
+        deed("document.create", json!({"path": "Oak/New/Folder/Note.md", "content": "text\n"})),
+        deed("notebook.rename", json!({"notebook": "Oak", "to": "Elm"})),
+        deed("notebook.configure", json!({"notebook": "Oak", "description": "a tree"})),
+    ]
+}
+
+fn planted() -> (Place, std::path::PathBuf) {
+    let place = Place::new();
+    plant(&place, NOTEBOOK);
+    let config = place.config_file(&place.settings());
+    (place, config)
+}
+
+fn started(place: &Place, config: &std::path::Path, variable: &str, value: &str) -> Client {
+    Client::spawn(
+        Command::new(env!("CARGO_BIN_EXE_notehost"))
+            .args(["serve", "--config"])
+            .arg(config)
+            .arg("--state")
+            .arg(place.state())
+            .env(variable, value),
+    )
+}
+
+/// After a plain start the notebook is as before or as after, and nothing is left over.
+async fn assert_whole(place: &Place, config: &std::path::Path, oracle: &Oracle, before: &Files, deed: &Deed, what: &str) -> bool {
+    drop(Client::start(config, &place.state()));
+    assert_nothing_left_over(&place.vault());
+    let now = all_files(&place.vault());
+    let after = oracle.after(before, deed).await;
+    assert!(now == *before || now == after, "{what}: {} is torn", deed.name);
+    now == after
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
+    let oracle = Oracle::new().await;
+    let mut reached = Vec::new();
+    for point in FAIL_POINTS.iter().filter(|point| !point.starts_with("recover")) {
+        for deed in deeds() {
+            // Some steps happen several times in one commit: the second time is another place to stop.
+            for nth in 1..=2 {
+                let (place, config) = planted();
+                let before = all_files(&place.vault());
+                let what = format!("{point}:{nth}");
+                let mut client = started(&place, &config, "NOTEHOST_FAIL_POINT", &what);
+                client.shake_hands();
+                let id = client.send_call(deed.name, deed.arguments.clone());
+                let answered = client.answer_unless_it_ends(id);
+                let ended = answered.is_none();
+                drop(client);
+                let there = assert_whole(&place, &config, &oracle, &before, &deed, &what).await;
+                assert!(ended || there || before == all_files(&place.vault()), "{what}");
+                if ended {
+                    reached.push(*point);
+                } else {
+                    break;
+                }
+            }
+        }
+    }
+    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("commit") || point.starts_with("apply")) {
+        assert!(reached.contains(point), "no deed ever reached {point}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ending_at_any_step_of_recovery_is_recovered_from() {
+    let oracle = Oracle::new().await;
+    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("recover")) {
+        let (place, config) = planted();
+        let before = all_files(&place.vault());
+        let deed = &deeds()[0];
+        let mut client = started(&place, &config, "NOTEHOST_FAIL_POINT", "commit-journal-placed");
+        client.shake_hands();
+        let id = client.send_call(deed.name, deed.arguments.clone());
+        assert!(client.answer_unless_it_ends(id).is_none(), "the journal is placed in every such commit");
+        drop(client);
+        let mut recovering = started(&place, &config, "NOTEHOST_FAIL_POINT", point);
+        let status = recovering.process().wait().expect("it ends");
+        assert!(!status.success(), "{point} is never reached");
+        drop(recovering);
+        let there = assert_whole(&place, &config, &oracle, &before, deed, point).await;
+        assert!(there, "{point}: a commit with a journal is finished");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_at_any_step_changes_nothing_or_everything() {
+    let oracle = Oracle::new().await;
+    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("commit") || point.starts_with("apply")) {
+        for deed in deeds() {
+            let (place, config) = planted();
+            let before = all_files(&place.vault());
+            let mut client = started(&place, &config, "NOTEHOST_FAIL_ENOSPC", point);
+            client.shake_hands();
+            let result = client.call(deed.name, deed.arguments.clone());
+            let failed = error_code(&result);
+            let now = all_files(&place.vault());
+            if failed.is_some() {
+                assert_eq!(failed, Some("unavailable"), "{point}: {result}");
+                assert!(now == before, "{point}: {} failed and changed something", deed.name);
+            } else {
+                let after = oracle.after(&before, &deed).await;
+                assert!(now == after, "{point}: {} was answered and is not there", deed.name);
+            }
+            // Where the deed did not reach the point, this one may. Then the disk has room again.
+            client.call("document.append", json!({"path": "Oak 5", "text": "more"}));
+            let again = client.call("document.append", json!({"path": "Oak 5", "text": "more"}));
+            assert_eq!(error_code(&again), None, "{point}: {again}");
+            drop(client);
+            drop(Client::start(&config, &place.state()));
+            assert_nothing_left_over(&place.vault());
+        }
+    }
+}
