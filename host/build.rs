@@ -17,7 +17,10 @@ fn main() {
         .expect("the host lies in the workspace")
         .to_owned();
     for watched in ["components", "sdk", "wit", "Cargo.lock"] {
-        println!("cargo::rerun-if-changed={}", workspace.join(watched).display());
+        println!(
+            "cargo::rerun-if-changed={}",
+            workspace.join(watched).display()
+        );
     }
     let names = component_names(&workspace.join("components"));
     ask_for_target();
@@ -49,10 +52,16 @@ fn ask_for_target() {
     if Path::new(&folder).exists() {
         return;
     }
-    println!("cargo::warning=the target {TARGET} is missing: installing it with `rustup target add {TARGET}`");
-    let added = Command::new("rustup").args(["target", "add", TARGET]).status();
+    println!(
+        "cargo::warning=the target {TARGET} is missing: installing it with `rustup target add {TARGET}`"
+    );
+    let added = Command::new("rustup")
+        .args(["target", "add", TARGET])
+        .status();
     if !added.is_ok_and(|status| status.success()) {
-        panic!("the target {TARGET} is missing and rustup could not add it: run `rustup target add {TARGET}`");
+        panic!(
+            "the target {TARGET} is missing and rustup could not add it: run `rustup target add {TARGET}`"
+        );
     }
 }
 
@@ -62,7 +71,14 @@ fn build(workspace: &Path, names: &[String]) -> PathBuf {
     let mut cargo = Command::new(env::var_os("CARGO").expect("cargo sets it"));
     cargo
         .current_dir(workspace)
-        .args(["build", "--release", "--locked", "--target", TARGET, "--target-dir"])
+        .args([
+            "build",
+            "--release",
+            "--locked",
+            "--target",
+            TARGET,
+            "--target-dir",
+        ])
         .arg(&target);
     for name in names {
         cargo.args(["--package", &format!("notehost-{name}")]);
@@ -87,15 +103,24 @@ fn build(workspace: &Path, names: &[String]) -> PathBuf {
         cargo.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
     }
     let status = cargo.status().expect("cargo runs");
-    assert!(status.success(), "the components could not be built for {TARGET}");
+    assert!(
+        status.success(),
+        "the components could not be built for {TARGET}"
+    );
     target.join(TARGET).join("release")
 }
 
 /// Where cargo finds its registry and its network settings.
 fn is_users_own(variable: &str) -> bool {
-    ["CARGO_HOME", "CARGO_NET", "CARGO_HTTP", "CARGO_REGISTR", "CARGO_SOURCE"]
-        .iter()
-        .any(|prefix| variable.starts_with(prefix))
+    [
+        "CARGO_HOME",
+        "CARGO_NET",
+        "CARGO_HTTP",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE",
+    ]
+    .iter()
+    .any(|prefix| variable.starts_with(prefix))
 }
 
 /// A folder beside the host's own build, shared by all profiles.
@@ -112,7 +137,10 @@ fn embed(workspace: &Path, names: &[String], built: &Path) {
     let mut source = String::from("/// All of them.\npub static EMBEDDED: &[Embedded] = &[\n");
     for name in names {
         let wasm = built.join(format!("notehost_{name}.wasm"));
-        let description = workspace.join("components").join(name).join("description.json");
+        let description = workspace
+            .join("components")
+            .join(name)
+            .join("description.json");
         writeln!(
             source,
             "    Embedded {{ name: {name:?}, wasm: include_bytes!({:?}), description: include_str!({:?}) }},",

@@ -43,9 +43,16 @@ impl Arena {
         let mut settings = settings(&place);
         change(&mut settings);
         let host = place.host(settings).await;
-        assert!(host.registry().snapshot().broken().is_empty(), "the enemy is let in");
+        assert!(
+            host.registry().snapshot().broken().is_empty(),
+            "the enemy is let in"
+        );
         let before = place.snapshot();
-        Arena { place, host, before }
+        Arena {
+            place,
+            host,
+            before,
+        }
     }
 
     async fn attack(&self, action: &str, arguments: Value) -> Result<Reply, CallError> {
@@ -55,7 +62,9 @@ impl Arena {
     /// An attack that must fail.
     async fn refused(&self, action: &str) -> CallError {
         let arguments = json!({"path": "Open/Note.md"});
-        self.attack(action, arguments).await.expect_err("the attack fails")
+        self.attack(action, arguments)
+            .await
+            .expect_err("the attack fails")
     }
 
     /// Nothing changed, and others go on.
@@ -83,7 +92,8 @@ fn treasury() -> Place {
     place.write(".git/config", "xyzzy");
     place.write(".trash/Old.md", "xyzzy");
     place.write("Open/.hidden/Note.md", "xyzzy");
-    std::fs::write(place.outside().join("secret.md"), "the word is plugh\n").expect("a file outside");
+    std::fs::write(place.outside().join("secret.md"), "the word is plugh\n")
+        .expect("a file outside");
     place.link("Open/Away", place.outside());
     place.link("Open/Away.md", place.outside().join("secret.md"));
     place.link("Open/Relative.md", "../../outside/secret.md");
@@ -95,12 +105,17 @@ fn treasury() -> Place {
 
 fn settings(place: &Place) -> Settings {
     let mut settings = place.settings();
-    settings.permissions.notebooks.insert("Hidden".into(), Tier::None);
+    settings
+        .permissions
+        .notebooks
+        .insert("Hidden".into(), Tier::None);
     let grant = GrantSettings {
         write: vec!["Open/**".into()],
         ..GrantSettings::default()
     };
-    settings.components.insert("hostile".into(), component(guest("hostile"), grant));
+    settings
+        .components
+        .insert("hostile".into(), component(guest("hostile"), grant));
     settings.limits.call_ms = 60_000;
     settings.limits.host_calls = 20_000;
     settings.limits.staged_bytes = 8 << 20;

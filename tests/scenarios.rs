@@ -16,7 +16,11 @@ async fn every_transcript_still_happens() {
     let update = std::env::var_os("UPDATE").is_some();
     let mut failed = String::new();
     for file in transcript::files(&folder) {
-        let name = file.strip_prefix(&folder).expect("it lies there").display().to_string();
+        let name = file
+            .strip_prefix(&folder)
+            .expect("it lies there")
+            .display()
+            .to_string();
         if !name.contains(&wanted) {
             continue;
         }
@@ -37,7 +41,14 @@ async fn every_transcript_still_happens() {
             continue;
         }
         let diff = TextDiff::from_lines(recorded.as_str(), played.as_str());
-        let _ = writeln!(failed, "{}", diff.unified_diff().header(&name, "what happened"));
+        let _ = writeln!(
+            failed,
+            "{}",
+            diff.unified_diff().header(&name, "what happened")
+        );
     }
-    assert!(failed.is_empty(), "{failed}\nIf that is as it should be: UPDATE=1 cargo test scenarios");
+    assert!(
+        failed.is_empty(),
+        "{failed}\nIf that is as it should be: UPDATE=1 cargo test scenarios"
+    );
 }

@@ -16,12 +16,27 @@ const NOTEBOOK: &str = "Oak";
 fn deeds() -> Vec<Deed> {
     let deed = |name, arguments| Deed { name, arguments };
     vec![
-        deed("document.rename", json!({"path": "Oak hub 0", "to": "Oak hub 9"})),
-        deed("document.append", json!({"path": "Oak 1", "text": "a line"})),
-        deed("document.remove", json!({"paths": ["Oak 2", "Oak 3"], "links": "unlink"})),
-        deed("document.create", json!({"path": "Oak/New/Folder/Note.md", "content": "text\n"})),
+        deed(
+            "document.rename",
+            json!({"path": "Oak hub 0", "to": "Oak hub 9"}),
+        ),
+        deed(
+            "document.append",
+            json!({"path": "Oak 1", "text": "a line"}),
+        ),
+        deed(
+            "document.remove",
+            json!({"paths": ["Oak 2", "Oak 3"], "links": "unlink"}),
+        ),
+        deed(
+            "document.create",
+            json!({"path": "Oak/New/Folder/Note.md", "content": "text\n"}),
+        ),
         deed("notebook.rename", json!({"notebook": "Oak", "to": "Elm"})),
-        deed("notebook.configure", json!({"notebook": "Oak", "description": "a tree"})),
+        deed(
+            "notebook.configure",
+            json!({"notebook": "Oak", "description": "a tree"}),
+        ),
     ]
 }
 
@@ -44,12 +59,23 @@ fn started(place: &Place, config: &std::path::Path, variable: &str, value: &str)
 }
 
 /// After a plain start the notebook is as before or as after, and nothing is left over.
-async fn assert_whole(place: &Place, config: &std::path::Path, oracle: &Oracle, before: &Files, deed: &Deed, what: &str) -> bool {
+async fn assert_whole(
+    place: &Place,
+    config: &std::path::Path,
+    oracle: &Oracle,
+    before: &Files,
+    deed: &Deed,
+    what: &str,
+) -> bool {
     drop(Client::start(config, &place.state()));
     assert_nothing_left_over(&place.vault());
     let now = all_files(&place.vault());
     let after = oracle.after(before, deed).await;
-    assert!(now == *before || now == after, "{what}: {} is torn", deed.name);
+    assert!(
+        now == *before || now == after,
+        "{what}: {} is torn",
+        deed.name
+    );
     now == after
 }
 
@@ -57,7 +83,10 @@ async fn assert_whole(place: &Place, config: &std::path::Path, oracle: &Oracle, 
 async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
     let oracle = Oracle::new().await;
     let mut reached = Vec::new();
-    for point in FAIL_POINTS.iter().filter(|point| !point.starts_with("recover")) {
+    for point in FAIL_POINTS
+        .iter()
+        .filter(|point| !point.starts_with("recover"))
+    {
         for deed in deeds() {
             // Some steps happen several times in one commit: the second time is another place to stop.
             for nth in 1..=2 {
@@ -71,7 +100,10 @@ async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
                 let ended = answered.is_none();
                 drop(client);
                 let there = assert_whole(&place, &config, &oracle, &before, &deed, &what).await;
-                assert!(ended || there || before == all_files(&place.vault()), "{what}");
+                assert!(
+                    ended || there || before == all_files(&place.vault()),
+                    "{what}"
+                );
                 if ended {
                     reached.push(*point);
                 } else {
@@ -80,7 +112,10 @@ async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
             }
         }
     }
-    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("commit") || point.starts_with("apply")) {
+    for point in FAIL_POINTS
+        .iter()
+        .filter(|point| point.starts_with("commit") || point.starts_with("apply"))
+    {
         assert!(reached.contains(point), "no deed ever reached {point}");
     }
 }
@@ -88,14 +123,25 @@ async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ending_at_any_step_of_recovery_is_recovered_from() {
     let oracle = Oracle::new().await;
-    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("recover")) {
+    for point in FAIL_POINTS
+        .iter()
+        .filter(|point| point.starts_with("recover"))
+    {
         let (place, config) = planted();
         let before = all_files(&place.vault());
         let deed = &deeds()[0];
-        let mut client = started(&place, &config, "NOTEHOST_FAIL_POINT", "commit-journal-placed");
+        let mut client = started(
+            &place,
+            &config,
+            "NOTEHOST_FAIL_POINT",
+            "commit-journal-placed",
+        );
         client.shake_hands();
         let id = client.send_call(deed.name, deed.arguments.clone());
-        assert!(client.answer_unless_it_ends(id).is_none(), "the journal is placed in every such commit");
+        assert!(
+            client.answer_unless_it_ends(id).is_none(),
+            "the journal is placed in every such commit"
+        );
         drop(client);
         let mut recovering = started(&place, &config, "NOTEHOST_FAIL_POINT", point);
         let status = recovering.process().wait().expect("it ends");
@@ -109,7 +155,10 @@ async fn ending_at_any_step_of_recovery_is_recovered_from() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_at_any_step_changes_nothing_or_everything() {
     let oracle = Oracle::new().await;
-    for point in FAIL_POINTS.iter().filter(|point| point.starts_with("commit") || point.starts_with("apply")) {
+    for point in FAIL_POINTS
+        .iter()
+        .filter(|point| point.starts_with("commit") || point.starts_with("apply"))
+    {
         for deed in deeds() {
             let (place, config) = planted();
             let before = all_files(&place.vault());
@@ -120,10 +169,18 @@ async fn a_full_disk_at_any_step_changes_nothing_or_everything() {
             let now = all_files(&place.vault());
             if failed.is_some() {
                 assert_eq!(failed, Some("unavailable"), "{point}: {result}");
-                assert!(now == before, "{point}: {} failed and changed something", deed.name);
+                assert!(
+                    now == before,
+                    "{point}: {} failed and changed something",
+                    deed.name
+                );
             } else {
                 let after = oracle.after(&before, &deed).await;
-                assert!(now == after, "{point}: {} was answered and is not there", deed.name);
+                assert!(
+                    now == after,
+                    "{point}: {} was answered and is not there",
+                    deed.name
+                );
             }
             // Where the deed did not reach the point, this one may. Then the disk has room again.
             client.call("document.append", json!({"path": "Oak 5", "text": "more"}));

@@ -28,7 +28,9 @@ pub(super) struct Deed {
 pub(super) fn plant(place: &Place, notebook: &str) {
     let mut hub = format!("---\nkind: hub # the middle\n---\n# Hub of {notebook}\r\n\n");
     for number in 0..NOTES {
-        hub.push_str(&format!("- [[{notebook} {number}]] and ![[{notebook} {number}#Part|part]]\n"));
+        hub.push_str(&format!(
+            "- [[{notebook} {number}]] and ![[{notebook} {number}#Part|part]]\n"
+        ));
         place.write(
             &format!("{notebook}/{notebook} {number}.md"),
             format!(
@@ -47,8 +49,13 @@ pub(super) fn deed(notebook: &str, files: &Files, turn: usize) -> Deed {
         .find(|path| path.contains(" hub "))
         .expect("the hub is never removed")
         .clone();
-    let notes: Vec<&String> = files.keys().filter(|path| !path.contains(" hub ")).collect();
-    let some_note = notes.get(turn % notes.len().max(1)).map(|path| path.as_str());
+    let notes: Vec<&String> = files
+        .keys()
+        .filter(|path| !path.contains(" hub "))
+        .collect();
+    let some_note = notes
+        .get(turn % notes.len().max(1))
+        .map(|path| path.as_str());
     match (turn % 5, some_note) {
         (0, _) => Deed {
             name: "document.rename",

@@ -19,7 +19,10 @@ async fn a_killed_program_leaves_whole_transactions() {
     }
     let config = place.config_file(&place.settings());
     let oracle = Oracle::new().await;
-    let mut known: Vec<Files> = NOTEBOOKS.iter().map(|notebook| files(&place.vault(), notebook)).collect();
+    let mut known: Vec<Files> = NOTEBOOKS
+        .iter()
+        .map(|notebook| files(&place.vault(), notebook))
+        .collect();
     let (mut there, mut absent) = (0, 0);
     for turn in 0..KILLS {
         let mut client = Client::start(&config, &place.state());
@@ -50,19 +53,28 @@ async fn a_killed_program_leaves_whole_transactions() {
                 there += 1;
             } else {
                 absent += 1;
-                assert!(!answered[number], "turn {turn}: {:?} was answered and is not there", deeds[number]);
+                assert!(
+                    !answered[number],
+                    "turn {turn}: {:?} was answered and is not there",
+                    deeds[number]
+                );
                 assert_same(&now, &known[number], turn, notebook);
             }
             known[number] = now;
         }
     }
     println!("{KILLS} kills: {there} transactions wholly there, {absent} wholly absent");
-    assert!(there > 0 && absent > 0, "the kills must hit both before and after");
+    assert!(
+        there > 0 && absent > 0,
+        "the kills must hit both before and after"
+    );
 }
 
 fn assert_same(now: &Files, before: &Files, turn: usize, notebook: &str) {
     let paths = now.keys().chain(before.keys());
-    let torn: Vec<&String> = paths.filter(|path| now.get(*path) != before.get(*path)).collect();
+    let torn: Vec<&String> = paths
+        .filter(|path| now.get(*path) != before.get(*path))
+        .collect();
     assert!(torn.is_empty(), "turn {turn}: {notebook} is torn: {torn:?}");
 }
 

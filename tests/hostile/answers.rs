@@ -9,9 +9,16 @@ use crate::support::client::Client;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_giant_reply_is_refused() {
     let arena = Arena::new().await;
-    let error = arena.refused("giant_reply").await;
-    assert_eq!(error.code, "component_failed");
-    assert!(error.message.contains("bytes"), "{error}");
+    for megabytes in [80, 200] {
+        let error = arena
+            .attack("giant_reply", json!({"megabytes": megabytes}))
+            .await;
+        assert_eq!(
+            error.expect_err("nobody can take it").code,
+            "component_failed",
+            "{megabytes}"
+        );
+    }
     arena.assert_unharmed().await;
 }
 
@@ -41,10 +48,16 @@ async fn links_lead_only_to_what_both_may_see() {
         "Open/Absent.md",
         "Open/Note.md\nnotehost://elsewhere",
     ] {
-        let reply = arena.attack("link_away", json!({"path": path})).await.expect("a reply");
+        let reply = arena
+            .attack("link_away", json!({"path": path}))
+            .await
+            .expect("a reply");
         assert_eq!(reply.content, [], "{path}");
     }
-    let reply = arena.attack("link_away", json!({"path": "Open/Note.md"})).await.expect("a reply");
+    let reply = arena
+        .attack("link_away", json!({"path": "Open/Note.md"}))
+        .await
+        .expect("a reply");
     assert_eq!(reply.content.len(), 1);
 }
 
@@ -77,5 +90,9 @@ fn what_a_guest_prints_never_reaches_the_client() {
     let read = client.call("document.read", json!({"path": "Open/Note.md"}));
     assert_eq!(read["structuredContent"]["content"], "an open note\n");
     let forged = |message: &serde_json::Value| message["method"] == "notifications/forged";
-    assert!(!client.notifications().iter().any(forged), "{:?}", client.notifications());
+    assert!(
+        !client.notifications().iter().any(forged),
+        "{:?}",
+        client.notifications()
+    );
 }

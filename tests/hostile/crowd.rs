@@ -40,7 +40,9 @@ fn a_hundred_loops_hold_up_no_client() {
     settings.limits.call_ms = SHORT;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let before = place.snapshot();
-    let spinning: Vec<u64> = (0..CROWD).map(|_| client.send_call("hostile.spin", json!({}))).collect();
+    let spinning: Vec<u64> = (0..CROWD)
+        .map(|_| client.send_call("hostile.spin", json!({})))
+        .collect();
     client.ask("ping", json!({}));
     let read = client.call("document.read", json!({"path": "Open/Note.md"}));
     assert_eq!(read["structuredContent"]["content"], "an open note\n");
@@ -66,7 +68,10 @@ async fn a_call_that_is_given_up_stops_its_guest() {
     let spinning = tokio::spawn(async move { dispatch::call(&host, &ana(), spin).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     cancelled.cancel();
-    let error = spinning.await.expect("no panic").expect_err("it never answers");
+    let error = spinning
+        .await
+        .expect("no panic")
+        .expect_err("it never answers");
     assert_eq!(error.code, "unavailable");
     arena.assert_unharmed().await;
 }
@@ -81,7 +86,10 @@ fn a_request_that_a_client_cancels_stops_its_guest() {
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let spinning = client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(100));
-    client.notify("notifications/cancelled", json!({"requestId": spinning, "reason": "bored"}));
+    client.notify(
+        "notifications/cancelled",
+        json!({"requestId": spinning, "reason": "bored"}),
+    );
     let read = client.call("document.read", json!({"path": "Open/Note.md"}));
     assert_eq!(read["structuredContent"]["content"], "an open note\n");
 }

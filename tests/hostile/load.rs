@@ -19,12 +19,18 @@ async fn reason(name: &str, file: PathBuf) -> String {
         delete: vec!["**".into()],
         ..GrantSettings::default()
     };
-    settings.components.insert(name.to_owned(), component(file, everything));
+    settings
+        .components
+        .insert(name.to_owned(), component(file, everything));
     let host = place.host(settings).await;
-    let read = call(&host, "document.read", json!({"path": "Note"})).await.expect("the rest works");
+    let read = call(&host, "document.read", json!({"path": "Note"}))
+        .await
+        .expect("the rest works");
     assert_eq!(read.structured["content"], "still here\n");
-    let error = call(&host, &format!("{name}.read"), json!({})).await.expect_err("it is not there");
-    assert_eq!(error.code, "not_found");
+    let error = call(&host, &format!("{name}.read"), json!({}))
+        .await
+        .expect_err("it is not there");
+    assert_eq!(error.code, "not_found", "{error}");
     let snapshot = host.registry().snapshot();
     match snapshot.broken() {
         [broken] => {
@@ -37,9 +43,15 @@ async fn reason(name: &str, file: PathBuf) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn smuggled_imports_are_named() {
-    for (file, import) in [("smuggler_files", "wasi:filesystem/"), ("smuggler_network", "wasi:")] {
+    for (file, import) in [
+        ("smuggler_files", "wasi:filesystem/"),
+        ("smuggler_network", "wasi:"),
+    ] {
         let reason = reason("smuggler", guest(file)).await;
-        assert!(reason.contains(import) && reason.contains("not granted"), "{file}: {reason}");
+        assert!(
+            reason.contains(import) && reason.contains("not granted"),
+            "{file}: {reason}"
+        );
     }
 }
 
@@ -69,10 +81,19 @@ async fn what_is_no_component_is_said_to_be_none() {
     let file = folder.path().join("guest.wasm");
     let whole = std::fs::read(guest("echo")).expect("a component");
     let module = b"\0asm\x01\0\0\0".to_vec();
-    for bytes in [b"#!/bin/sh\n".to_vec(), Vec::new(), module, whole[..whole.len() / 2].to_vec()] {
+    for bytes in [
+        b"#!/bin/sh\n".to_vec(),
+        Vec::new(),
+        module,
+        whole[..whole.len() / 2].to_vec(),
+    ] {
         std::fs::write(&file, &bytes).expect("a file");
         let reason = reason("echo", file.clone()).await;
-        assert!(reason.contains("is not a WebAssembly component"), "{} bytes: {reason}", bytes.len());
+        assert!(
+            reason.contains("is not a WebAssembly component"),
+            "{} bytes: {reason}",
+            bytes.len()
+        );
     }
     std::fs::remove_file(&file).expect("the file was there");
     let reason = reason("echo", file).await;

@@ -7,7 +7,14 @@ use serde_json::{Value, json};
 use super::{Arena, SECRETS};
 
 const READING: [&str; 5] = ["stat", "read", "list", "resolve", "mentioning"];
-const WRITING: [&str; 6] = ["create", "write", "create_folder", "rename", "rename_to", "remove"];
+const WRITING: [&str; 6] = [
+    "create",
+    "write",
+    "create_folder",
+    "rename",
+    "rename_to",
+    "remove",
+];
 
 /// Ways out of `Open` that are written in a path.
 fn ways_out() -> Vec<String> {
@@ -20,7 +27,6 @@ fn ways_out() -> Vec<String> {
         "Open/..",
         "Open/../Closed/Secret.md",
         "Open/./../Closed/Secret.md",
-        "Open/%2e%2e/Closed/Secret.md",
         "/etc/passwd",
         "//etc/passwd",
         "file:///etc/passwd",
@@ -99,8 +105,15 @@ async fn reach(arena: &Arena, action: &str, with: &str, path: &str) -> Value {
 
 /// Whether something was refused with a code that a domain may expect.
 fn is_refusal(outcome: &Value) -> bool {
-    let codes = ["not_found", "validation_error", "permission_denied", "already_exists"];
-    outcome["refused"].as_str().is_some_and(|code| codes.contains(&code))
+    let codes = [
+        "not_found",
+        "validation_error",
+        "permission_denied",
+        "already_exists",
+    ];
+    outcome["refused"]
+        .as_str()
+        .is_some_and(|code| codes.contains(&code))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,11 +124,20 @@ async fn no_path_leads_out_for_a_reader() {
         for with in READING {
             let outcome = reach(&arena, "reach_reading", with, &path).await;
             let told = outcome.to_string();
-            assert!(!SECRETS.iter().any(|word| told.contains(word)), "{with} {shown:?}: {told}");
-            assert!(!told.contains("/vault"), "{with} {shown:?} tells where the vault is: {told}");
+            assert!(
+                !SECRETS.iter().any(|word| told.contains(word)),
+                "{with} {shown:?}: {told}"
+            );
+            assert!(
+                !told.contains("/vault"),
+                "{with} {shown:?} tells where the vault is: {told}"
+            );
             match with {
                 "stat" | "read" => assert!(is_refusal(&outcome), "{with} {shown:?}: {told}"),
-                _ => assert!(is_refusal(&outcome) || outcome["got"] == json!([]), "{with} {shown:?}: {told}"),
+                _ => assert!(
+                    is_refusal(&outcome) || outcome["got"] == json!([]),
+                    "{with} {shown:?}: {told}"
+                ),
             }
         }
     }
@@ -171,15 +193,27 @@ async fn what_is_closed_looks_as_what_is_absent() {
         (".obsidian/app.json", ".obsidian/not.json"),
         ("Open/Away.md", "Open/Gone.md"),
     ] {
-        for (action, functions) in [("reach_reading", &READING[..]), ("reach_deleting", &WRITING[..])] {
-            for with in functions.iter().filter(|with| **with != "rename_to") {
+        for (action, functions) in [
+            ("reach_reading", &READING[..]),
+            ("reach_deleting", &WRITING[..]),
+        ] {
+            // In a folder where it may write, the enemy learns that a name is taken: it cannot have the name.
+            let may_write = there.starts_with("Open/") && action == "reach_deleting";
+            for with in functions
+                .iter()
+                .filter(|with| **with != "rename_to" && !may_write)
+            {
                 let told = reach(&arena, action, with, there).await.to_string();
                 let other = reach(&arena, action, with, absent).await.to_string();
                 assert_eq!(told.replace(there, absent), other, "{with} {there}");
             }
         }
         let access = reach(&arena, "reach_reading", "access", there).await;
-        assert_eq!(access, reach(&arena, "reach_reading", "access", absent).await, "{there}");
+        assert_eq!(
+            access,
+            reach(&arena, "reach_reading", "access", absent).await,
+            "{there}"
+        );
     }
     arena.assert_unharmed().await;
 }
@@ -210,24 +244,50 @@ async fn the_past_is_as_closed_as_the_present() {
     use crate::support::place::call;
     let arena = Arena::new().await;
     let edit = json!({"path": "Closed/Secret.md", "text": "more"});
-    let changed = call(&arena.host, "document.append", edit).await.expect("Ana may");
-    let change = changed.structured["change"].as_str().expect("an id").to_owned();
+    let changed = call(&arena.host, "document.append", edit)
+        .await
+        .expect("Ana may");
+    let change = changed.structured["change"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     let gone = json!({"paths": ["Closed/Secret.md"]});
-    let removed = call(&arena.host, "document.remove", gone).await.expect("Ana may");
-    let listed = call(&arena.host, "document.trash", json!({})).await.expect("Ana may");
-    assert_eq!(listed.structured["items"].as_array().map(Vec::len), Some(1), "{removed:?}");
+    let removed = call(&arena.host, "document.remove", gone)
+        .await
+        .expect("Ana may");
+    let listed = call(&arena.host, "document.trash", json!({}))
+        .await
+        .expect("Ana may");
+    assert_eq!(
+        listed.structured["items"].as_array().map(Vec::len),
+        Some(1),
+        "{removed:?}"
+    );
     for (with, nothing) in [("history", json!(0)), ("trash", json!([]))] {
-        assert_eq!(reach(&arena, "reach_reading", with, "").await["got"], nothing, "{with}");
+        assert_eq!(
+            reach(&arena, "reach_reading", with, "").await["got"],
+            nothing,
+            "{with}"
+        );
     }
     let trash_id = listed.structured["items"][0]
         .as_object()
-        .and_then(|item| item.values().find_map(|value| value.as_str().filter(|text| text.len() == 16)))
+        .and_then(|item| {
+            item.values()
+                .find_map(|value| value.as_str().filter(|text| text.len() == 16))
+        })
         .expect("an id");
     for (with, id) in [("undo", change.as_str()), ("restore", trash_id)] {
         let outcome = reach(&arena, "reach_deleting", with, id).await;
         assert!(is_refusal(&outcome), "{with}: {outcome}");
     }
     let before = json!({"with": "before", "path": "Closed/Secret.md", "to": change});
-    let outcome = arena.attack("reach_reading", before).await.expect("an outcome");
-    assert!(!json!(outcome.structured).to_string().contains("xyzzy"), "{outcome:?}");
+    let outcome = arena
+        .attack("reach_reading", before)
+        .await
+        .expect("an outcome");
+    assert!(
+        !json!(outcome.structured).to_string().contains("xyzzy"),
+        "{outcome:?}"
+    );
 }

@@ -105,7 +105,10 @@ impl Client {
             if let Some(answer) = self.early.remove(&id) {
                 return answer;
             }
-            let line = self.messages.recv_timeout(PATIENCE).expect("the program answers");
+            let line = self
+                .messages
+                .recv_timeout(PATIENCE)
+                .expect("the program answers");
             let message: Value = serde_json::from_str(&line)
                 .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
             match message["id"].as_u64() {
@@ -167,7 +170,9 @@ impl Client {
 
     fn write(&mut self, message: &Value) {
         let input = self.input.as_mut().expect("the program's stdin is open");
-        writeln!(input, "{message}").and_then(|()| input.flush()).expect("the program reads");
+        writeln!(input, "{message}")
+            .and_then(|()| input.flush())
+            .expect("the program reads");
     }
 }
 

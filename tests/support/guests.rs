@@ -23,9 +23,18 @@ pub(crate) fn guest(name: &str) -> PathBuf {
 /// Build all of them; returns the folder with the results.
 fn build() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
-    let status = Command::new(env!("CARGO"))
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
         .current_dir(repository().join("tests/guests"))
-        .args(["build", "--quiet", "--release", "--locked", "--workspace", "--lib", "--examples"])
+        .args([
+            "build",
+            "--quiet",
+            "--release",
+            "--locked",
+            "--workspace",
+            "--lib",
+            "--examples",
+        ])
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
         // What is set for the build of the tests must not reach this one.

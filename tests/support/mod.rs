@@ -10,5 +10,7 @@ use std::path::PathBuf;
 /// The top of the repository.
 pub(crate) fn repository() -> PathBuf {
     let host = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    host.parent().expect("the host lies in the repository").to_owned()
+    host.parent()
+        .expect("the host lies in the repository")
+        .to_owned()
 }

@@ -59,8 +59,12 @@ impl Place {
         let path = self.vault().join(path);
         fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders");
         fs::write(&path, bytes).expect("the file can be written");
-        let file = fs::File::options().write(true).open(&path).expect("the file is there");
-        file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO).expect("its time can be set");
+        let file = fs::File::options()
+            .write(true)
+            .open(&path)
+            .expect("the file is there");
+        file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO)
+            .expect("its time can be set");
     }
 
     /// A file of the vault, if it is there.
@@ -103,14 +107,17 @@ impl Place {
 
     /// A host in this process.
     pub(crate) async fn host(&self, settings: Settings) -> Arc<Host> {
-        Host::start(settings, &self.state()).await.expect("the host starts")
+        Host::start(settings, &self.state())
+            .await
+            .expect("the host starts")
     }
 
     /// Compiling the components anew for each test would take most of the tests' time.
     fn share_compiled_code(&self) {
         let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
         fs::create_dir_all(&shared).expect("the shared folder");
-        std::os::unix::fs::symlink(shared, self.state().join("compiled")).expect("a link to the shared folder");
+        std::os::unix::fs::symlink(shared, self.state().join("compiled"))
+            .expect("a link to the shared folder");
     }
 }
 

@@ -30,9 +30,14 @@ impl Snapshot {
     #[track_caller]
     pub(crate) fn assert_same_as(&self, before: &Snapshot) {
         let paths = self.0.keys().chain(before.0.keys());
-        let mut changed: Vec<&PathBuf> = paths.filter(|path| self.0.get(*path) != before.0.get(*path)).collect();
+        let mut changed: Vec<&PathBuf> = paths
+            .filter(|path| self.0.get(*path) != before.0.get(*path))
+            .collect();
         changed.dedup();
-        assert!(changed.is_empty(), "something changed that must not: {changed:#?}");
+        assert!(
+            changed.is_empty(),
+            "something changed that must not: {changed:#?}"
+        );
     }
 }
 

@@ -26,7 +26,8 @@ fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
 /// Comments may change within a track, and nothing else.
 #[test]
 fn the_contract_is_frozen() {
-    let contract = std::fs::read_to_string(repository().join("wit/domain.wit")).expect("the contract");
+    let contract =
+        std::fs::read_to_string(repository().join("wit/domain.wit")).expect("the contract");
     let words: Vec<&str> = contract
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
@@ -44,14 +45,18 @@ fn the_contract_is_frozen() {
 #[tokio::test]
 async fn components_say_what_their_description_says() {
     let place = Place::new();
-    let runtime = Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");
+    let runtime =
+        Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");
     for embedded in EMBEDDED {
         let component = Component::new(embedded.name, embedded.wasm).expect("a component");
         let description = runtime.describe(&component).await.expect("a description");
         assert_eq!(description.name, embedded.name);
         let json = serde_json::to_string_pretty(&description).expect("JSON");
         assert_says(
-            repository().join("components").join(embedded.name).join("description.json"),
+            repository()
+                .join("components")
+                .join(embedded.name)
+                .join("description.json"),
             &format!("{json}\n"),
             "is not what the component says; UPDATE=1 writes it anew",
         );

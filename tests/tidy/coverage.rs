@@ -15,7 +15,11 @@ fn every_action_has_its_scenarios() {
         let text = std::fs::read_to_string(&file).expect("a transcript");
         for step in Script::parse(&text).steps {
             if let Act::Call { domain, action, .. } = &step.act {
-                let seen = if step.recorded.starts_with('!') { &mut refuses } else { &mut works };
+                let seen = if step.recorded.starts_with('!') {
+                    &mut refuses
+                } else {
+                    &mut works
+                };
                 seen.insert(format!("{domain}.{action}"));
             }
         }
@@ -33,5 +37,9 @@ fn every_action_has_its_scenarios() {
             }
         }
     }
-    assert!(missing.is_empty(), "scenarios are missing:\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "scenarios are missing:\n{}",
+        missing.join("\n")
+    );
 }

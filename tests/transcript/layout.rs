@@ -13,7 +13,10 @@ pub(crate) fn escaped_line(line: &[u8]) -> String {
     };
     let mut text = String::new();
     for chunk in body.utf8_chunks() {
-        chunk.valid().chars().for_each(|letter| push_escaped(letter, &mut text));
+        chunk
+            .valid()
+            .chars()
+            .for_each(|letter| push_escaped(letter, &mut text));
         for byte in chunk.invalid() {
             text.push_str(&format!("\\x{byte:02x}"));
         }
@@ -33,7 +36,9 @@ pub(crate) fn escaped_lines(text: &[u8]) -> Vec<String> {
     if text.is_empty() {
         return vec![escaped_line(b"")];
     }
-    text.split_inclusive(|byte| *byte == b'\n').map(escaped_line).collect()
+    text.split_inclusive(|byte| *byte == b'\n')
+        .map(escaped_line)
+        .collect()
 }
 
 fn push_escaped(letter: char, text: &mut String) {
@@ -41,7 +46,9 @@ fn push_escaped(letter: char, text: &mut String) {
         '\\' => text.push_str("\\\\"),
         '\r' => text.push_str("\\r"),
         '\t' => text.push_str("\\t"),
-        letter if is_hard_to_see(letter) => text.push_str(&format!("\\u{{{:x}}}", u32::from(letter))),
+        letter if is_hard_to_see(letter) => {
+            text.push_str(&format!("\\u{{{:x}}}", u32::from(letter)))
+        }
         letter if letter.is_control() => text.push_str(&format!("\\x{:02x}", u32::from(letter))),
         letter => text.push(letter),
     }
@@ -99,12 +106,21 @@ pub(crate) fn json(value: &Value, indent: usize) -> String {
         Value::Object(map) => {
             let parts: Vec<String> = map
                 .iter()
-                .map(|(key, value)| format!("{inner}{}: {}", Value::from(key.as_str()), json(value, indent + 2)))
+                .map(|(key, value)| {
+                    format!(
+                        "{inner}{}: {}",
+                        Value::from(key.as_str()),
+                        json(value, indent + 2)
+                    )
+                })
                 .collect();
             format!("{{\n{}\n{outer}}}", parts.join(",\n"))
         }
         Value::Array(items) => {
-            let parts: Vec<String> = items.iter().map(|item| format!("{inner}{}", json(item, indent + 2))).collect();
+            let parts: Vec<String> = items
+                .iter()
+                .map(|item| format!("{inner}{}", json(item, indent + 2)))
+                .collect();
             format!("[\n{}\n{outer}]", parts.join(",\n"))
         }
         _ => line,
@@ -114,8 +130,10 @@ pub(crate) fn json(value: &Value, indent: usize) -> String {
 fn one_line(value: &Value) -> String {
     match value {
         Value::Object(map) => {
-            let parts: Vec<String> =
-                map.iter().map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), one_line(value))).collect();
+            let parts: Vec<String> = map
+                .iter()
+                .map(|(key, value)| format!("{}: {}", Value::from(key.as_str()), one_line(value)))
+                .collect();
             format!("{{{}}}", parts.join(", "))
         }
         Value::Array(items) => {
@@ -141,7 +159,15 @@ mod tests {
 
     #[test]
     fn what_is_escaped_comes_back() {
-        for bytes in [&b"plain\n"[..], b"a\\b\tc\r\n", b"no end", b"\xef\xbb\xbfBOM\n", b"\xff\xfe\n", b"space \n", b""] {
+        for bytes in [
+            &b"plain\n"[..],
+            b"a\\b\tc\r\n",
+            b"no end",
+            b"\xef\xbb\xbfBOM\n",
+            b"\xff\xfe\n",
+            b"space \n",
+            b"",
+        ] {
             let (mut back, ends) = unescaped(&escaped_line(bytes));
             if ends {
                 back.push(b'\n');

@@ -67,7 +67,9 @@ fn settings(place: &Place, header: &Header) -> Settings {
                 switches.actions.insert(action.to_owned(), false);
             }
         }
-        settings.components.insert(embedded.name.to_owned(), switches);
+        settings
+            .components
+            .insert(embedded.name.to_owned(), switches);
     }
     settings
 }
@@ -79,7 +81,9 @@ impl Stage {
             Act::Put { path, content } => {
                 match content {
                     Content::File(bytes) => self.place.write(&path, bytes),
-                    Content::Folder => std::fs::create_dir_all(self.place.vault().join(path)).expect("a folder"),
+                    Content::Folder => {
+                        std::fs::create_dir_all(self.place.vault().join(path)).expect("a folder")
+                    }
                     Content::Link(target) => self.place.link(&path, target),
                 }
                 String::new()
@@ -89,16 +93,25 @@ impl Stage {
                 String::new()
             }
             Act::Show(path) => self.show(&path),
-            Act::Call { domain, action, arguments } => self.call(domain, action, &arguments).await,
+            Act::Call {
+                domain,
+                action,
+                arguments,
+            } => self.call(domain, action, &arguments).await,
         }
     }
 
     async fn call(&mut self, domain: String, action: String, arguments: &str) -> String {
         let arguments: Map<String, Value> = serde_json::from_str(&self.stable.with_ids(arguments))
-            .unwrap_or_else(|error| panic!("the arguments of {domain}.{action}: {error}: {arguments}"));
+            .unwrap_or_else(|error| {
+                panic!("the arguments of {domain}.{action}: {error}: {arguments}")
+            });
         let host = match &self.host {
             Some(host) => host.clone(),
-            None => self.host.insert(self.place.host(self.settings.clone()).await).clone(),
+            None => self
+                .host
+                .insert(self.place.host(self.settings.clone()).await)
+                .clone(),
         };
         let request = Request {
             domain: domain.clone(),
@@ -114,17 +127,29 @@ impl Stage {
             Err(error) => self.told_error(&error),
         };
         let root = self.place.root().to_str().expect("a UTF-8 path");
-        assert!(!told.contains(root), "{domain}.{action} tells a path of the machine: {told}");
+        assert!(
+            !told.contains(root),
+            "{domain}.{action} tells a path of the machine: {told}"
+        );
         told
     }
 
     fn told(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
         // What the ids of a reply are is told by the structured part; where it is not, by the action.
-        let kind = if (domain, action) == ("document", "trash") { "trash" } else { "change" };
-        let structured = self.stable.value(&Value::Object(reply.structured.clone()), kind);
+        let kind = if (domain, action) == ("document", "trash") {
+            "trash"
+        } else {
+            "change"
+        };
+        let structured = self
+            .stable
+            .value(&Value::Object(reply.structured.clone()), kind);
         let text = self.stable.text(&reply.text, kind);
         let mut told = String::new();
-        for line in escaped_lines(text.as_bytes()).iter().filter(|_| !text.is_empty()) {
+        for line in escaped_lines(text.as_bytes())
+            .iter()
+            .filter(|_| !text.is_empty())
+        {
             // That a text has no line feed at its end goes without saying.
             let line = line.strip_suffix('\\').unwrap_or(line);
             told.push_str(format!("< {line}").trim_end());
@@ -132,7 +157,9 @@ impl Stage {
         }
         for content in &reply.content {
             told.push_str(&match content {
-                ReplyContent::Image { bytes, mime } => format!("< [{mime}, {} bytes]\n", bytes.len()),
+                ReplyContent::Image { bytes, mime } => {
+                    format!("< [{mime}, {} bytes]\n", bytes.len())
+                }
                 ReplyContent::Link { vault, path } => format!("< [link to {path} of {vault}]\n"),
             });
         }
@@ -160,7 +187,11 @@ impl Stage {
             for path in below(&self.place.vault(), path.trim_start_matches("./")) {
                 told.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
             }
-            return if told.is_empty() { "(empty)\n".to_owned() } else { told };
+            return if told.is_empty() {
+                "(empty)\n".to_owned()
+            } else {
+                told
+            };
         }
         match self.place.read(path) {
             None => "(absent)\n".to_owned(),
@@ -200,25 +231,42 @@ fn below(vault: &Path, folder: &str) -> Vec<String> {
 /// What holds for the reply to every action: it fits the output schema, and its paths are the vault's.
 fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
     let snapshot = host.registry().snapshot();
-    let described = snapshot.domain(domain).and_then(|domain| domain.action(action)).expect("it was called");
+    let described = snapshot
+        .domain(domain)
+        .and_then(|domain| domain.action(action))
+        .expect("it was called");
     let schema = Value::Object(described.output.clone());
     let structured = Value::Object(reply.structured.clone());
     let validator = jsonschema::validator_for(&schema).expect("the output schema is one");
-    let problems: Vec<String> = validator.iter_errors(&structured).map(|error| error.to_string()).collect();
-    assert!(problems.is_empty(), "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}");
+    let problems: Vec<String> = validator
+        .iter_errors(&structured)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(
+        problems.is_empty(),
+        "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}"
+    );
     check_paths(&structured, false);
 }
 
 fn check_paths(value: &Value, is_path: bool) {
     match value {
         Value::String(path) if is_path => {
-            let leaves = path.starts_with('/') || path.split('/').any(|part| part == "..") || path.contains('\\');
+            let leaves = path.starts_with('/')
+                || path.split('/').any(|part| part == "..")
+                || path.contains('\\');
             assert!(!leaves, "a reply holds the path {path:?}");
         }
         Value::Array(items) => items.iter().for_each(|item| check_paths(item, is_path)),
         Value::Object(map) => {
             for (key, value) in map {
-                check_paths(value, matches!(key.as_str(), "path" | "paths" | "from" | "to" | "into" | "notebook"));
+                check_paths(
+                    value,
+                    matches!(
+                        key.as_str(),
+                        "path" | "paths" | "from" | "to" | "into" | "notebook"
+                    ),
+                );
             }
         }
         _ => {}

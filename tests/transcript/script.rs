@@ -86,7 +86,10 @@ impl Script {
         let mut steps: Vec<Step> = Vec::new();
         let mut lines = text.lines().peekable();
         while let Some(line) = lines.next() {
-            let act = match line.split_at_checked(2).map(|(mark, rest)| (mark, rest.trim())) {
+            let act = match line
+                .split_at_checked(2)
+                .map(|(mark, rest)| (mark, rest.trim()))
+            {
                 Some(("#!", setting)) => {
                     header.push_str(setting);
                     header.push('\n');
@@ -94,7 +97,9 @@ impl Script {
                 }
                 Some(("# ", _)) => Act::Nothing,
                 Some(("@ ", name)) => Act::Caller(name.to_owned()),
-                Some(("= ", path)) => Act::Show(String::from_utf8(unescaped(path).0).expect("a path")),
+                Some(("= ", path)) => {
+                    Act::Show(String::from_utf8(unescaped(path).0).expect("a path"))
+                }
                 Some(("> ", call)) => parse_call(call),
                 Some(("==", path)) if path.starts_with("= ") => {
                     let (step, body) = parse_file(path[2..].trim(), &mut lines);
@@ -107,7 +112,9 @@ impl Script {
                 }
                 _ if matches!(line, "" | "#" | "===") => Act::Nothing,
                 _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
-                    let answered = steps.last_mut().expect("an answer stands below what it answers");
+                    let answered = steps
+                        .last_mut()
+                        .expect("an answer stands below what it answers");
                     answered.recorded.push_str(line);
                     answered.recorded.push('\n');
                     continue;
@@ -140,11 +147,23 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
     let name = |path: &str| String::from_utf8(unescaped(path).0).expect("a path");
     if let Some((path, target)) = path.split_once(" -> ") {
         let content = Content::Link(target.to_owned());
-        return (Act::Put { path: name(path), content }, String::new());
+        return (
+            Act::Put {
+                path: name(path),
+                content,
+            },
+            String::new(),
+        );
     }
     if path.ends_with('/') {
         let content = Content::Folder;
-        return (Act::Put { path: name(path), content }, String::new());
+        return (
+            Act::Put {
+                path: name(path),
+                content,
+            },
+            String::new(),
+        );
     }
     let (mut source, mut bytes) = (String::new(), Vec::new());
     while let Some(line) = lines.next_if(|line| !line.starts_with("===")) {
@@ -159,5 +178,11 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
         source.push_str("===\n");
     }
     let content = Content::File(bytes);
-    (Act::Put { path: name(path), content }, source)
+    (
+        Act::Put {
+            path: name(path),
+            content,
+        },
+        source,
+    )
 }

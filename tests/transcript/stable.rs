@@ -39,10 +39,16 @@ impl Stable {
     pub(crate) fn value(&mut self, value: &Value, kind: &str) -> Value {
         match value {
             Value::String(text) => self.text(text, kind).into(),
-            Value::Number(number) if number.as_u64().is_some_and(|number| self.is_recent(number)) => "<now>".into(),
+            Value::Number(number)
+                if number.as_u64().is_some_and(|number| self.is_recent(number)) =>
+            {
+                "<now>".into()
+            }
             Value::Array(items) => items.iter().map(|item| self.value(item, kind)).collect(),
             Value::Object(map) => {
-                let named = map.iter().map(|(key, value)| (key.clone(), self.value(value, kind_of(key, kind))));
+                let named = map
+                    .iter()
+                    .map(|(key, value)| (key.clone(), self.value(value, kind_of(key, kind))));
                 Value::Object(named.collect::<Map<_, _>>())
             }
             other => other.clone(),
@@ -59,8 +65,14 @@ impl Stable {
                 rest = &rest[time.len()..];
                 continue;
             }
-            let word = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
-            let taken = if word == 0 { rest.chars().next().map_or(0, char::len_utf8) } else { word };
+            let word = rest
+                .find(|letter: char| !letter.is_ascii_alphanumeric())
+                .unwrap_or(rest.len());
+            let taken = if word == 0 {
+                rest.chars().next().map_or(0, char::len_utf8)
+            } else {
+                word
+            };
             let (word, after) = rest.split_at(taken);
             if self.is_id(word) {
                 stable.push_str(&self.name(word, kind));
@@ -77,7 +89,12 @@ impl Stable {
             return name.clone();
         }
         let prefix = format!("<{kind}-");
-        let number = self.names.iter().filter(|(_, name)| name.starts_with(&prefix)).count() + 1;
+        let number = self
+            .names
+            .iter()
+            .filter(|(_, name)| name.starts_with(&prefix))
+            .count()
+            + 1;
         let name = format!("{prefix}{number}>");
         self.names.push((id.to_owned(), name.clone()));
         name
@@ -85,16 +102,24 @@ impl Stable {
 
     /// An id begins with the time at which it was made.
     fn is_id(&self, word: &str) -> bool {
-        let digits: Option<Vec<u64>> = word.chars().map(|letter| ALPHABET.find(letter).map(|place| place as u64)).collect();
+        let digits: Option<Vec<u64>> = word
+            .chars()
+            .map(|letter| ALPHABET.find(letter).map(|place| place as u64))
+            .collect();
         digits.is_some_and(|digits| {
             digits.len() == ID_LENGTH
-                && self.is_recent(digits[..TIME_LENGTH].iter().fold(0, |time, digit| time << 5 | digit))
+                && self.is_recent(
+                    digits[..TIME_LENGTH]
+                        .iter()
+                        .fold(0, |time, digit| time << 5 | digit),
+                )
         })
     }
 
     /// `2026-01-31T09:05:00Z`, if that was while the transcript ran.
     fn is_recent_time(&self, text: &str) -> bool {
-        text.ends_with('Z') && (iso(self.began).as_str()..=iso(now() + 1000).as_str()).contains(&text)
+        text.ends_with('Z')
+            && (iso(self.began).as_str()..=iso(now() + 1000).as_str()).contains(&text)
     }
 
     fn is_recent(&self, milliseconds: u64) -> bool {
@@ -112,7 +137,9 @@ fn kind_of<'a>(key: &str, around: &'a str) -> &'a str {
 }
 
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("after 1970");
     u64::try_from(since.as_millis()).expect("before the end of time")
 }
 
@@ -123,13 +150,23 @@ fn iso(milliseconds: u64) -> String {
     // Howard Hinnant's civil-from-days, for days after 1970.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let month = if shifted_month < 10 {
+        shifted_month + 3
+    } else {
+        shifted_month - 9
+    };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
 }
 
 #[cfg(test)]

@@ -36,8 +36,9 @@ pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
 /// A level is meant for Notehost: the libraries below it say little of use to its admin.
 fn directives(said: &str) -> String {
     match said.to_lowercase().as_str() {
-        level @ ("off" | "error" | "warn") => level.to_owned(),
-        level if LEVELS.contains(&level) => format!("warn,notehost={level}"),
+        level @ ("off" | "error") => level.to_owned(),
+        // What a client got wrong on the wire it is told itself; rmcp would also call it a warning.
+        level if LEVELS.contains(&level) => format!("warn,rmcp=error,notehost={level}"),
         _ => said.to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -108,7 +109,10 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::start(format!("cannot start threads: {error}")))?;
-    Ok(runtime.block_on(work))
+    let outcome = runtime.block_on(work);
+    // A commit that is under way may end; a thread that waits for a terminal's input would never.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    Ok(outcome)
 }
 
 /// Every component, without a vault to use it on: enough to say what they can do.

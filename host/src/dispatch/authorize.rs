@@ -49,7 +49,10 @@ fn pick_vault(host: &Host, wanted: Option<&str>) -> Result<Arc<Vault>, CallError
         (None, [only]) => Ok(only.clone()),
         (None, _) => Err(CallError::new(
             "validation_error",
-            format!("`vault` is missing: there are {}", ids().collect::<Vec<_>>().join(", ")),
+            format!(
+                "`vault` is missing: there are {}",
+                ids().collect::<Vec<_>>().join(", ")
+            ),
         )),
         (Some(wanted), vaults) => vaults
             .iter()

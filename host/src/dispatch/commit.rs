@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::authorize::Allowed;
-use super::run::Ran;
+use super::run::Attempt;
 use super::{CallError, Content};
 use crate::runtime::GuestContent;
 use crate::vault::{
@@ -43,7 +43,8 @@ impl Attempts {
         self.0 += 1;
         if self.0 >= MOST_ATTEMPTS {
             let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
-            let message = format!("{what} kept changing while the call ran; nothing was changed, try again");
+            let message =
+                format!("{what} kept changing while the call ran; nothing was changed, try again");
             return Err(CallError::new("conflict", message));
         }
         tokio::time::sleep(jitter(self.0)).await;
@@ -59,14 +60,20 @@ fn jitter(attempt: u32) -> Duration {
 }
 
 /// Land what was staged, or show it.
-pub(super) async fn commit(allowed: &Allowed, ran: Ran) -> Result<Landing, CallError> {
+pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landing, CallError> {
+    let mut ran = match attempt {
+        Attempt::Ran(ran) => ran,
+        Attempt::Torn => return Ok(Landing::Conflict(None)),
+    };
+    let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);
+    let is_idle = ran.transaction.is_read_only();
     let changes = ran.transaction.changes();
     if let Some(etag) = &allowed.checked.common.if_match {
         require_match(etag, &changes, &ran.transaction)?;
     }
     let dry_run = allowed.checked.common.dry_run;
     let mut change = None;
-    if dry_run || ran.transaction.is_read_only() {
+    if dry_run || is_idle {
         if let Err(conflict) = ran.transaction.validate() {
             return Ok(Landing::Conflict(conflict.path));
         }
@@ -90,36 +97,48 @@ pub(super) async fn commit(allowed: &Allowed, ran: Ran) -> Result<Landing, CallE
     }
     let writes = allowed.effect > crate::vault::Effect::Read;
     Ok(Landing::Landed(Landed {
-        text: if writes { with_changes_told(ran.text, &changes, change.as_deref(), dry_run) } else { ran.text },
+        text: match (writes, dry_run) {
+            (true, true) => with_changes_shown(&ran.text, &changes),
+            (true, false) => with_changes_told(&ran.text, &changes, change.as_deref(), is_idle),
+            (false, _) => ran.text,
+        },
         structured: if writes || dry_run {
             with_changes(ran.structured, &changes, change, dry_run)
         } else {
             ran.structured
         },
-        content: ran
-            .content
-            .into_iter()
-            .filter_map(|content| shown_content(content, allowed))
-            .collect(),
+        content,
     }))
 }
 
 /// The caller said what it had read: one of the notes that change, or that were looked at, must still be that.
-fn require_match(etag: &str, changes: &[StagedChange], transaction: &Transaction) -> Result<(), CallError> {
+fn require_match(
+    etag: &str,
+    changes: &[StagedChange],
+    transaction: &Transaction,
+) -> Result<(), CallError> {
     let read = transaction.read_etags();
     let now: Vec<&(String, String)> = read
         .iter()
         .filter(|(path, _)| {
             changes.is_empty()
-                || changes.iter().any(|change| change.from.as_ref().unwrap_or(&change.path) == path)
+                || changes
+                    .iter()
+                    .any(|change| change.from.as_ref().unwrap_or(&change.path) == path)
         })
         .collect();
     if now.iter().any(|(_, current)| current == etag) {
         return Ok(());
     }
-    let now: Map<String, Value> = now.into_iter().map(|(path, etag)| (path.clone(), etag.as_str().into())).collect();
-    Err(CallError::new("conflict", format!("nothing here has the etag `{etag}` any more: read the note again"))
-        .with_details(json!({ "etags": now })))
+    let now: Map<String, Value> = now
+        .into_iter()
+        .map(|(path, etag)| (path.clone(), etag.as_str().into()))
+        .collect();
+    Err(CallError::new(
+        "conflict",
+        format!("nothing here has the etag `{etag}` any more: read the note again"),
+    )
+    .with_details(json!({ "etags": now })))
 }
 
 fn with_changes(
@@ -128,7 +147,10 @@ fn with_changes(
     change: Option<String>,
     dry_run: bool,
 ) -> Map<String, Value> {
-    let listed: Vec<Value> = changes.iter().map(|change| change_as_json(change, dry_run)).collect();
+    let listed: Vec<Value> = changes
+        .iter()
+        .map(|change| change_as_json(change, dry_run))
+        .collect();
     structured.insert("changes".into(), listed.into());
     if let Some(change) = change {
         structured.insert("change".into(), change.into());
@@ -166,53 +188,80 @@ fn kind_word(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// The changes in a line each, after what the action had to say.
-fn with_changes_told(text: String, changes: &[StagedChange], id: Option<&str>, dry_run: bool) -> String {
-    const MOST: usize = 10;
-    let mut text = text.trim_end().to_owned();
-    let mut push = |line: &str| {
-        if !text.is_empty() {
-            text.push('\n');
-        }
-        text.push_str(line);
-    };
-    if dry_run {
-        push("Dry run: nothing was changed. It would:");
-    } else if changes.is_empty() {
-        push("Nothing changed.");
+/// How many changes are told in a reply's text.
+const MOST_TOLD: usize = 10;
+
+/// What the action had to say, and the changes in a line each.
+fn with_changes_told(
+    text: &str,
+    changes: &[StagedChange],
+    id: Option<&str>,
+    is_idle: bool,
+) -> String {
+    let mut lines = vec![text.trim_end().to_owned()];
+    if is_idle {
+        lines.push("Nothing changed.".to_owned());
     }
-    for change in changes.iter().take(MOST) {
-        let moved = change.from.as_ref().map(|from| format!(" (was {from})")).unwrap_or_default();
-        push(&format!(
-            "{} {}{moved} +{} −{}",
-            kind_word(change.kind),
-            change.path,
-            change.added,
-            change.removed
-        ));
-        if dry_run {
-            push(unified_diff(change).trim_end());
-        }
-    }
-    if changes.len() > MOST {
-        push(&format!("and {} more", changes.len() - MOST));
-    }
-    if let Some(id) = id {
-        push(&format!("Change {id} (can be undone)."));
-    }
-    text
+    lines.extend(changes.iter().take(MOST_TOLD).map(change_line));
+    lines.extend(more(changes));
+    lines.extend(id.map(|id| format!("Change {id} (can be undone).")));
+    joined(&lines)
 }
 
-/// A link is only passed on if the caller may see where it points.
-fn shown_content(content: GuestContent, allowed: &Allowed) -> Option<Content> {
-    match content {
-        GuestContent::Image { bytes, mime } => Some(Content::Image { bytes, mime }),
-        GuestContent::Link(path) => {
-            let seen = allowed.rules.tier(&path) >= crate::vault::Tier::Read;
-            seen.then(|| Content::Link {
-                vault: allowed.vault.id().to_owned(),
-                path,
-            })
-        }
+/// The same for a dry run: what it would say, with the changes as diffs.
+fn with_changes_shown(text: &str, changes: &[StagedChange]) -> String {
+    let mut lines = vec![
+        "Dry run: nothing was changed. Without `dry_run`:".to_owned(),
+        text.trim_end().to_owned(),
+    ];
+    for change in changes.iter().take(MOST_TOLD) {
+        lines.push(change_line(change));
+        lines.push(unified_diff(change).trim_end().to_owned());
     }
+    lines.extend(more(changes));
+    joined(&lines)
+}
+
+fn change_line(change: &StagedChange) -> String {
+    let moved = change
+        .from
+        .as_ref()
+        .map(|from| format!(" (was {from})"))
+        .unwrap_or_default();
+    let kind = kind_word(change.kind);
+    format!(
+        "{kind} {}{moved} +{} −{}",
+        change.path, change.added, change.removed
+    )
+}
+
+fn more(changes: &[StagedChange]) -> Option<String> {
+    let more = changes.len().saturating_sub(MOST_TOLD);
+    (more > 0).then(|| format!("and {more} more"))
+}
+
+fn joined(lines: &[String]) -> String {
+    let said: Vec<&str> = lines
+        .iter()
+        .map(String::as_str)
+        .filter(|line| !line.is_empty())
+        .collect();
+    said.join("\n")
+}
+
+/// Pictures, and links to what this call can see. What a link names is controlled by the component: the transaction
+/// looks it up, also among what was staged, and spells it.
+fn shown_content(
+    content: Vec<GuestContent>,
+    vault: &str,
+    transaction: &mut Transaction,
+) -> Vec<Content> {
+    let shown = content.into_iter().filter_map(|content| match content {
+        GuestContent::Image { bytes, mime } => Some(Content::Image { bytes, mime }),
+        GuestContent::Link(path) => transaction.stat(&path).ok().map(|entry| Content::Link {
+            vault: vault.to_owned(),
+            path: entry.path,
+        }),
+    });
+    shown.collect()
 }

@@ -47,6 +47,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
     let budget = host.settings().limits.reply_bytes;
     let resumed = allowed.checked.resumed.as_ref();
     let mut structured = landed.structured;
+    let mut text = landed.text;
     if let Some(cut) = resumed {
         skip_items(&mut structured, cut.skip);
     }
@@ -55,17 +56,19 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
         let own_cursor = own_cursor(allowed);
         let skipped = resumed.map_or(0, |cut| cut.skip);
         let was_cut = cut_items(&mut structured, budget, skipped, &own_cursor)
-            || cut_note(&mut structured, size, budget);
+            || cut_note(&mut structured, &mut text, size, budget);
         if !was_cut {
             return Err(CallError::new(
                 "too_large",
-                format!("the reply has {size} bytes and {budget} is the most: ask for less at once"),
+                format!(
+                    "the reply has {size} bytes and {budget} is the most: ask for less at once"
+                ),
             )
             .with_hint("an admin can allow more: `limits.reply_bytes` in the config"));
         }
     }
     Ok(Reply {
-        text: cut_text(landed.text, budget / 2),
+        text: cut_text(text, budget),
         structured,
         content: landed.content,
     })
@@ -74,7 +77,11 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
 /// The cursor that the component got with this call.
 fn own_cursor(allowed: &Allowed) -> String {
     let arguments: Value = serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
-    arguments.get("cursor").and_then(Value::as_str).unwrap_or_default().to_owned()
+    arguments
+        .get("cursor")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
@@ -84,7 +91,12 @@ fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
 }
 
 /// Keep as many items as fit; the cursor leads to the rest.
-fn cut_items(structured: &mut Map<String, Value>, budget: usize, skipped: usize, cursor: &str) -> bool {
+fn cut_items(
+    structured: &mut Map<String, Value>,
+    budget: usize,
+    skipped: usize,
+    cursor: &str,
+) -> bool {
     let Some(Value::Array(items)) = structured.get_mut("items") else {
         return false;
     };
@@ -103,16 +115,28 @@ fn cut_items(structured: &mut Map<String, Value>, budget: usize, skipped: usize,
         return false;
     }
     items.truncate(kept);
-    structured.insert("next_cursor".into(), Cut::word(skipped + kept, cursor).into());
+    structured.insert(
+        "next_cursor".into(),
+        Cut::word(skipped + kept, cursor).into(),
+    );
     true
 }
 
-/// Keep as many lines of a note as fit, and say where the next one is.
-fn cut_note(structured: &mut Map<String, Value>, size: usize, budget: usize) -> bool {
+/// Keep as many lines of a note as fit, and say where the next one is. Where the text shows the note, it shows the same
+/// lines.
+fn cut_note(
+    structured: &mut Map<String, Value>,
+    text: &mut String,
+    size: usize,
+    budget: usize,
+) -> bool {
     let Some(Value::String(content)) = structured.get("content") else {
         return false;
     };
-    let from = structured.get("lines").and_then(|lines| lines.get("from")).and_then(Value::as_u64);
+    let from = structured
+        .get("lines")
+        .and_then(|lines| lines.get("from"))
+        .and_then(Value::as_u64);
     let Some(from) = from else {
         return false;
     };
@@ -124,6 +148,10 @@ fn cut_note(structured: &mut Map<String, Value>, size: usize, budget: usize) -> 
     };
     let kept = content[..=end].to_owned();
     let next = from + kept.bytes().filter(|byte| *byte == b'\n').count() as u64;
+    if let Some(place) = text.find(content.as_str()) {
+        let advice = format!("… (cut: go on with `offset` {next})\n");
+        text.replace_range(place..place + content.len(), &(kept.clone() + &advice));
+    }
     structured.insert("content".into(), kept.into());
     structured.insert("truncated".into(), true.into());
     structured.insert("next_offset".into(), next.into());
@@ -172,9 +200,13 @@ mod tests {
     #[test]
     fn a_note_is_cut_between_lines() {
         let content = "a line of text\n".repeat(1000);
-        let mut reply = object(json!({"content": content, "lines": {"from": 11, "to": 1010, "total": 1010}}));
+        let mut reply =
+            object(json!({"content": content, "lines": {"from": 11, "to": 1010, "total": 1010}}));
         let size = json!(reply).to_string().len();
-        assert!(cut_note(&mut reply, size, 4096));
+        let mut text = format!("Content:\n{content}");
+        assert!(cut_note(&mut reply, &mut text, size, 4096));
+        let shown = reply["content"].as_str().unwrap_or_default();
+        assert!(text.starts_with(&format!("Content:\n{shown}… (cut")));
         let kept = reply["content"].as_str().unwrap_or_default();
         assert!(kept.ends_with('\n') && content.starts_with(kept));
         let lines = kept.lines().count() as u64;

@@ -67,7 +67,12 @@ impl Host {
         };
         let mut vaults = Vec::new();
         for entry in &settings.vaults {
-            vaults.push(Arc::new(Vault::open(&entry.id, &entry.path, state, memory)?));
+            vaults.push(Arc::new(Vault::open(
+                &entry.id,
+                &entry.path,
+                state,
+                memory,
+            )?));
         }
         let runtime = Runtime::new(&settings.limits, &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
@@ -103,7 +108,10 @@ impl Host {
 
     /// The vaults' ids, in the order of the config.
     pub fn vault_ids(&self) -> Vec<String> {
-        self.vaults.iter().map(|vault| vault.id().to_owned()).collect()
+        self.vaults
+            .iter()
+            .map(|vault| vault.id().to_owned())
+            .collect()
     }
 
     pub(super) fn vaults(&self) -> &[Arc<Vault>] {

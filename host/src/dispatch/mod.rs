@@ -55,8 +55,8 @@ async fn answer(host: &Host, caller: &Caller, request: Request) -> Result<Reply,
     let allowed = authorize(host, caller, checked)?; // only this makes an `Allowed`
     let mut attempts = Attempts::new();
     let landed = loop {
-        let ran = run(host, &allowed).await?; // on a fresh instance, nothing visible yet
-        match commit(&allowed, ran).await? {
+        let attempt = run(host, &allowed).await?; // on a fresh instance, nothing visible yet
+        match commit(&allowed, attempt).await? {
             Landing::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
             Landing::Conflict(path) => attempts.again(path).await?,

@@ -24,12 +24,19 @@ impl Found {
 pub(super) fn resolve(domains: &Snapshot, request: Request) -> Result<Found, CallError> {
     let Some(domain) = domains.domain(&request.domain) else {
         if domains.absence_of_domain(&request.domain) == Absence::Disabled {
-            return Err(switched_off(&format!("the domain `{}`", request.domain), &request.domain));
+            return Err(switched_off(
+                &format!("the domain `{}`", request.domain),
+                &request.domain,
+            ));
         }
         let names = domains.domains().map(|domain| domain.name.as_str());
         return Err(CallError::new(
             "not_found",
-            format!("no domain `{}`{}", request.domain, nearest(&request.domain, names)),
+            format!(
+                "no domain `{}`{}",
+                request.domain,
+                nearest(&request.domain, names)
+            ),
         ));
     };
     if domain.action(&request.action).is_none() {
@@ -37,7 +44,11 @@ pub(super) fn resolve(domains: &Snapshot, request: Request) -> Result<Found, Cal
             let what = format!("the action `{}` of `{}`", request.action, domain.name);
             return Err(switched_off(&what, &domain.name));
         }
-        let names: Vec<&str> = domain.actions.iter().map(|action| action.name.as_str()).collect();
+        let names: Vec<&str> = domain
+            .actions
+            .iter()
+            .map(|action| action.name.as_str())
+            .collect();
         let message = format!(
             "`{}` has no action `{}`{}",
             domain.name,
@@ -54,8 +65,9 @@ pub(super) fn resolve(domains: &Snapshot, request: Request) -> Result<Found, Cal
 }
 
 fn switched_off(what: &str, domain: &str) -> CallError {
-    CallError::new("disabled", format!("{what} is switched off"))
-        .with_hint(format!("an admin switched it off in the config, under `[components.{domain}]`"))
+    CallError::new("disabled", format!("{what} is switched off")).with_hint(format!(
+        "an admin switched it off in the config, under `[components.{domain}]`"
+    ))
 }
 
 /// `; did you mean `x`?` for the name that is most alike, if one is.

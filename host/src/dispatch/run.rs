@@ -9,6 +9,13 @@ use super::{CallError, Host, known_code};
 use crate::runtime::{GuestContent, Job, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
+/// What a run came to.
+pub(super) enum Attempt {
+    Ran(Ran),
+    /// The vault changed while the action looked at it.
+    Torn,
+}
+
 /// What an action answered and staged.
 pub(super) struct Ran {
     pub(super) text: String,
@@ -18,7 +25,7 @@ pub(super) struct Ran {
 }
 
 /// Run the action once.
-pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Ran, CallError> {
+pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallError> {
     let settings = host.settings();
     let found = &allowed.checked.found;
     // Compiling happens once and is nobody's fault: the clock starts after it.
@@ -45,24 +52,27 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Ran, CallError
         deadline,
         cancelled: found.request.cancelled.clone(),
     };
-    let outcome = host
-        .runtime()
-        .run(&found.domain.component, job)
-        .await
-        .map_err(told)?;
+    let outcome = match host.runtime().run(&found.domain.component, job).await {
+        Ok(outcome) => outcome,
+        Err(RunError::Torn) => return Ok(Attempt::Torn),
+        Err(error) => return Err(told(error)),
+    };
     let structured = match serde_json::from_str(&outcome.reply.structured) {
         Ok(Value::Object(structured)) => structured,
         _ => {
-            tracing::error!(domain = found.domain.name, "answered with something that is no JSON object");
+            tracing::error!(
+                domain = found.domain.name,
+                "answered with something that is no JSON object"
+            );
             return Err(failed(&found.domain.name));
         }
     };
-    Ok(Ran {
+    Ok(Attempt::Ran(Ran {
         text: outcome.reply.text,
         structured,
         content: outcome.reply.content,
         transaction: outcome.transaction,
-    })
+    }))
 }
 
 /// What a caller is told of a run that failed. A trap never reaches it verbatim.
@@ -89,6 +99,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             ),
         )
         .with_hint("an admin can allow more: `limits.call_ms` in the config"),
+        RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
             tracing::warn!(domain, action, "ended: {limit}");

@@ -33,7 +33,10 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     let arguments = Value::Object(std::mem::take(&mut found.request.arguments));
     let action = found.action()?;
     let validator = action.validator().map_err(|reason| {
-        CallError::new("component_failed", format!("the action's schema cannot be used: {reason}"))
+        CallError::new(
+            "component_failed",
+            format!("the action's schema cannot be used: {reason}"),
+        )
     })?;
     if !validator.is_valid(&arguments) {
         let problems: Vec<String> = validator
@@ -87,7 +90,11 @@ fn wrong_type(name: &str, wanted: &str, found: &Value) -> CallError {
 /// One thing that is wrong, in words.
 fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
     let at = field(&error.instance_path().to_string());
-    let at = if at.is_empty() { "the arguments".to_owned() } else { format!("`{at}`") };
+    let at = if at.is_empty() {
+        "the arguments".to_owned()
+    } else {
+        format!("`{at}`")
+    };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = accepted(action, &error.instance_path().to_string());
@@ -115,21 +122,31 @@ fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
                     kinds.join(" or ")
                 }
             };
-            format!("{at} must be of type {wanted}, not {}", shown(error.instance()))
+            format!(
+                "{at} must be of type {wanted}, not {}",
+                shown(error.instance())
+            )
         }
         ValidationErrorKind::Enum { options } => {
             let words: Vec<String> = options
                 .as_array()
                 .into_iter()
                 .flatten()
-                .map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned))
+                .map(|word| {
+                    word.as_str()
+                        .map_or_else(|| word.to_string(), str::to_owned)
+                })
                 .collect();
             let near = error
                 .instance()
                 .as_str()
                 .map(|word| nearest(word, words.iter().map(String::as_str)))
                 .unwrap_or_default();
-            format!("{at} must be one of {}, not {}{near}", words.join(", "), shown(error.instance()))
+            format!(
+                "{at} must be one of {}, not {}{near}",
+                words.join(", "),
+                shown(error.instance())
+            )
         }
         _ => {
             let mut said = error.to_string();
@@ -161,14 +178,21 @@ fn accepted(action: &Action, pointer: &str) -> Vec<String> {
     for part in pointer.split('/').skip(1) {
         let inner = match part.parse::<usize>() {
             Ok(_) => schema.get("items").cloned(),
-            Err(_) => schema.get("properties").and_then(|all| all.get(part)).cloned(),
+            Err(_) => schema
+                .get("properties")
+                .and_then(|all| all.get(part))
+                .cloned(),
         };
         schema = inner.unwrap_or_default();
     }
     let own = schema.get("properties").and_then(Value::as_object);
-    let mut names: Vec<String> = own.map(|own| own.keys().cloned().collect()).unwrap_or_default();
+    let mut names: Vec<String> = own
+        .map(|own| own.keys().cloned().collect())
+        .unwrap_or_default();
     if pointer.is_empty() {
-        let common = COMMON_ARGUMENTS.iter().filter(|name| action.input["properties"].get(**name).is_some());
+        let common = COMMON_ARGUMENTS
+            .iter()
+            .filter(|name| action.input["properties"].get(**name).is_some());
         names.extend(common.map(|name| (*name).to_owned()));
     }
     names
@@ -181,13 +205,19 @@ fn meaning(action: &Action, argument: &str) -> String {
         .and_then(|all| all.get(argument))
         .and_then(|schema| schema.get("description"))
         .and_then(Value::as_str);
-    described.map(|text| format!(": {}", text.trim_end_matches('.'))).unwrap_or_default()
+    described
+        .map(|text| format!(": {}", text.trim_end_matches('.')))
+        .unwrap_or_default()
 }
 
 /// `document.read(path, [section], …)`: how the call should look.
 fn usage(domain: &str, action: &Action) -> String {
     let empty = Map::new();
-    let properties = action.own_input().get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let properties = action
+        .own_input()
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(&empty);
     let required: Vec<&str> = action
         .own_input()
         .get("required")
@@ -198,7 +228,13 @@ fn usage(domain: &str, action: &Action) -> String {
         .collect();
     let arguments: Vec<String> = properties
         .keys()
-        .map(|name| if required.contains(&name.as_str()) { name.clone() } else { format!("[{name}]") })
+        .map(|name| {
+            if required.contains(&name.as_str()) {
+                name.clone()
+            } else {
+                format!("[{name}]")
+            }
+        })
         .collect();
     format!("{domain}.{}({})", action.name, arguments.join(", "))
 }

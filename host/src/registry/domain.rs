@@ -10,7 +10,13 @@ use crate::runtime::{ActionDescription, Component, Description};
 use crate::vault::Effect;
 
 /// The arguments that every action takes because the host handles them. A component cannot have them for itself.
-pub const COMMON_ARGUMENTS: [&str; 5] = ["vault", "dry_run", "if_match", "idempotency_key", "approval"];
+pub const COMMON_ARGUMENTS: [&str; 5] = [
+    "vault",
+    "dry_run",
+    "if_match",
+    "idempotency_key",
+    "approval",
+];
 
 /// A domain that can be called.
 pub struct Domain {

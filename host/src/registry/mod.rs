@@ -79,7 +79,8 @@ impl Registry {
         }
         for (name, switches) in &settings.components {
             if let Some(path) = &switches.path {
-                let added = domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
+                let added =
+                    domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
                 snapshot.add(name, switches, added);
             }
         }

@@ -46,7 +46,9 @@ pub enum DescriptionError {
     #[error("the component's description has {0} bytes; at most {MOST_BYTES} are taken")]
     TooLong(usize),
     /// A name that tools cannot have.
-    #[error("`{0}` is no name for a domain or action: use a-z, 0-9 and _, at most 40, beginning with a letter")]
+    #[error(
+        "`{0}` is no name for a domain or action: use a-z, 0-9 and _, at most 40, beginning with a letter"
+    )]
     BadName(String),
     /// Two actions of one name.
     #[error("the component describes the action `{0}` twice")]
@@ -87,6 +89,22 @@ impl Description {
             check_schema(&action.name, "output", &action.output)?;
         }
         Ok(description)
+    }
+
+    /// Whether the schemas can be used at all. It takes a while, so it is asked once of what a guest says of itself,
+    /// and not of what was kept of that.
+    pub(super) fn check_schemas(&self) -> Result<(), DescriptionError> {
+        for action in &self.actions {
+            for (part, schema) in [("input", &action.input), ("output", &action.output)] {
+                let built = jsonschema::options().build(&Value::Object(schema.clone()));
+                built.map_err(|error| DescriptionError::BadSchema {
+                    action: action.name.clone(),
+                    part,
+                    reason: error.to_string(),
+                })?;
+            }
+        }
+        Ok(())
     }
 }
 

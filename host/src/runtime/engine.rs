@@ -14,7 +14,9 @@ const KEEP_RESIDENT: usize = 4 << 20;
 
 /// An engine whose epoch ticks on a thread of its own, until the engine is gone.
 pub(super) fn start(limits: &LimitSettings) -> wasmtime::Result<Engine> {
-    let slots = u32::try_from(limits.concurrent_calls).unwrap_or(u32::MAX).max(1);
+    let slots = u32::try_from(limits.concurrent_calls)
+        .unwrap_or(u32::MAX)
+        .max(1);
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(4))

@@ -105,6 +105,9 @@ pub enum RunError {
         /// JSON, or not.
         details: Option<String>,
     },
+    /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
+    #[error("what it read changed meanwhile")]
+    Torn,
     /// The deadline passed.
     #[error("it took longer than its {} ms", .0.as_millis())]
     TimedOut(Duration),
@@ -139,10 +142,7 @@ impl Runtime {
 
     /// Run one action on a fresh instance.
     pub async fn run(&self, component: &Component, job: Job) -> Result<Outcome, RunError> {
-        let ready = component
-            .ready(self)
-            .await
-            .map_err(RunError::Load)?;
+        let ready = component.ready(self).await.map_err(RunError::Load)?;
         let cancelled = job.cancelled.clone();
         let deadline = job.deadline;
         let allowed = deadline.saturating_duration_since(Instant::now());
@@ -165,6 +165,8 @@ impl Runtime {
         let ready = component.ready(self).await.map_err(LoadError::shared)?;
         let deadline = Instant::now() + Duration::from_millis(self.limits.call_ms);
         let json = abi::describe(&self.sandbox.engine, &ready, deadline, &self.limits).await?;
-        Ok(Description::parse(&json)?)
+        let description = Description::parse(&json)?;
+        description.check_schemas()?;
+        Ok(description)
     }
 }

@@ -39,12 +39,14 @@ pub(super) fn first_sentence(text: &str, limit: usize) -> String {
     first_clauses(sentence, limit).unwrap_or_else(|| cut(sentence, limit))
 }
 
-/// The clauses of a sentence that fit: half a thought misleads, a whole one that is short does not.
+/// The clauses of a sentence that fit: half a thought misleads, a whole one that is short does not. Commas may be
+/// those of a list, and a colon after code explains that code.
 fn first_clauses(sentence: &str, limit: usize) -> Option<String> {
-    let ends = sentence.match_indices([';', ':', ',']).map(|(at, _)| at);
-    let ends = ends.chain(sentence.match_indices(" (").map(|(at, _)| at));
-    let end = ends
-        .filter(|end| (1..=limit).contains(end) && is_balanced(&sentence[..*end]))
+    let stops = sentence.match_indices([';', ':']).map(|(at, _)| at);
+    let end = stops
+        .chain(sentence.match_indices(" (").map(|(at, _)| at))
+        .filter(|end| (1..=limit).contains(end))
+        .filter(|end| is_balanced(&sentence[..*end]) && !sentence[..*end].ends_with('`'))
         .max()?;
     Some(sentence[..end].to_owned())
 }

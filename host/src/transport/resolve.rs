@@ -13,8 +13,9 @@ use crate::vault::Effect;
 /// Stands between domain and action in a flat name.
 pub(super) const FLAT_SEPARATOR: &str = "__";
 
-/// How alike two names must be for one to be offered instead of the other.
+/// How alike two names must be for one to be offered instead of the other, and how much less than the best one.
 const ALIKE: f64 = 0.84;
+const LESS_ALIKE: f64 = 0.05;
 
 /// What a call of a tool means.
 #[derive(Debug)]
@@ -180,6 +181,8 @@ fn nearest(snapshot: &Snapshot, offered: &[Tool], tool: &str) -> Vec<String> {
         .collect();
     near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     near.dedup();
+    let best = near.first().map_or(0.0, |(alike, _)| *alike);
+    near.retain(|(alike, _)| best - alike <= LESS_ALIKE);
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

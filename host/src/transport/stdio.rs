@@ -1,5 +1,8 @@
 //! MCP over stdin and stdout, for the process that started us. Ends when its input does, with everything answered.
 
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,6 +10,9 @@ use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
+use rustix::fs::FileType;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::UnixStream;
 
 use super::drain::Draining;
 use super::mcp::Server;
@@ -22,7 +28,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
     let closing = shutdown::requested(options.parent_pid)?;
     let patience = Duration::from_millis(host.settings().limits.call_ms) + MARGIN;
     let server = Server::new(host, Caller::stdio(), options.surface, closing.clone());
-    let (input, output) = stdio_pipes();
+    let (input, output) = streams();
     let wire = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_BYTES);
     let running = match server.serve(Draining::new(wire, closing, patience)).await {
         Ok(running) => running,
@@ -33,7 +39,40 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
         Err(error) => return Err(TransportError::Handshake(error.to_string())),
     };
     match running.waiting().await {
-        Ok(QuitReason::JoinError(error)) | Err(error) => Err(std::io::Error::other(error).into()),
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(io::Error::other(error).into()),
         Ok(_) => Ok(()),
     }
+}
+
+type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// The standard streams, without a thread between us and them where that can be. Clients made with Node give us
+/// sockets, others pipes; rmcp knows only pipes, and a thread doubles the time that a message takes.
+fn streams() -> (Input, Output) {
+    sockets().unwrap_or_else(|| {
+        let (input, output) = stdio_pipes();
+        (Box::new(input), Box::new(output))
+    })
+}
+
+/// Both streams, if both are sockets.
+fn sockets() -> Option<(Input, Output)> {
+    let streams = [socket(io::stdin().as_fd())?, socket(io::stdout().as_fd())?];
+    // Only now: a stream that does not wait is of no use to whoever reads it with a thread.
+    let [input, output] = streams.map(|stream| {
+        stream.set_nonblocking(true)?;
+        UnixStream::from_std(stream)
+    });
+    Some((Box::new(input.ok()?), Box::new(output.ok()?)))
+}
+
+fn socket(stream: BorrowedFd<'_>) -> Option<net::UnixStream> {
+    let mode = rustix::fs::fstat(stream).ok()?.st_mode;
+    if FileType::from_raw_mode(mode) != FileType::Socket {
+        return None;
+    }
+    let stream = net::UnixStream::from(stream.try_clone_to_owned().ok()?);
+    // Sockets of other kinds have no such address.
+    stream.local_addr().is_ok().then_some(stream)
 }

@@ -169,9 +169,11 @@ fn brief(argument: Argument<'_>) -> Map<String, Value> {
     let common = help::is_common(&argument.name);
     let limit = if common { MINOR_BYTES } else { ARGUMENT_BYTES };
     let mut about = help::first_sentence(argument.usual_description(), limit);
-    if let [_] | [_, _] = argument.actions.as_slice()
-        && !common
-    {
+    if common && about.ends_with('…') {
+        // Its name says as much as half a sentence.
+        about.clear();
+    }
+    if argument.actions.len() <= 2 && !common {
         let names: Vec<&str> = argument.actions.iter().map(|(name, _)| *name).collect();
         about = format!("{about} ({})", names.join(", "));
     }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::resolve::{Target, Unresolved, resolve};
 use super::{schema, surface};
-use crate::config::{Settings, Surface};
-use crate::registry::{Registry, Snapshot};
-use crate::runtime::Runtime;
+use crate::config::{Settings, Surface, VaultEntry};
+use crate::dispatch::Host;
+use crate::registry::Snapshot;
 
 const SURFACES: [Surface; 4] = [
     Surface::Domain,
@@ -24,12 +24,20 @@ const REFUSED: [&str; 7] = [
 ];
 
 async fn embedded() -> Arc<Snapshot> {
-    let state = tempfile::tempdir().unwrap();
-    let settings = Settings::default();
-    let runtime = Runtime::new(&settings.limits, &state.path().join("compiled")).unwrap();
-    Registry::load(&settings, &runtime, state.path())
+    let place = tempfile::tempdir().unwrap();
+    let notes = place.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    let settings = Settings {
+        vaults: vec![VaultEntry {
+            id: "main".into(),
+            path: notes,
+        }],
+        ..Settings::default()
+    };
+    let host = Host::start(settings, &place.path().join("state"))
         .await
-        .snapshot()
+        .unwrap();
+    host.registry().snapshot()
 }
 
 fn arguments(value: Value) -> Map<String, Value> {

@@ -95,7 +95,8 @@ impl VaultError {
     pub(super) fn denied(path: &str, needed: Tier) -> Self {
         let notebook = match path.split_once('/') {
             Some((notebook, _)) => notebook,
-            None => ".",
+            None if path.contains('.') => ".",
+            None => path,
         };
         let verb = if needed == Tier::Delete {
             "remove"

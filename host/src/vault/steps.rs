@@ -136,11 +136,13 @@ impl Step {
                 temp, path, old, ..
             } => {
                 let ((temps, temp), (folder, name)) = (root.place(temp)?, root.place(path)?);
+                // Writing aside took its time: whoever edited the file meanwhile is noticed here, before anybody
+                // could see (and keep) content that is then taken back.
+                if !old.is_at(&folder, name)? {
+                    return Ok(false);
+                }
                 if !temps.exchange(temp, &folder, name)? {
-                    // This disk cannot swap: look, then replace. The gap between the two is as small as can be.
-                    if !old.is_at(&folder, name)? {
-                        return Ok(false);
-                    }
+                    // This disk cannot swap. The gap between looking and replacing is as small as can be.
                     temps.rename_over(temp, &folder, name)?;
                     fail_point("apply-put")?;
                     return Ok(true);
@@ -155,6 +157,9 @@ impl Step {
             }
             Step::Move { from, to, expected } => {
                 let ((source, from), (folder, name)) = (root.place(from)?, root.place(to)?);
+                if !expected.is_at(&source, from)? {
+                    return Ok(false);
+                }
                 match source.rename_new(from, &folder, name) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         // On a disk that takes both names for the same, the file is in its own way.

@@ -171,13 +171,7 @@ impl Transaction {
                 () => 3,
             };
             let at_home = home.as_deref() == Some(split(&fold).0);
-            (
-                exact,
-                !at_home,
-                path.matches('/').count(),
-                path.len(),
-                path.clone(),
-            )
+            (exact, !at_home, path.len(), path.clone())
         };
         let mut ranked: Vec<String> = candidates.into_iter().collect();
         ranked.sort_by_cached_key(rank);

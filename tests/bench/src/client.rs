@@ -31,7 +31,11 @@ impl Pipes {
             .spawn()?;
         let input = child.stdin.take().context("a pipe")?;
         let output = BufReader::new(child.stdout.take().context("a pipe")?);
-        Ok(Pipes { child, input, output })
+        Ok(Pipes {
+            child,
+            input,
+            output,
+        })
     }
 
     /// The handshake of the older era.
@@ -70,12 +74,12 @@ impl Drop for Pipes {
 /// A call of a tool.
 pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
-        "name": tool, "arguments": arguments,
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": REVISION,
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "0"},
-        }}})
+    "name": tool, "arguments": arguments,
+    "_meta": {
+        "io.modelcontextprotocol/protocolVersion": REVISION,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "0"},
+    }}})
 }
 
 /// One HTTP connection that is kept open.
@@ -89,7 +93,10 @@ impl Http {
     pub(crate) fn connect(address: &str) -> Result<Http> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        Ok(Http { address: address.to_owned(), stream: BufReader::new(stream) })
+        Ok(Http {
+            address: address.to_owned(),
+            stream: BufReader::new(stream),
+        })
     }
 
     /// Call a tool and wait for the answer.
@@ -122,7 +129,11 @@ impl Http {
                 break;
             }
         }
-        let body = if chunked { self.chunks()? } else { self.bytes(length.unwrap_or(0))? };
+        let body = if chunked {
+            self.chunks()?
+        } else {
+            self.bytes(length.unwrap_or(0))?
+        };
         if !status.contains(" 200 ") {
             bail!("{status}: {}", String::from_utf8_lossy(&body));
         }

@@ -25,7 +25,11 @@ fn main() -> Result<()> {
         Some(folder) => vaults::copied(&PathBuf::from(folder), place.path())?,
         None => vaults::synthetic(2000, place.path())?,
     };
-    println!("{} notes, {} cores", vault.notes.len(), std::thread::available_parallelism()?);
+    println!(
+        "{} notes, {} cores",
+        vault.notes.len(),
+        std::thread::available_parallelism()?
+    );
 
     println!("\n== the sandbox, against the same action run natively");
     tokio::runtime::Runtime::new()?.block_on(sandbox::measure(&vault, place.path()))?;

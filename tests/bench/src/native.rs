@@ -5,7 +5,8 @@ use std::cell::RefCell;
 
 use notehost::vault::{self, Transaction, VaultError};
 use notehost_sdk::{
-    Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier, Trashed,
+    Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
+    Trashed,
 };
 
 /// A transaction as the SDK's vault. It offers what the measured actions use.
@@ -16,7 +17,9 @@ fn refused(error: VaultError) -> Error {
 }
 
 fn not_measured<T>() -> Result<T> {
-    Err(Error::unsupported("this function is not part of the measurement"))
+    Err(Error::unsupported(
+        "this function is not part of the measurement",
+    ))
 }
 
 fn entry(entry: vault::Entry) -> Entry {
@@ -38,12 +41,22 @@ impl RawVault for NativeVault {
 
     fn read(&self, path: &str) -> Result<Blob> {
         let blob = self.0.borrow_mut().read(path).map_err(refused)?;
-        Ok(Blob { bytes: blob.bytes.to_vec(), etag: blob.etag })
+        Ok(Blob {
+            bytes: blob.bytes.to_vec(),
+            etag: blob.etag,
+        })
     }
 
     fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
-        let page = self.0.borrow_mut().list(folder, recursive, after, limit).map_err(refused)?;
-        Ok(Page { entries: page.entries.into_iter().map(entry).collect(), next: page.next })
+        let page = self
+            .0
+            .borrow_mut()
+            .list(folder, recursive, after, limit)
+            .map_err(refused)?;
+        Ok(Page {
+            entries: page.entries.into_iter().map(entry).collect(),
+            next: page.next,
+        })
     }
 
     fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
@@ -51,7 +64,10 @@ impl RawVault for NativeVault {
     }
 
     fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
-        self.0.borrow_mut().write(path, bytes, if_match).map_err(refused)
+        self.0
+            .borrow_mut()
+            .write(path, bytes, if_match)
+            .map_err(refused)
     }
 
     fn access(&self, _: &str) -> Tier {

@@ -30,17 +30,38 @@ impl Rules for Everything {
 
 /// Measure the same actions of the document component natively and in the sandbox.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
-    let vault = Arc::new(Vault::open("bench", &notes.folder, &place.join("sandbox"), VaultSettings::default())?);
+    let vault = Arc::new(Vault::open(
+        "bench",
+        &notes.folder,
+        &place.join("sandbox"),
+        VaultSettings::default(),
+    )?);
     let runtime = Runtime::new(&LimitSettings::default(), &place.join("compiled"))?;
-    let embedded = EMBEDDED.iter().find(|component| component.name == "document").context("no document component")?;
+    let embedded = EMBEDDED
+        .iter()
+        .find(|component| component.name == "document")
+        .context("no document component")?;
     let document = Component::new("document", embedded.wasm)?;
     let began = Instant::now();
-    document.prepare(&runtime).await.map_err(|error| anyhow!("{error}"))?;
-    println!("compile the document component ({} KiB)   {:.0} ms", document.size() >> 10, began.elapsed().as_secs_f64() * 1e3);
+    document
+        .prepare(&runtime)
+        .await
+        .map_err(|error| anyhow!("{error}"))?;
+    println!(
+        "compile the document component ({} KiB)   {:.0} ms",
+        document.size() >> 10,
+        began.elapsed().as_secs_f64() * 1e3
+    );
     let again = Component::new("document", embedded.wasm)?;
     let began = Instant::now();
-    again.prepare(&runtime).await.map_err(|error| anyhow!("{error}"))?;
-    println!("load it from compiled code                {:.2} ms", began.elapsed().as_secs_f64() * 1e3);
+    again
+        .prepare(&runtime)
+        .await
+        .map_err(|error| anyhow!("{error}"))?;
+    println!(
+        "load it from compiled code                {:.2} ms",
+        began.elapsed().as_secs_f64() * 1e3
+    );
 
     let path = &notes.notes[notes.notes.len() / 2];
     for (what, action, arguments) in [
@@ -62,12 +83,21 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
             }
         }
         let sandboxed = Times::new(times);
-        println!("{what}\n    native    {native}\n    sandboxed {sandboxed}\n    added     p50 {:8.1} µs (bar: 60)", sandboxed.p50() - native.p50());
+        println!(
+            "{what}\n    native    {native}\n    sandboxed {sandboxed}\n    added     p50 {:8.1} µs (bar: 60)",
+            sandboxed.p50() - native.p50()
+        );
     }
     Ok(())
 }
 
-async fn one(runtime: &Runtime, component: &Component, transaction: Transaction, action: &str, arguments: &Value) -> Result<()> {
+async fn one(
+    runtime: &Runtime,
+    component: &Component,
+    transaction: Transaction,
+    action: &str,
+    arguments: &Value,
+) -> Result<()> {
     let job = Job {
         domain: Arc::from("document"),
         action: action.to_owned(),

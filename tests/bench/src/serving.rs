@@ -17,7 +17,13 @@ const CALLS: usize = 4000;
 /// Measure over pipes and over HTTP, with one call at a time and with sixteen.
 pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()> {
     let ping = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-    let read = |id: usize| tool_call(id, "document__read", json!({"path": notes.notes[id % notes.notes.len()]}));
+    let read = |id: usize| {
+        tool_call(
+            id,
+            "document__read",
+            json!({"path": notes.notes[id % notes.notes.len()]}),
+        )
+    };
     let nothing = |id: usize| tool_call(id, "notebook__permissions", json!({"notebook": "."}));
 
     let mut pipes = Pipes::start(program, &notes.folder, &place.join("serving"))?;
@@ -26,7 +32,10 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     over_pipes("stdio, one small call", &mut pipes, 1, &nothing)?;
     over_pipes("stdio, read a note", &mut pipes, 1, &read)?;
     over_pipes("stdio, read a note, 16 in flight", &mut pipes, 16, &read)?;
-    println!("resident memory after that                {} MiB", resident(pipes.child.id())? >> 20);
+    println!(
+        "resident memory after that                {} MiB",
+        resident(pipes.child.id())? >> 20
+    );
     drop(pipes);
 
     let mut child = Command::new(program)
@@ -41,13 +50,21 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     let result = over_http("http, one small call", &address, 1, &nothing)
         .and_then(|()| over_http("http, read a note", &address, 1, &read))
         .and_then(|()| over_http("http, read a note, 16 clients", &address, 16, &read));
-    println!("resident memory after that                {} MiB", resident(child.id())? >> 20);
+    println!(
+        "resident memory after that                {} MiB",
+        resident(child.id())? >> 20
+    );
     child.kill()?;
     child.wait()?;
     result
 }
 
-fn over_pipes(what: &str, pipes: &mut Pipes, in_flight: usize, message: &dyn Fn(usize) -> Value) -> Result<()> {
+fn over_pipes(
+    what: &str,
+    pipes: &mut Pipes,
+    in_flight: usize,
+    message: &dyn Fn(usize) -> Value,
+) -> Result<()> {
     let began = Instant::now();
     let mut sent = Vec::with_capacity(CALLS);
     let mut times = Vec::with_capacity(CALLS);
@@ -71,13 +88,20 @@ fn answered(pipes: &mut Pipes, sent: &[Instant]) -> Result<std::time::Duration> 
         let reply: Value = serde_json::from_str(&pipes.receive()?)?;
         if let Some(id) = reply["id"].as_u64() {
             anyhow::ensure!(reply["result"]["isError"] != true, "a call failed: {reply}");
-            let began = sent.get(usize::try_from(id)?).context("an id that was sent")?;
+            let began = sent
+                .get(usize::try_from(id)?)
+                .context("an id that was sent")?;
             return Ok(began.elapsed());
         }
     }
 }
 
-fn over_http(what: &str, address: &str, clients: usize, message: &(dyn Fn(usize) -> Value + Sync)) -> Result<()> {
+fn over_http(
+    what: &str,
+    address: &str,
+    clients: usize,
+    message: &(dyn Fn(usize) -> Value + Sync),
+) -> Result<()> {
     let began = Instant::now();
     let times = std::thread::scope(|scope| -> Result<Vec<_>> {
         let running: Vec<_> = (0..clients)
@@ -97,7 +121,11 @@ fn over_http(what: &str, address: &str, clients: usize, message: &(dyn Fn(usize)
             .collect();
         let mut times = Vec::new();
         for client in running {
-            times.extend(client.join().map_err(|_| anyhow::anyhow!("a client broke"))??);
+            times.extend(
+                client
+                    .join()
+                    .map_err(|_| anyhow::anyhow!("a client broke"))??,
+            );
         }
         Ok(times)
     })?;
@@ -107,7 +135,10 @@ fn over_http(what: &str, address: &str, clients: usize, message: &(dyn Fn(usize)
 
 fn told(what: &str, times: Vec<std::time::Duration>, began: Instant) {
     let per_second = times.len() as f64 / began.elapsed().as_secs_f64();
-    println!("{what:<41} {}   {per_second:8.0} calls/s", Times::new(times));
+    println!(
+        "{what:<41} {}   {per_second:8.0} calls/s",
+        Times::new(times)
+    );
 }
 
 fn listening_at(child: &mut std::process::Child) -> Result<String> {
@@ -125,7 +156,14 @@ fn listening_at(child: &mut std::process::Child) -> Result<String> {
 
 fn resident(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("VmRSS")?;
-    let kib: u64 = line.split_whitespace().nth(1).context("a number")?.parse()?;
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .context("VmRSS")?;
+    let kib: u64 = line
+        .split_whitespace()
+        .nth(1)
+        .context("a number")?
+        .parse()?;
     Ok(kib << 10)
 }

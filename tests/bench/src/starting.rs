@@ -15,11 +15,21 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     let began = Instant::now();
     let mut first = Pipes::start(program, &notes.folder, &state)?;
     first.initialize()?;
-    println!("cold: initialize                          {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
-    let message = crate::client::tool_call(1, "document__read", serde_json::json!({"path": notes.notes[0]}));
+    println!(
+        "cold: initialize                          {:.1} ms",
+        began.elapsed().as_secs_f64() * 1e3
+    );
+    let message = crate::client::tool_call(
+        1,
+        "document__read",
+        serde_json::json!({"path": notes.notes[0]}),
+    );
     first.send(&message)?;
     first.receive()?;
-    println!("cold: first note read                     {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
+    println!(
+        "cold: first note read                     {:.1} ms",
+        began.elapsed().as_secs_f64() * 1e3
+    );
     drop(first);
     let mut reads = Vec::new();
     let initialize = Times::of(20, || {
@@ -34,6 +44,9 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
         Ok(())
     })?;
     println!("warm: initialize, read and stop           {initialize}");
-    println!("warm: first note read                     {}", Times::new(reads));
+    println!(
+        "warm: first note read                     {}",
+        Times::new(reads)
+    );
     Ok(())
 }

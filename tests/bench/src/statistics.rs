@@ -13,7 +13,10 @@ impl Times {
     }
 
     /// Run something so many times, after a tenth as many that do not count.
-    pub(crate) fn of(runs: usize, mut work: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<Times> {
+    pub(crate) fn of(
+        runs: usize,
+        mut work: impl FnMut() -> anyhow::Result<()>,
+    ) -> anyhow::Result<Times> {
         let mut times = Vec::with_capacity(runs);
         for run in 0..runs + runs / 10 {
             let began = Instant::now();
@@ -28,7 +31,9 @@ impl Times {
     /// The time that this share of the runs stayed under, in microseconds.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let place = ((self.0.len() as f64 - 1.0) * share).round() as usize;
-        self.0.get(place).map_or(0.0, |time| time.as_secs_f64() * 1e6)
+        self.0
+            .get(place)
+            .map_or(0.0, |time| time.as_secs_f64() * 1e6)
     }
 
     /// Half of the runs stayed under it, in microseconds.
@@ -39,6 +44,11 @@ impl Times {
 
 impl std::fmt::Display for Times {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "p50 {:8.1} µs   p95 {:8.1} µs", self.p50(), self.quantile(0.95))
+        write!(
+            out,
+            "p50 {:8.1} µs   p95 {:8.1} µs",
+            self.p50(),
+            self.quantile(0.95)
+        )
     }
 }

@@ -18,12 +18,17 @@ pub(crate) fn synthetic(count: usize, place: &Path) -> Result<Notes> {
     let mut notes = Vec::with_capacity(count);
     for number in 0..count {
         let path = format!("Area {}/Note {number}.md", number % 20);
-        let mut text = format!("---\ntags: [area/{}, bench]\nnumber: {number}\n---\n# Note {number}\n\n", number % 20);
+        let mut text = format!(
+            "---\ntags: [area/{}, bench]\nnumber: {number}\n---\n# Note {number}\n\n",
+            number % 20
+        );
         for section in 0..4 {
             text.push_str(&format!("## Section {section}\n\n"));
             for line in 0..8 {
                 let other = (number * 7 + section * 31 + line * 13) % count;
-                text.push_str(&format!("A line about things, with a link to [[Note {other}]] and some more words.\n"));
+                text.push_str(&format!(
+                    "A line about things, with a link to [[Note {other}]] and some more words.\n"
+                ));
             }
             text.push('\n');
         }
@@ -37,7 +42,10 @@ pub(crate) fn synthetic(count: usize, place: &Path) -> Result<Notes> {
 
 /// A copy of somebody's notes: the original is never written to.
 pub(crate) fn copied(original: &Path, place: &Path) -> Result<Notes> {
-    let mut copy = Notes { folder: place.join("vault"), notes: Vec::new() };
+    let mut copy = Notes {
+        folder: place.join("vault"),
+        notes: Vec::new(),
+    };
     copy_folder(original, "", &mut copy)?;
     copy.notes.sort();
     anyhow::ensure!(!copy.notes.is_empty(), "there are no notes in that folder");
@@ -48,11 +56,17 @@ fn copy_folder(original: &Path, below: &str, copy: &mut Notes) -> Result<()> {
     fs::create_dir_all(copy.folder.join(below))?;
     for entry in fs::read_dir(original.join(below))? {
         let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
         if name.starts_with('.') {
             continue;
         }
-        let path = if below.is_empty() { name } else { format!("{below}/{name}") };
+        let path = if below.is_empty() {
+            name
+        } else {
+            format!("{below}/{name}")
+        };
         if entry.file_type()?.is_dir() {
             copy_folder(original, &path, copy)?;
         } else if entry.file_type()?.is_file() {

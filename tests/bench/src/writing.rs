@@ -23,14 +23,24 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let floor = disk_floor(place)?;
     println!("the disk: write, fsync, rename, fsync     {floor}");
     let settings = Settings {
-        vaults: vec![VaultEntry { id: "bench".into(), path: notes.folder.clone() }],
-        permissions: PermissionSettings { default: Tier::Delete, ..PermissionSettings::default() },
+        vaults: vec![VaultEntry {
+            id: "bench".into(),
+            path: notes.folder.clone(),
+        }],
+        permissions: PermissionSettings {
+            default: Tier::Delete,
+            ..PermissionSettings::default()
+        },
         ..Settings::default()
     };
     let host = Host::start(settings, &place.join("writing")).await?;
     let path = &notes.notes[0];
     let caller = Caller::command_line(None);
-    for (what, action) in [("append a line", "append"), ("change a property", "set_properties"), ("create a note", "create")] {
+    for (what, action) in [
+        ("append a line", "append"),
+        ("change a property", "set_properties"),
+        ("create a note", "create"),
+    ] {
         let mut times = Vec::new();
         for run in 0..RUNS + RUNS / 10 {
             let arguments = match action {
@@ -45,16 +55,28 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
             }
         }
         let times = Times::new(times);
-        println!("{what:<41} {times}   {:.2} × the disk (bar: 3)", times.p50() / floor.p50());
+        println!(
+            "{what:<41} {times}   {:.2} × the disk (bar: 3)",
+            times.p50() / floor.p50()
+        );
     }
     Ok(())
 }
 
 async fn one(host: &Host, caller: &Caller, action: &str, arguments: Value) -> Result<()> {
-    let Value::Object(arguments) = arguments else { return Err(anyhow!("no arguments")) };
+    let Value::Object(arguments) = arguments else {
+        return Err(anyhow!("no arguments"));
+    };
     let arguments: Map<String, Value> = arguments;
-    let request = Request { domain: "document".into(), action: action.into(), arguments, cancelled: CancellationToken::new() };
-    call(host, caller, request).await.map_err(|error| anyhow!("{}: {}", error.code, error.message))?;
+    let request = Request {
+        domain: "document".into(),
+        action: action.into(),
+        arguments,
+        cancelled: CancellationToken::new(),
+    };
+    call(host, caller, request)
+        .await
+        .map_err(|error| anyhow!("{}: {}", error.code, error.message))?;
     Ok(())
 }
 

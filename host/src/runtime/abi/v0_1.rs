@@ -87,7 +87,11 @@ pub(in super::super) async fn call(
             reply: measured(reply, limits)?,
             transaction,
         }),
-        (Ok(Ok(_)), None) => Err(RunError::Broke("a host call never gave back the transaction".into())),
+        (Ok(Ok(_)), None) => Err(RunError::Broke(
+            "a host call never gave back the transaction".into(),
+        )),
+        // What it refused for may never have been so: it saw a vault that changed under its eyes.
+        (Ok(Err(_)), Some(transaction)) if transaction.validate().is_err() => Err(RunError::Torn),
         (Ok(Err(error)), _) => Err(RunError::Refused {
             code: error.code,
             message: error.message,

@@ -1,3 +1,5 @@
+//! Tests of the properties: what an edit of the frontmatter changes, and what it leaves alone.
+
 use super::*;
 use serde_json::json;
 

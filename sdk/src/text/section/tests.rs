@@ -1,3 +1,5 @@
+//! Tests of the sections: which one a name means, and what an edit of it leaves alone.
+
 use super::*;
 
 const NOTE: &str =

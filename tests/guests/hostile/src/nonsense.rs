@@ -19,10 +19,11 @@ pub fn print(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Hundreds of megabytes.
-pub fn giant_reply(_: &Vault, _: &Value) -> Result<Reply, Error> {
+/// As many megabytes as the test wants.
+pub fn giant_reply(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let megabytes = arguments["megabytes"].as_u64().unwrap_or(1);
     Ok(Reply {
-        text: "x".repeat(200 << 20),
+        text: "x".repeat((megabytes as usize) << 20),
         structured: "{}".to_owned(),
         content: Vec::new(),
     })

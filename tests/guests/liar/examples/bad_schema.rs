@@ -1,3 +1,7 @@
 //! Has a schema that is none.
 
-guest_liar::describes!(guest_liar::described("liar", "read", r#"{"path": {"type": "stringy"}}"#));
+guest_liar::describes!(guest_liar::described(
+    "liar",
+    "read",
+    r#"{"path": {"type": "stringy"}}"#
+));

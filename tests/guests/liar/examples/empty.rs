@@ -1,3 +1,5 @@
 //! Offers nothing.
 
-guest_liar::describes!(r#"{"name": "liar", "version": "1.0.0", "description": "A lie.", "actions": []}"#.to_owned());
+guest_liar::describes!(
+    r#"{"name": "liar", "version": "1.0.0", "description": "A lie.", "actions": []}"#.to_owned()
+);

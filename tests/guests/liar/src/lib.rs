@@ -33,7 +33,9 @@ macro_rules! describes {
 /// A description with one action, which has these properties in its input schema.
 pub fn described(domain: &str, action: &str, properties: &str) -> String {
     let action = action_described(action, properties);
-    format!(r#"{{"name": "{domain}", "version": "1.0.0", "description": "A lie.", "actions": [{action}]}}"#)
+    format!(
+        r#"{{"name": "{domain}", "version": "1.0.0", "description": "A lie.", "actions": [{action}]}}"#
+    )
 }
 
 /// One action of a description.

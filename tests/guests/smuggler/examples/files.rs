@@ -28,7 +28,8 @@ impl Action for Read {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, _: &Vault) -> Result<Loot> {
-        let text = std::fs::read_to_string(self.file).map_err(|error| Error::not_found(error.to_string()))?;
+        let text = std::fs::read_to_string(self.file)
+            .map_err(|error| Error::not_found(error.to_string()))?;
         Ok(Loot { text })
     }
 }
