@@ -2,6 +2,7 @@
 
 pub(crate) mod client;
 pub(crate) mod guests;
+pub(crate) mod http;
 pub(crate) mod place;
 pub(crate) mod snapshot;
 

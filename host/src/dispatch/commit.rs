@@ -62,7 +62,7 @@ fn jitter(attempt: u32) -> Duration {
 /// Land what was staged, or show it.
 pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landing, CallError> {
     let mut ran = match attempt {
-        Attempt::Ran(ran) => ran,
+        Attempt::Ran(ran) => *ran,
         Attempt::Torn => return Ok(Landing::Conflict(None)),
     };
     let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);

@@ -11,7 +11,7 @@ use crate::vault::{Access, Limits, Transaction};
 
 /// What a run came to.
 pub(super) enum Attempt {
-    Ran(Ran),
+    Ran(Box<Ran>),
     /// The vault changed while the action looked at it.
     Torn,
 }
@@ -67,12 +67,12 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
             return Err(failed(&found.domain.name));
         }
     };
-    Ok(Attempt::Ran(Ran {
+    Ok(Attempt::Ran(Box::new(Ran {
         text: outcome.reply.text,
         structured,
         content: outcome.reply.content,
         transaction: outcome.transaction,
-    }))
+    })))
 }
 
 /// What a caller is told of a run that failed. A trap never reaches it verbatim.

@@ -35,6 +35,8 @@ pub(super) fn start(limits: &LimitSettings) -> wasmtime::Result<Engine> {
     config
         .epoch_interruption(true)
         .cranelift_opt_level(OptLevel::Speed)
+        // No function of the contract is asynchronous on the guest's side: its bookkeeping can be left out.
+        .concurrency_support(false)
         // A small reservation makes fresh instances cheap; bounds are checked instead.
         .memory_reservation(limits.memory_bytes as u64)
         .memory_guard_size(64 << 10)

@@ -1,0 +1,182 @@
+//! MCP over Streamable HTTP, in both eras, and what is refused before it is MCP.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{PLAN, desk, message, run, serving, tool, with_spinner};
+use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
+use crate::support::place::Place;
+
+/// A deadline that no test lives to see.
+const NEVER: u64 = 3_600_000;
+
+fn serve(place: &Place) -> Server {
+    Server::start(&place.config_file(&place.settings()), &place.state())
+}
+
+#[test]
+fn both_eras_are_served_side_by_side() {
+    let place = desk();
+    let server = serve(&place);
+    let clients = [
+        HttpClient::stateless(server.address()),
+        HttpClient::with_session(server.address()),
+    ];
+    for mut client in clients {
+        let listed = client.ask("tools/list", json!({}));
+        assert_eq!(listed["result"]["tools"][0]["name"], "document", "{listed}");
+        for path in ["Work/Plan", "Work/Plan.md"] {
+            let read = client.call("document.read", json!({"path": path}));
+            assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
+        }
+        let absent = client.call("document.read", json!({"path": "Absent"}));
+        assert_eq!(absent["isError"], true, "{absent}");
+        assert_eq!(absent["structuredContent"]["error"]["code"], "not_found");
+        let unknown = client.ask("tools/call", tool("weather", json!({})));
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    }
+    let discovered = HttpClient::stateless(server.address()).ask("server/discover", json!({}));
+    assert_eq!(
+        discovered["result"]["resultType"], "complete",
+        "{discovered}"
+    );
+    assert!(
+        discovered.to_string().contains(r#""name":"notehost""#),
+        "{discovered}"
+    );
+}
+
+#[test]
+fn health_can_be_asked_for() {
+    let place = desk();
+    let server = serve(&place);
+    let mut connection = Connection::open(server.address());
+    for path in ["/healthz", "/readyz"] {
+        let answer = connection.ask("GET", path, &[], "");
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+    }
+    assert_eq!(connection.ask("GET", "/else", &[], "").status, 404);
+}
+
+#[test]
+fn requests_that_are_not_for_us_are_refused() {
+    let place = desk();
+    let server = serve(&place);
+    let mut read = tool("document__read", json!({"path": "Work/Plan"}));
+    read["_meta"] = stateless_meta();
+    let body = message(1, "tools/call", read).to_string();
+    let right = [
+        ("MCP-Protocol-Version", STATELESS),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "document__read"),
+    ];
+    let mut connection = Connection::open(server.address());
+    assert_eq!(connection.ask("POST", "/mcp", &right, &body).status, 200);
+    // A page of the web that got a name of its own resolved to this machine.
+    for (header, status) in [
+        (("Host", "evil.example"), 403),
+        (("Origin", "http://evil.example"), 403),
+        (("Origin", "null"), 403),
+        (("Origin", "http://localhost:3000"), 200),
+    ] {
+        let headers: Vec<(&str, &str)> = right.into_iter().chain([header]).collect();
+        let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &body);
+        assert_eq!(answer.status, status, "{header:?}: {answer:?}");
+    }
+    // Headers that say something else than the body.
+    for wrong in [
+        ("Mcp-Method", "tools/list"),
+        ("Mcp-Name", "document__remove"),
+    ] {
+        let headers = right.map(|header| if header.0 == wrong.0 { wrong } else { header });
+        let answer = connection.ask("POST", "/mcp", &headers, &body);
+        assert_eq!(answer.status, 400, "{wrong:?}: {answer:?}");
+        assert!(answer.body.contains("-32020"), "{wrong:?}: {answer:?}");
+    }
+    // There is nothing to get or to delete without a session.
+    for method in ["GET", "DELETE"] {
+        let answer = connection.ask(method, "/mcp", &right[..1], "");
+        assert_eq!(answer.status, 405, "{method}: {answer:?}");
+    }
+    let too_much = "x".repeat((32 << 20) + 1);
+    let answer = Connection::open(server.address()).ask("POST", "/mcp", &right, &too_much);
+    assert_eq!(answer.status, 413, "{answer:?}");
+}
+
+#[test]
+fn a_session_must_be_begun_and_can_be_ended() {
+    let place = desk();
+    let server = serve(&place);
+    let list = message(1, "tools/list", json!({})).to_string();
+    let revision = ("MCP-Protocol-Version", SESSIONS);
+    let mut connection = Connection::open(server.address());
+    let answer = connection.ask("POST", "/mcp", &[revision], &list);
+    assert_eq!(answer.status, 400, "{answer:?}");
+    let answer = connection.ask(
+        "POST",
+        "/mcp",
+        &[revision, ("Mcp-Session-Id", "made-up")],
+        &list,
+    );
+    assert_eq!(answer.status, 404, "{answer:?}");
+
+    let client = HttpClient::with_session(server.address());
+    let session = [
+        revision,
+        ("Mcp-Session-Id", client.session().expect("a session")),
+    ];
+    assert_eq!(connection.ask("POST", "/mcp", &session, &list).status, 200);
+    assert!(connection.ask("DELETE", "/mcp", &session, "").status < 300);
+    assert_eq!(connection.ask("POST", "/mcp", &session, &list).status, 404);
+}
+
+/// There is one slot: as long as the guest runs, nobody else can.
+#[test]
+fn a_request_that_is_given_up_stops_its_guest() {
+    let place = desk();
+    let mut settings = with_spinner(&place, NEVER);
+    settings.limits.concurrent_calls = 1;
+    let server = Server::start(&place.config_file(&settings), &place.state());
+    let mut other = HttpClient::stateless(server.address());
+
+    // Without sessions a client gives up by hanging up.
+    let mut client = HttpClient::stateless(server.address());
+    client.send_call("hostile.spin", json!({}));
+    std::thread::sleep(Duration::from_millis(200));
+    drop(client);
+    let read = other.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
+
+    // With one it says so, on another connection.
+    let mut client = HttpClient::with_session(server.address());
+    let spinning = client.send_call("hostile.spin", json!({}));
+    std::thread::sleep(Duration::from_millis(200));
+    let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": spinning}});
+    let session = [
+        ("MCP-Protocol-Version", SESSIONS),
+        ("Mcp-Session-Id", client.session().expect("a session")),
+    ];
+    let answer =
+        Connection::open(server.address()).ask("POST", "/mcp", &session, &cancelled.to_string());
+    assert_eq!(answer.status, 202, "{answer:?}");
+    let read = other.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
+}
+
+#[test]
+fn the_world_is_not_let_in() {
+    let place = desk();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765"] {
+        let flag = run(serving(&place).args(["--http", address]), "");
+        let variable = run(serving(&place).env("NOTEHOST_HTTP", address), "");
+        assert_eq!(
+            (flag.code, variable.code),
+            (Some(2), Some(3)),
+            "{flag:#?} {variable:#?}"
+        );
+        for ended in [flag, variable] {
+            assert!(ended.errors.contains("not authenticated"), "{ended:#?}");
+        }
+    }
+}

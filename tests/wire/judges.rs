@@ -1,0 +1,162 @@
+//! Judges that we did not write: the MCP Inspector's command line, and the MCP conformance suite held against
+//! `tests/conformance/baseline.toml`. Both are npm packages; where they cannot be had the tests say so and pass,
+//! unless `NOTEHOST_REQUIRE_NODE=1` asks for them.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Ended, PLAN, beside, desk, run};
+use crate::support::http::Server;
+use crate::support::repository;
+
+const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
+/// The conformance suite needs a newer one than many machines have.
+const NODE: &str = "node@22.20.0";
+
+#[derive(Deserialize)]
+struct Baseline {
+    suite: String,
+    /// `pass`, or `n/a: ` and why.
+    scenarios: BTreeMap<String, String>,
+}
+
+fn baseline() -> Baseline {
+    let file = repository().join("tests/conformance/baseline.toml");
+    let text = std::fs::read_to_string(file).expect("the baseline is there");
+    toml::from_str(&text).expect("the baseline can be read")
+}
+
+/// A command of the judges' packages. All of them are named each time, so that npm installs them once.
+fn judge(name: &str) -> Command {
+    let mut command = Command::new("npx");
+    command.arg("--yes");
+    for package in [NODE, INSPECTOR, &baseline().suite] {
+        command.arg(format!("--package={package}"));
+    }
+    command.args(["--", name]);
+    command
+}
+
+/// Whether the judges can be called.
+fn can_judge() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(|| {
+        let found = Command::new("npx")
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status();
+        let missing = match found {
+            Err(_) => "node is not installed",
+            Ok(_) if run(judge("node").arg("--version"), "").code != Some(0) => {
+                "npm cannot install the judges"
+            }
+            Ok(_) => return true,
+        };
+        assert!(
+            std::env::var_os("NOTEHOST_REQUIRE_NODE").is_none_or(|value| value != "1"),
+            "{missing}"
+        );
+        // Not with `eprintln!`, which nobody sees of a test that passes.
+        let _ = writeln!(std::io::stderr(), "skipped: {missing}");
+        false
+    })
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    if !can_judge() {
+        return;
+    }
+    let place = desk();
+    let inspect = |target: &[&str], words: &[&str]| -> Ended {
+        let mut command = judge("mcp-inspector");
+        // It keeps a list of servers, by default in the home of whoever calls it.
+        command
+            .arg("--cli")
+            .args(target)
+            .args(words)
+            .env("MCP_CATALOG_PATH", beside(&place, "catalog.json"));
+        run(&mut command, "")
+    };
+    let check = |target: &[&str]| {
+        // `--strict` also judges whether other clients can take the schemas.
+        let listed = inspect(target, &["--method", "tools/list", "--strict"]);
+        assert_eq!(listed.code, Some(0), "{listed:#?}");
+        let tools = listed.json()["tools"].take();
+        assert_eq!(tools[0]["name"], "document", "{tools}");
+        let call = [
+            "--method",
+            "tools/call",
+            "--tool-name",
+            "document",
+            "--tool-arg",
+            "action=read",
+            "path=Work/Plan",
+        ];
+        let read: Value = inspect(target, &call).json();
+        assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
+    };
+    let (vault, state) = (place.vault(), place.state());
+    let (vault, state) = (vault.to_string_lossy(), state.to_string_lossy());
+    check(&[
+        env!("CARGO_BIN_EXE_notehost"),
+        "serve",
+        &vault,
+        "--state",
+        &state,
+    ]);
+    let server = Server::start(&place.config_file(&place.settings()), &place.state());
+    check(&[&server.url()]);
+}
+
+#[test]
+fn the_conformance_suite_finds_what_the_baseline_says() {
+    if !can_judge() {
+        return;
+    }
+    let place = desk();
+    let server = Server::start(&place.config_file(&place.settings()), &place.state());
+    let mut command = judge("conformance");
+    command
+        .args(["server", "--suite", "all", "--url", &server.url()])
+        .current_dir(place.outside());
+    let ended = run(&mut command, "");
+    let found = verdicts(&ended.output);
+    let expected = baseline().scenarios;
+    let named = |verdicts: &mut dyn Iterator<Item = &String>| verdicts.cloned().collect::<Vec<_>>();
+    assert_eq!(
+        named(&mut found.keys()),
+        named(&mut expected.keys()),
+        "each scenario has its line in the baseline: {ended:#?}"
+    );
+    for (scenario, expectation) in expected {
+        match (expectation.as_str(), found[&scenario]) {
+            ("pass", passed) => assert!(passed, "`{scenario}` does not pass: {ended:#?}"),
+            (reason, passed) => {
+                assert!(reason.starts_with("n/a: "), "`{scenario}`: `{reason}`");
+                if passed {
+                    eprintln!("`{scenario}` passes although it is `{reason}`");
+                }
+            }
+        }
+    }
+}
+
+/// The scenarios of the suite's summary, and whether each passed: `✓ ping: 1 passed, 0 failed`.
+fn verdicts(output: &str) -> BTreeMap<String, bool> {
+    let lines = output.lines().skip_while(|line| !line.contains("SUMMARY"));
+    lines
+        .filter_map(|line| {
+            let (mark, rest) = line.split_once(' ')?;
+            let (scenario, _) = rest.split_once(": ")?;
+            ["✓", "✗"]
+                .contains(&mark)
+                .then(|| (scenario.to_owned(), mark == "✓"))
+        })
+        .collect()
+}

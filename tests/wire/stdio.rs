@@ -1,0 +1,292 @@
+//! MCP over stdin and stdout, in both eras.
+
+use serde_json::{Value, json};
+
+use super::{PLAN, converse, desk, handshake, message, program, run, serving, tool};
+use crate::support::http::stateless_meta;
+
+const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
+
+#[test]
+fn every_revision_with_a_handshake_is_spoken() {
+    let place = desk();
+    for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        let ended = run(&mut serving(&place), handshake(revision));
+        let result = &ended.answer(0)["result"];
+        assert_eq!(result["protocolVersion"], revision);
+        assert_eq!(result["serverInfo"]["name"], "notehost");
+        assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(ended.code, Some(0), "{ended:#?}");
+    }
+    // A revision that nobody knows is answered with one that we do.
+    let ended = run(&mut serving(&place), handshake("1999-01-01"));
+    assert_eq!(ended.answer(0)["result"]["protocolVersion"], "2025-11-25");
+}
+
+#[test]
+fn the_stateless_era_begins_without_a_handshake() {
+    let place = desk();
+    let mut read = tool("document", json!({"action": "read", "path": "Work/Plan"}));
+    read["_meta"] = stateless_meta();
+    let meta = json!({"_meta": stateless_meta()});
+    let lines = [
+        message(1, "server/discover", meta.clone()),
+        message(2, "tools/list", meta),
+        message(3, "tools/call", read),
+        message(4, "tools/list", json!({})),
+    ];
+    let ended = run(
+        &mut serving(&place),
+        lines.map(|line| format!("{line}\n")).concat(),
+    );
+    let discovered = &ended.answer(1)["result"];
+    assert_eq!(discovered["resultType"], "complete");
+    let revisions = discovered["supportedVersions"].as_array().expect("a list");
+    assert!(
+        revisions.contains(&json!("2026-07-28")) && revisions.contains(&json!("2025-11-25")),
+        "{discovered}"
+    );
+    assert!(
+        discovered.to_string().contains(r#""name":"notehost""#),
+        "{discovered}"
+    );
+    let listed = &ended.answer(2)["result"];
+    assert_eq!(listed["resultType"], "complete");
+    assert_eq!(names(listed), ["document", "notebook"]);
+    let answered = &ended.answer(3)["result"];
+    assert_eq!(answered["resultType"], "complete");
+    assert_eq!(answered["structuredContent"]["content"], PLAN);
+    // What does not say which revision it speaks is told what is missing.
+    let refused = &ended.answer(4)["error"];
+    assert_eq!(refused["code"], -32602, "{refused}");
+    assert!(
+        refused["message"].to_string().contains("protocolVersion"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn tools_are_listed_plainly_and_always_alike() {
+    let place = desk();
+    for (surface, most_bytes) in [
+        ("domain", 24 << 10),
+        ("split", 32 << 10),
+        ("flat", 128 << 10),
+        ("finder", 2 << 10),
+    ] {
+        let list = || {
+            let mut command = serving(&place);
+            let ended = converse(
+                command.args(["--surface", surface]),
+                &[("tools/list", json!({}))],
+            );
+            ended.answer(1)["result"]["tools"].take()
+        };
+        let tools = list();
+        assert_eq!(tools, list(), "{surface}: another run lists something else");
+        let bytes = tools.to_string().len();
+        assert!(bytes <= most_bytes, "{surface}: {bytes} bytes");
+        for tool in tools.as_array().expect("a list") {
+            let name = tool["name"].as_str().expect("a name");
+            assert!(
+                name.bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+                "{name}"
+            );
+            assert!(
+                name.len() <= 64
+                    && tool["description"]
+                        .as_str()
+                        .is_some_and(|told| told.len() <= 2048),
+                "{name}"
+            );
+            assert_plain(&tool["inputSchema"], name);
+            for hint in [
+                "readOnlyHint",
+                "destructiveHint",
+                "idempotentHint",
+                "openWorldHint",
+            ] {
+                assert!(tool["annotations"][hint].is_boolean(), "{name}: {hint}");
+            }
+        }
+    }
+}
+
+/// No reference, no union, one explicit type everywhere: what every client takes.
+#[track_caller]
+fn assert_plain(schema: &Value, place: &str) {
+    assert!(schema["type"].is_string(), "{place}: {schema}");
+    for keyword in ["$ref", "$defs", "oneOf", "anyOf", "allOf", "nullable"] {
+        assert!(schema.get(keyword).is_none(), "{place}: {schema}");
+    }
+    for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
+        assert_plain(inner, &format!("{place}.{name}"));
+    }
+    if let Some(items) = schema.get("items") {
+        assert_plain(items, &format!("{place}[]"));
+    }
+}
+
+#[test]
+fn an_action_answers_to_its_flat_name_on_every_surface() {
+    let place = desk();
+    for surface in SURFACES {
+        let read = tool("document__read", json!({"path": "Work/Plan.md"}));
+        let ended = converse(
+            serving(&place).args(["--surface", surface]),
+            &[("tools/call", read)],
+        );
+        let result = &ended.answer(1)["result"];
+        assert_eq!(result["structuredContent"]["content"], PLAN, "{surface}");
+        assert_eq!(result["isError"], false, "{surface}");
+        let text = result["content"][0]["text"].as_str().expect("text");
+        assert!(text.contains("write tests"), "{surface}: {text}");
+    }
+}
+
+#[test]
+fn a_call_that_fails_is_a_result_that_teaches() {
+    let place = desk();
+    let call = |name, arguments| ("tools/call", tool(name, arguments));
+    let ended = converse(
+        &mut serving(&place),
+        &[
+            call("document", json!({"action": "read", "path": "Work/Absent"})),
+            call("document", json!({"action": "raed", "path": "Work/Plan"})),
+            call("document", json!({"action": "read", "pth": "Work/Plan"})),
+            call("document__append", json!({"path": "Work/Plan", "text": 7})),
+            call("weather", json!({})),
+            ("weather/forecast", json!({})),
+        ],
+    );
+    for (id, code, words) in [
+        (1, "not_found", vec!["Work/Absent"]),
+        (2, "not_found", vec!["`raed`", "`read`"]),
+        (3, "validation_error", vec!["`pth`", "`path`"]),
+        (4, "validation_error", vec!["`text`"]),
+    ] {
+        let result = &ended.answer(id)["result"];
+        assert_eq!(result["isError"], true, "{result}");
+        let error = &result["structuredContent"]["error"];
+        assert_eq!(error["code"], code, "{error}");
+        assert_eq!(error["retryable"], false, "{error}");
+        let text = result["content"][0]["text"].as_str().expect("text");
+        let said = error["message"].as_str().expect("a message");
+        assert!(text.contains(said), "{text}");
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
+    // A tool that is like nothing we have, and a method that MCP has not, are mistakes of the client.
+    assert_eq!(ended.answer(5)["error"]["code"], -32602);
+    assert_eq!(ended.answer(6)["error"]["code"], -32601);
+    assert_eq!(place.read("Work/Plan.md").as_deref(), Some(PLAN.as_bytes()));
+}
+
+#[test]
+fn lines_that_are_no_messages_harm_nobody() {
+    let place = desk();
+    let mut lines = b"what is this?\n".to_vec();
+    lines.extend(handshake("2025-11-25").into_bytes());
+    for nonsense in [
+        &b"{\"jsonrpc\": \"2.0\", \"id\": 7,"[..],
+        b"",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"{}",
+    ] {
+        lines.extend_from_slice(nonsense);
+        lines.push(b'\n');
+    }
+    lines.extend(format!("{}\n", message(1, "ping", json!({}))).into_bytes());
+    let ended = run(&mut serving(&place), lines);
+    assert_eq!(ended.answer(1)["result"], json!({}));
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+}
+
+#[test]
+fn four_hundred_requests_at_once_are_all_answered() {
+    const MANY: usize = 400;
+    let place = desk();
+    let read = (
+        "tools/call",
+        tool("document__read", json!({"path": "Work/Plan"})),
+    );
+    // The input ends before most of them have begun.
+    let ended = converse(&mut serving(&place), &vec![read; MANY]);
+    let mut answers = ended.messages();
+    answers.retain(|message| message["id"] != 0);
+    assert_eq!(answers.len(), MANY);
+    let mut ids: Vec<u64> = answers
+        .iter()
+        .filter_map(|answer| answer["id"].as_u64())
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), MANY);
+    for answer in answers {
+        assert_eq!(
+            answer["result"]["structuredContent"]["content"], PLAN,
+            "{answer}"
+        );
+    }
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+}
+
+#[test]
+fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
+    let place = desk();
+    let read = (
+        "tools/call",
+        tool("document__read", json!({"path": "Work/Plan"})),
+    );
+    let ended = converse(
+        serving(&place).args(["--log", "debug", "--log-format", "json"]),
+        &[read],
+    );
+    ended.answer(1);
+    let lines: Vec<Value> = ended
+        .errors
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
+        .collect();
+    let call = lines
+        .iter()
+        .find(|line| line["action"] == "read")
+        .expect("the call is told");
+    assert_eq!(call["domain"], "document");
+    assert!(
+        call["level"].is_string() && call["timestamp"].is_string(),
+        "{call}"
+    );
+}
+
+#[test]
+fn the_sample_notes_are_served() {
+    let place = desk();
+    let list = (
+        "tools/call",
+        tool("document__list", json!({"recursive": true})),
+    );
+    let ended = converse(program(&place).args(["serve", "--demo"]), &[list]);
+    let items = ended.answer(1)["result"]["structuredContent"]["items"].take();
+    assert!(
+        items.as_array().is_some_and(|items| !items.is_empty()),
+        "{items}"
+    );
+    // Nobody speaks: that is no failure.
+    let ended = run(program(&place).args(["serve", "--demo"]), "");
+    assert_eq!(
+        (ended.code, ended.output.as_str()),
+        (Some(0), ""),
+        "{ended:#?}"
+    );
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    let tools = listed["tools"].as_array().expect("a list");
+    tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect()
+}

@@ -1,0 +1,103 @@
+//! How the program ends, and who it makes way for. Calls in flight are finished: here they are guests that spin until
+//! their deadline, so that a call is surely in flight when the signal comes.
+
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+
+use super::{desk, run, serving, with_spinner};
+use crate::support::client::{Client, error_code};
+use crate::support::http::{Connection, HttpClient, Server};
+
+/// Long enough for the signal to come first, even on a busy machine.
+const A_WHILE: u64 = 3_000;
+
+fn terminate(process: &Child) {
+    kill_process(Pid::from_child(process), Signal::TERM).expect("the signal is sent");
+}
+
+#[test]
+fn a_signal_over_stdio_finishes_the_call_in_flight() {
+    let place = desk();
+    let config = place.config_file(&with_spinner(&place, A_WHILE));
+    let mut client = Client::start(&config, &place.state());
+    let spinning = client.send_call("hostile.spin", json!({}));
+    // Requests are taken up in order: when this is answered, the call has been.
+    client.ask("ping", json!({}));
+    terminate(client.process());
+    let answer = client.answer(spinning);
+    assert_eq!(error_code(&answer["result"]), Some("timeout"), "{answer}");
+    assert_eq!(client.process().wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_signal_over_http_finishes_the_call_in_flight() {
+    let place = desk();
+    let config = place.config_file(&with_spinner(&place, A_WHILE));
+    let mut server = Server::start(&config, &place.state());
+    let mut clients = [
+        HttpClient::stateless(server.address()),
+        HttpClient::with_session(server.address()),
+    ];
+    for client in &mut clients {
+        // The connection is up, and the component compiled.
+        client.call("document.list", json!({}));
+        client.send_call("hostile.spin", json!({}));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(
+        Connection::open(server.address())
+            .ask("GET", "/healthz", &[], "")
+            .status,
+        200
+    );
+    terminate(server.process());
+    for client in &mut clients {
+        let answer = client.receive();
+        assert_eq!(error_code(&answer["result"]), Some("timeout"), "{answer}");
+    }
+    assert_eq!(server.process().wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn the_program_goes_when_the_process_that_it_serves_does() {
+    let place = desk();
+    let mut parent = Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .expect("a process to watch");
+    let mut server = serving(&place)
+        .arg("--parent-pid")
+        .arg(parent.id().to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    // Somebody else still holds the pipe, so that its end tells nothing.
+    let held = server.stdin.take();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(
+        server.try_wait().expect("its state").is_none(),
+        "it ended by itself"
+    );
+    parent
+        .kill()
+        .and_then(|()| parent.wait().map(drop))
+        .expect("the process ends");
+    assert_eq!(server.wait().expect("it ends").code(), Some(0));
+    drop(held);
+}
+
+#[test]
+fn the_second_program_on_a_vault_is_told_who_holds_it() {
+    let place = desk();
+    let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
+    let ended = run(&mut serving(&place), "");
+    assert_eq!(ended.code, Some(3), "{ended:#?}");
+    let holder = format!("process {}", server.process().id());
+    assert!(ended.errors.contains(&holder), "{ended:#?}");
+    assert_eq!(ended.output, "");
+}
