@@ -64,9 +64,17 @@ impl Common {
         };
         let vault = text("vault")?;
         let if_match = text("if_match")?;
-        // Their stages come with the rest of policy; they are taken out so that no component sees them.
-        text("idempotency_key")?;
-        text("approval")?;
+        // Their stages come with the rest of policy. Until then it would be a lie to take them.
+        if text("idempotency_key")?.is_some() {
+            let message = "`idempotency_key` is not supported yet; call without it";
+            return Err(CallError::new("unsupported", message));
+        }
+        if let Some(approval) = text("approval")? {
+            return Err(CallError::new(
+                "approval_invalid",
+                format!("no approval `{approval}`"),
+            ));
+        }
         let dry_run = match request.arguments.remove("dry_run") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(dry_run)) => dry_run,

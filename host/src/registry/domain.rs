@@ -9,7 +9,8 @@ use crate::policy::Grant;
 use crate::runtime::{ActionDescription, Component, Description};
 use crate::vault::Effect;
 
-/// The arguments that every action takes because the host handles them. A component cannot have them for itself.
+/// The arguments that the host handles for every action. A component cannot have them for itself. The last two belong to
+/// policy that is still to come: they are refused, and not told to clients.
 pub const COMMON_ARGUMENTS: [&str; 5] = [
     "vault",
     "dry_run",
@@ -150,14 +151,6 @@ fn with_common_arguments(
         common.insert(
             "if_match".into(),
             json!({"type": "string", "description": "The etag that was read; `conflict` if the note changed since"}),
-        );
-        common.insert(
-            "idempotency_key".into(),
-            json!({"type": "string", "description": "Repeating a call with this key does it once"}),
-        );
-        common.insert(
-            "approval".into(),
-            json!({"type": "string", "description": "The id of a person's approval"}),
         );
     }
     with_properties(input, common)
