@@ -1,7 +1,7 @@
 //! No reply is larger than a client can take. A list is cut between two items and a note between two lines, each with
 //! the way to go on; never within JSON.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::commit::Landed;
@@ -51,7 +51,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
     if let Some(cut) = resumed {
         skip_items(&mut structured, cut.skip);
     }
-    let size = json!(structured).to_string().len();
+    let size = size_of(&structured);
     if size > budget {
         let own_cursor = own_cursor(allowed);
         let skipped = resumed.map_or(0, |cut| cut.skip);
@@ -72,6 +72,26 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
         structured,
         content: landed.content,
     })
+}
+
+/// How long an answer is as JSON, without making that text: this is asked of every reply.
+fn size_of(structured: &Map<String, Value>) -> usize {
+    struct Counted(usize);
+    impl std::io::Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counted = Counted(0);
+    match serde_json::to_writer(&mut counted, structured) {
+        Ok(()) => counted.0,
+        // What cannot be written is over every budget.
+        Err(_) => usize::MAX,
+    }
 }
 
 /// The cursor that the component got with this call.
@@ -174,6 +194,7 @@ fn cut_text(mut text: String, budget: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn object(value: Value) -> Map<String, Value> {
         match value {
@@ -202,7 +223,8 @@ mod tests {
         let content = "a line of text\n".repeat(1000);
         let mut reply =
             object(json!({"content": content, "lines": {"from": 11, "to": 1010, "total": 1010}}));
-        let size = json!(reply).to_string().len();
+        let size = size_of(&reply);
+        assert_eq!(size, json!(reply).to_string().len());
         let mut text = format!("Content:\n{content}");
         assert!(cut_note(&mut reply, &mut text, size, 4096));
         let shown = reply["content"].as_str().unwrap_or_default();

@@ -73,9 +73,28 @@ pub const CODES: [&str; 21] = [
     "internal_error",
 ];
 
-/// The code of a word that may have come from a component; `None` if callers know no such code.
+/// The codes that only the host may use: they speak of its own checks, and a component must not be able to pretend that
+/// one of them happened.
+const OF_THE_HOST: [&str; 9] = [
+    "disabled",
+    "unauthorized",
+    "forbidden",
+    "confirmation_required",
+    "approval_invalid",
+    "throttled",
+    "idempotency_in_flight",
+    "idempotency_mismatch",
+    "component_failed",
+];
+
+/// The code of a word that callers know.
 pub fn known_code(word: &str) -> Option<&'static str> {
     CODES.into_iter().find(|code| *code == word)
+}
+
+/// The code of a word that a component refused with; `None` if the contract gives it no such code.
+pub(super) fn component_code(word: &str) -> Option<&'static str> {
+    known_code(word).filter(|code| !OF_THE_HOST.contains(code))
 }
 
 impl CallError {
@@ -132,6 +151,29 @@ impl From<VaultError> for CallError {
             message: error.to_string(),
             hint: error.hint(),
             details: error.details.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_cannot_speak_for_the_host() {
+        assert_eq!(component_code("not_found"), Some("not_found"));
+        assert_eq!(component_code("made_up"), None);
+        for code in OF_THE_HOST {
+            assert_eq!(known_code(code), Some(code));
+            assert_eq!(component_code(code), None, "{code}");
+        }
+        // What is left is what `wit/domain.wit` lists.
+        let contract = include_str!("../../../wit/domain.wit");
+        for code in CODES
+            .into_iter()
+            .filter(|code| component_code(code).is_some())
+        {
+            assert!(contract.contains(&format!("`{code}`")), "{code}");
         }
     }
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
-use super::{CallError, Host, known_code};
+use super::reply::component_code;
+use super::{CallError, Host};
 use crate::runtime::{GuestContent, Job, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
@@ -80,7 +81,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
     match error {
         RunError::Refused { code, message, hint, details } => {
             // Controlled by the component: an unknown code is its defect.
-            let Some(code) = known_code(&code) else {
+            let Some(code) = component_code(&code) else {
                 tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
                 return failed(domain);
             };

@@ -6,7 +6,6 @@ mod hostile;
 mod model;
 mod past;
 mod reading;
-mod speed;
 mod writing;
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc};
