@@ -91,6 +91,11 @@ fn build(workspace: &Path, names: &[String]) -> PathBuf {
             cargo.env_remove(variable);
         }
     }
+    // Every engine that runs components has vector instructions.
+    cargo.env(
+        "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS",
+        "-Ctarget-feature=+simd128",
+    );
     for (setting, value) in [
         ("OPT_LEVEL", "3"),
         ("LTO", "true"),

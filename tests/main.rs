@@ -7,6 +7,7 @@
 mod concurrency;
 mod crash;
 mod hostile;
+mod policy;
 mod scenarios;
 mod support;
 mod tidy;

@@ -58,10 +58,17 @@ pub trait Action: DeserializeOwned + JsonSchema {
 pub struct Reply {
     /// Short, made to be read.
     pub text: String,
-    /// A JSON object.
-    pub structured: Value,
+    /// A JSON object, as the text that is sent.
+    pub structured: String,
     /// Pictures and links.
     pub content: Vec<Content>,
+}
+
+impl Reply {
+    /// The JSON object.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.structured).unwrap_or_default()
+    }
 }
 
 /// What `domain!` implements for its `Domain` type.
@@ -69,8 +76,8 @@ pub trait Describes {
     /// The domain as JSON: name, version, description, actions with their schemas.
     fn describe() -> Value;
 
-    /// Run the action of that name.
-    fn call(vault: &Vault, action: &str, arguments: Value) -> Result<Reply>;
+    /// Run the action of that name on arguments that are JSON.
+    fn call(vault: &Vault, action: &str, arguments: &str) -> Result<Reply>;
 }
 
 /// One action, as a domain's description tells it.
@@ -89,11 +96,11 @@ pub fn describe_action<A: Action>(name: &str) -> Value {
 }
 
 /// Run one action on arguments that came as JSON.
-pub fn run_action<A: Action>(vault: &Vault, arguments: Value) -> Result<Reply> {
+pub fn run_action<A: Action>(vault: &Vault, arguments: &str) -> Result<Reply> {
     let action: A =
-        serde_json::from_value(arguments).map_err(|error| Error::validation(error.to_string()))?;
+        serde_json::from_str(arguments).map_err(|error| Error::validation(error.to_string()))?;
     let output = action.run(vault)?;
-    let structured = serde_json::to_value(&output)
+    let structured = serde_json::to_string(&output)
         .map_err(|error| Error::new(crate::Code::InternalError, error.to_string()))?;
     Ok(Reply {
         text: A::text(&output),
@@ -124,7 +131,7 @@ macro_rules! domain {
             fn call(
                 vault: &$crate::Vault,
                 action: &str,
-                arguments: $crate::serde_json::Value,
+                arguments: &str,
             ) -> $crate::Result<$crate::Reply> {
                 match action {
                     $($action => $crate::run_action::<$args>(vault, arguments),)+

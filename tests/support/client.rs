@@ -21,6 +21,9 @@ pub(crate) struct Client {
     last_id: u64,
     early: HashMap<u64, Value>,
     notifications: Vec<Value>,
+    /// What the person says when the program asks, and what was asked.
+    person: Option<Value>,
+    asked: Vec<Value>,
 }
 
 impl Client {
@@ -40,10 +43,15 @@ impl Client {
 
     /// Start any command that serves over stdio; no handshake yet.
     pub(crate) fn spawn(command: &mut Command) -> Client {
+        Client::spawn_with(command, Stdio::null())
+    }
+
+    /// The same, with its stderr to read.
+    pub(crate) fn spawn_with(command: &mut Command, errors: Stdio) -> Client {
         let mut program = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(errors)
             .spawn()
             .expect("the program starts");
         let output = BufReader::new(program.stdout.take().expect("its stdout is ours"));
@@ -62,7 +70,28 @@ impl Client {
             last_id: 0,
             early: HashMap::new(),
             notifications: Vec::new(),
+            person: None,
+            asked: Vec::new(),
         }
+    }
+
+    /// `initialize` as a client whose person can be asked, and what the person always says.
+    pub(crate) fn shake_hands_with_person(&mut self, says: Value) {
+        self.person = Some(says);
+        self.ask(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"elicitation": {}},
+                "clientInfo": {"name": "tests", "version": "0"},
+            }),
+        );
+        self.notify("notifications/initialized", json!({}));
+    }
+
+    /// What the person was asked.
+    pub(crate) fn asked(&self) -> &[Value] {
+        &self.asked
     }
 
     /// `initialize`, as clients of the sessions' era do.
@@ -111,9 +140,14 @@ impl Client {
                 .expect("the program answers");
             let message: Value = serde_json::from_str(&line)
                 .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
-            match message["id"].as_u64() {
-                Some(id) => drop(self.early.insert(id, message)),
-                None => self.notifications.push(message),
+            match (message["id"].as_u64(), message.get("method")) {
+                (Some(id), None) => drop(self.early.insert(id, message)),
+                (None, _) => self.notifications.push(message),
+                (Some(id), Some(_)) => {
+                    let says = self.person.clone().expect("nobody is there to be asked");
+                    self.write(&json!({"jsonrpc": "2.0", "id": id, "result": says}));
+                    self.asked.push(message);
+                }
             }
         }
     }

@@ -1,11 +1,12 @@
 //! A client of the built program over HTTP: one connection that is kept open, and both eras of MCP on it. Written by
 //! hand, so that a test sees every status and header.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,36 +22,73 @@ pub(crate) const SESSIONS: &str = "2025-11-25";
 pub(crate) struct Server {
     program: Child,
     address: String,
+    log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     /// Start the program with a config and a state folder, on any free port.
     pub(crate) fn start(config: &Path, state: &Path) -> Server {
-        let mut program = Command::new(env!("CARGO_BIN_EXE_notehost"))
-            .args(["serve", "--http", "127.0.0.1:0", "--config"])
+        Server::start_at("127.0.0.1:0", config, state, |_| {})
+    }
+
+    /// Start the program at another address, or with more flags or variables.
+    pub(crate) fn start_at(
+        address: &str,
+        config: &Path,
+        state: &Path,
+        prepare: impl FnOnce(&mut Command),
+    ) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        command
+            .args(["serve", "--http", address, "--config"])
             .arg(config)
             .arg("--state")
             .arg(state)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+            .stderr(Stdio::piped());
+        prepare(&mut command);
+        let mut program = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(program.stderr.take().expect("its stderr is ours")).lines();
         let mut told = Vec::new();
         let address = loop {
             let Some(Ok(line)) = lines.next() else {
                 panic!("the program does not listen: {told:#?}");
             };
-            let url = line.strip_prefix("listening on http://");
-            if let Some(address) = url.and_then(|rest| rest.strip_suffix("/mcp")) {
-                break address.to_owned();
+            let url = line
+                .strip_prefix("listening on ")
+                .and_then(|url| url.split_once("://"));
+            if let Some(address) = url.and_then(|(_, rest)| rest.strip_suffix("/mcp")) {
+                let address = address.to_owned();
+                told.push(line);
+                break address;
             }
             told.push(line);
         };
+        let log = Arc::new(Mutex::new(told));
+        let told = log.clone();
         // What nobody reads would fill the pipe and hold the program up.
-        std::thread::spawn(move || lines.for_each(drop));
-        Server { program, address }
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                told.lock().expect("no panic").push(line);
+            }
+        });
+        Server {
+            program,
+            address,
+            log,
+        }
+    }
+
+    /// Everything that it said on stderr so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.lock().expect("no panic").join("\n")
+    }
+
+    /// Wait until it has said this.
+    #[track_caller]
+    pub(crate) fn wait_for_log(&self, words: &str) {
+        wait_until(words, || self.log().contains(words));
     }
 
     /// Its address: host and port.
@@ -76,10 +114,22 @@ impl Drop for Server {
     }
 }
 
+/// Wait until something has become true.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_true() {
+        assert!(Instant::now() < deadline, "it did not come to pass: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// One connection, kept open from request to request.
 pub(crate) struct Connection {
     host: String,
     stream: BufReader<TcpStream>,
+    /// How many requests wait for their answer.
+    unanswered: usize,
 }
 
 /// What came back.
@@ -116,15 +166,28 @@ impl Response {
 impl Connection {
     /// Connect to a host and port.
     pub(crate) fn open(address: &str) -> Connection {
-        let stream = TcpStream::connect(address).expect("the program listens");
-        stream.set_nodelay(true).expect("an option of the socket");
-        stream
-            .set_read_timeout(Some(PATIENCE))
-            .expect("an option of the socket");
         Connection {
             host: address.to_owned(),
-            stream: BufReader::new(stream),
+            stream: connect(address),
+            unanswered: 0,
         }
+    }
+
+    /// Whether the server has closed the connection while nothing was asked on it, as it does after a while. Every
+    /// client then opens another one.
+    fn was_closed_idle(&mut self) -> bool {
+        let stream = self.stream.get_ref();
+        stream
+            .set_nonblocking(true)
+            .expect("an option of the socket");
+        let closed = match stream.peek(&mut [0]) {
+            Ok(bytes) => bytes == 0,
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        };
+        stream
+            .set_nonblocking(false)
+            .expect("an option of the socket");
+        closed && self.unanswered == 0
     }
 
     /// Send a request and wait for what comes back. A header `Host` replaces the right one.
@@ -141,6 +204,10 @@ impl Connection {
 
     /// Send a request.
     pub(crate) fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) {
+        if self.was_closed_idle() {
+            self.stream = connect(&self.host);
+        }
+        self.unanswered += 1;
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         if !headers.iter().any(|(name, _)| *name == "Host") {
             head.push_str(&format!("Host: {}\r\n", self.host));
@@ -161,8 +228,22 @@ impl Connection {
         let _ = sent;
     }
 
+    /// Send bytes as they are; `false` if nobody takes them any more.
+    pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> bool {
+        self.stream.get_mut().write_all(bytes).is_ok()
+    }
+
+    /// What comes until the other side closes the connection.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        // A connection that is reset has ended as well.
+        let _ = self.stream.read_to_end(&mut rest);
+        String::from_utf8_lossy(&rest).into_owned()
+    }
+
     /// Wait for what comes back.
     pub(crate) fn receive(&mut self) -> Response {
+        self.unanswered = self.unanswered.saturating_sub(1);
         let status = self.line();
         let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());
         let mut headers = Vec::new();
@@ -218,11 +299,22 @@ impl Connection {
     }
 }
 
+fn connect(address: &str) -> BufReader<TcpStream> {
+    let stream = TcpStream::connect(address).expect("the program listens");
+    stream.set_nodelay(true).expect("an option of the socket");
+    stream
+        .set_read_timeout(Some(PATIENCE))
+        .expect("an option of the socket");
+    BufReader::new(stream)
+}
+
 /// An MCP client on one connection.
 pub(crate) struct HttpClient {
     connection: Connection,
     /// In the sessions' era.
     session: Option<String>,
+    /// The header `Authorization`.
+    authorization: Option<String>,
     last_id: u64,
 }
 
@@ -232,31 +324,50 @@ impl HttpClient {
         HttpClient {
             connection: Connection::open(address),
             session: None,
+            authorization: None,
             last_id: 0,
         }
     }
 
+    /// The same client, which shows a token.
+    pub(crate) fn showing(mut self, token: &str) -> HttpClient {
+        self.authorization = Some(format!("Bearer {token}"));
+        self
+    }
+
     /// A client of the sessions' era, hands shaken.
     pub(crate) fn with_session(address: &str) -> HttpClient {
+        HttpClient::with_session_of(address, None)
+    }
+
+    /// A client of the sessions' era that shows a token, hands shaken.
+    pub(crate) fn with_session_of(address: &str, token: Option<&str>) -> HttpClient {
         let mut connection = Connection::open(address);
+        let authorization = token.map(|token| format!("Bearer {token}"));
+        let proof = authorization
+            .iter()
+            .map(|shown| ("Authorization", shown.as_str()));
+        let proof: Vec<(&str, &str)> = proof.collect();
         let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": SESSIONS, "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}});
-        let answer = connection.ask("POST", "/mcp", &[], &initialize.to_string());
+        let answer = connection.ask("POST", "/mcp", &proof, &initialize.to_string());
         assert_eq!(answer.message()["result"]["protocolVersion"], SESSIONS);
         let session = answer
             .header("mcp-session-id")
             .expect("a session")
             .to_owned();
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        let headers = [
+        let mut headers = vec![
             ("Mcp-Session-Id", session.as_str()),
             ("MCP-Protocol-Version", SESSIONS),
         ];
+        headers.extend(proof);
         let answer = connection.ask("POST", "/mcp", &headers, &initialized.to_string());
         assert_eq!(answer.status, 202, "{answer:?}");
         HttpClient {
             connection,
             session: Some(session),
+            authorization,
             last_id: 0,
         }
     }
@@ -275,7 +386,7 @@ impl HttpClient {
             .or(params["uri"].as_str())
             .unwrap_or_default()
             .to_owned();
-        let headers = match &self.session {
+        let mut headers = match &self.session {
             Some(session) => vec![
                 ("Mcp-Session-Id", session.as_str()),
                 ("MCP-Protocol-Version", SESSIONS),
@@ -293,10 +404,18 @@ impl HttpClient {
                     .collect()
             }
         };
+        if let Some(authorization) = &self.authorization {
+            headers.push(("Authorization", authorization));
+        }
         let body = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.connection
             .send("POST", "/mcp", &headers, &body.to_string());
         id
+    }
+
+    /// What came back, whatever it is.
+    pub(crate) fn response(&mut self) -> Response {
+        self.connection.receive()
     }
 
     /// The whole answer to the request that was sent: with `result` or `error`.
@@ -310,6 +429,16 @@ impl HttpClient {
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.send(method, params);
         self.receive()
+    }
+
+    /// The whole answer to a request, with whatever status it comes.
+    pub(crate) fn ask_any(&mut self, method: &str, params: Value) -> Value {
+        self.send(method, params);
+        let response = self.connection.receive();
+        match response.status {
+            200 => response.message(),
+            status => json!({"status": status, "body": response.body}),
+        }
     }
 
     /// Send a call of `domain.action`.

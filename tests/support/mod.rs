@@ -3,6 +3,7 @@
 pub(crate) mod client;
 pub(crate) mod guests;
 pub(crate) mod http;
+pub(crate) mod issuer;
 pub(crate) mod place;
 pub(crate) mod snapshot;
 

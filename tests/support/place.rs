@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use notehost::auth::Caller;
-use notehost::config::{ComponentSettings, GrantSettings, Settings, VaultEntry};
+use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, VaultEntry};
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
 use serde_json::Value;
@@ -84,13 +84,15 @@ impl Place {
         Snapshot::of(&[&self.vault(), &self.outside()])
     }
 
-    /// Settings that serve this vault and let every caller do everything.
+    /// Settings that serve this vault and let every caller do everything; nobody is there to be asked.
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings {
             vaults: vec![VaultEntry {
                 id: "main".into(),
                 path: self.vault(),
+                read_only: false,
             }],
+            confirm: Confirm::Never,
             ..Settings::default()
         };
         settings.permissions.default = Tier::Delete;
@@ -146,6 +148,7 @@ pub(crate) fn request(name: &str, arguments: Value) -> Request {
         action: action.to_owned(),
         arguments,
         cancelled: CancellationToken::new(),
+        traceparent: None,
     }
 }
 

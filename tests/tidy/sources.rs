@@ -5,20 +5,26 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// Which room may use which, in an order in which nobody uses a later one.
-const ROOMS: [(&str, &[&str]); 9] = [
+const ROOMS: [(&str, &[&str]); 10] = [
     ("vault", &[]),
     ("config", &["vault"]),
-    ("auth", &[]),
+    ("auth", &["vault", "config"]),
+    ("audit", &["config"]),
     ("policy", &["vault", "config", "auth"]),
     ("runtime", &["vault", "config"]),
-    ("registry", &["vault", "config", "policy", "runtime"]),
+    (
+        "registry",
+        &["vault", "config", "auth", "policy", "runtime"],
+    ),
     (
         "dispatch",
-        &["vault", "config", "auth", "policy", "registry", "runtime"],
+        &[
+            "vault", "config", "auth", "audit", "policy", "registry", "runtime",
+        ],
     ),
     (
         "transport",
-        &["config", "auth", "registry", "dispatch", "vault"],
+        &["config", "auth", "audit", "registry", "dispatch", "vault"],
     ),
     (
         "cli",
@@ -26,6 +32,7 @@ const ROOMS: [(&str, &[&str]); 9] = [
             "vault",
             "config",
             "auth",
+            "audit",
             "policy",
             "runtime",
             "registry",

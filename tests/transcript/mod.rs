@@ -34,6 +34,7 @@ mod stable;
 
 pub(crate) use replay::replay;
 pub(crate) use script::{Act, Script};
+pub(crate) use stable::Stable;
 
 use std::path::{Path, PathBuf};
 

@@ -118,6 +118,7 @@ impl Stage {
             action: action.clone(),
             arguments,
             cancelled: CancellationToken::new(),
+            traceparent: None,
         };
         let told = match dispatch::call(&host, &self.caller, request).await {
             Ok(reply) => {

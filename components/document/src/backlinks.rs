@@ -1,10 +1,10 @@
 //! The links that a change of one note asks of others: struck or unwrapped when it is removed, led elsewhere when its
 //! content goes elsewhere. Notes that only get another path are `notehost_sdk::text::moving`'s affair.
 
+use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
-use notehost_sdk::text::moving::LinkLeft;
-use notehost_sdk::{Kind, stem_of};
+use notehost_sdk::text::moving::{LinkLeft, naming};
 
 /// What a reply's text says about links.
 pub(crate) fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
@@ -40,18 +40,16 @@ pub(crate) struct Backlinks<'v> {
 
 impl<'v> Backlinks<'v> {
     pub(crate) fn to(vault: &'v Vault, targets: &[String]) -> Result<Backlinks<'v>> {
-        let files = vault
+        let files: Vec<String> = vault
             .list_all("", true)?
             .into_iter()
-            .filter(|entry| entry.kind == Kind::File);
-        let names = Names::new(files.map(|entry| entry.path));
-        let wanted = Wanted::new(targets.iter().map(String::as_str));
-        let texts: Vec<String> = targets
-            .iter()
-            .flat_map(|path| telling(stem_of(path)))
+            .filter(|entry| entry.kind == Kind::File)
+            .map(|entry| entry.path)
             .collect();
+        let paths = || targets.iter().map(String::as_str);
+        let wanted = Wanted::new(paths());
         let mut notes = Vec::new();
-        for path in vault.mentioning(&texts)? {
+        for path in naming(vault, paths(), &files)? {
             if targets.contains(&path) {
                 continue;
             }
@@ -65,7 +63,7 @@ impl<'v> Backlinks<'v> {
         Ok(Backlinks {
             vault,
             targets: targets.to_vec(),
-            names,
+            names: Names::new(files),
             notes,
         })
     }
@@ -198,16 +196,6 @@ impl<'m> Merged<'m> {
             after,
         }
     }
-}
-
-/// What every link to a note of this name contains, however it is encoded: of its letters, those that nothing encodes.
-fn telling(stem: &str) -> Vec<String> {
-    let runs = stem.split(|letter: char| !letter.is_ascii_alphanumeric());
-    let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
-    if longest.len() >= 3 || longest == stem {
-        return vec![longest.to_owned()];
-    }
-    vec![stem.to_owned(), percent_encoded(stem)]
 }
 
 /// A heading as the fragment of a link. What a link cannot hold is left out, as Obsidian does.

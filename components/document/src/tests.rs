@@ -19,14 +19,14 @@ fn vault() -> MemoryVault {
 }
 
 fn reply(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply, Error> {
-    Domain::call(vault, action, arguments)
+    Domain::call(vault, action, &arguments.to_string())
 }
 
 /// What an action that succeeds answers.
 #[track_caller]
 fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     match reply(vault, action, arguments) {
-        Ok(reply) => reply.structured,
+        Ok(reply) => reply.json(),
         Err(error) => panic!("{action}: {error}"),
     }
 }

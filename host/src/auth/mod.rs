@@ -1,45 +1,126 @@
-//! Who calls. Credentials (tokens, JWT) are checked here as well once they exist; nothing else makes a [`Caller`].
+//! Who calls. Over stdio it is the process that started us, over HTTP whoever shows a token; nothing else makes a
+//! [`Caller`].
+
+mod authenticator;
+mod jwt;
+mod keys;
+mod scopes;
+mod tokens;
+
+pub use authenticator::{AuthError, Authenticator, Refused};
+pub use scopes::{Scope, Scopes, UnknownScope};
+pub use tokens::{NewToken, TOKENS_TABLE, Token, TokenError, Tokens};
+
+use std::sync::Arc;
+
+use crate::config::CallerPermissions;
 
 /// How a call came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entrance {
     /// From the process that started us: its trust is the parent's.
     Stdio,
-    /// Over HTTP, from loopback.
+    /// Over HTTP.
     Http,
     /// From `notehost call`.
     CommandLine,
 }
 
+impl Entrance {
+    /// The word for it in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Entrance::Stdio => "stdio",
+            Entrance::Http => "http",
+            Entrance::CommandLine => "cli",
+        }
+    }
+}
+
+/// How somebody proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// Not at all: the place they call from is trusted.
+    Place,
+    /// With a token of `notehost token new`.
+    Token,
+    /// With a signed token of an issuer.
+    Signed,
+}
+
+/// The names of callers that show no token. No token may be for one of them: the config may trust them with more.
+const NAMES_OF_PLACES: [&str; 3] = ["stdio", "http", "cli"];
+
 /// Who calls, as far as every later stage needs to know.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    name: String,
+    name: Arc<str>,
     entrance: Entrance,
+    scopes: Scopes,
+    /// The vaults it is bound to; `None` is all of them.
+    vaults: Option<Arc<[String]>>,
+    /// What its token says about notebooks.
+    permissions: Option<Arc<CallerPermissions>>,
+    proof: Proof,
 }
 
 impl Caller {
     /// The process that started us over stdio.
     pub fn stdio() -> Caller {
-        Caller {
-            name: "stdio".into(),
-            entrance: Entrance::Stdio,
-        }
+        Caller::named("stdio", Entrance::Stdio, Scopes::everything_but_admin())
     }
 
     /// Whoever reaches an unauthenticated loopback address.
     pub fn loopback() -> Caller {
-        Caller {
-            name: "http".into(),
-            entrance: Entrance::Http,
-        }
+        Caller::named("http", Entrance::Http, Scopes::everything_but_admin())
     }
 
     /// The person at the terminal; `name` picks a named caller of the config.
     pub fn command_line(name: Option<&str>) -> Caller {
+        // Who can run this program on the state folder can do everything that an admin can.
+        Caller::named(
+            name.unwrap_or("cli"),
+            Entrance::CommandLine,
+            Scopes::everything(),
+        )
+    }
+
+    /// Somebody who showed a token over HTTP.
+    pub fn with_token(
+        name: &str,
+        scopes: Scopes,
+        vaults: Option<Vec<String>>,
+        permissions: Option<CallerPermissions>,
+    ) -> Caller {
         Caller {
-            name: name.unwrap_or("cli").into(),
-            entrance: Entrance::CommandLine,
+            vaults: vaults.map(Arc::from),
+            permissions: permissions.map(Arc::new),
+            proof: Proof::Token,
+            ..Caller::named(name, Entrance::Http, scopes)
+        }
+    }
+
+    /// Somebody who showed an issuer's signed token over HTTP.
+    fn with_signed_token(
+        name: &str,
+        scopes: Scopes,
+        vaults: Option<Vec<String>>,
+        permissions: Option<CallerPermissions>,
+    ) -> Caller {
+        Caller {
+            proof: Proof::Signed,
+            ..Caller::with_token(name, scopes, vaults, permissions)
+        }
+    }
+
+    fn named(name: &str, entrance: Entrance, scopes: Scopes) -> Caller {
+        Caller {
+            name: Arc::from(name),
+            entrance,
+            scopes,
+            vaults: None,
+            permissions: None,
+            proof: Proof::Place,
         }
     }
 
@@ -51,5 +132,30 @@ impl Caller {
     /// How it came in.
     pub fn entrance(&self) -> Entrance {
         self.entrance
+    }
+
+    /// Whether it proved who it is with a token, of whichever kind.
+    pub fn has_token(&self) -> bool {
+        self.proof != Proof::Place
+    }
+
+    /// How it proved who it is.
+    pub fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    /// What it may do at all, before the config narrows it.
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    /// The vaults that its token binds it to; `None` is all of them.
+    pub fn vaults(&self) -> Option<&[String]> {
+        self.vaults.as_deref()
+    }
+
+    /// What its token says about notebooks.
+    pub fn permissions(&self) -> Option<&CallerPermissions> {
+        self.permissions.as_deref()
     }
 }

@@ -11,10 +11,10 @@ use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use super::{logging, reply};
+use super::{logging, question, reply};
 use crate::auth::Caller;
 use crate::config::{Confirm, Given};
-use crate::dispatch::{self, Host, Request};
+use crate::dispatch::{Host, Request};
 use crate::vault::Tier;
 
 /// Run one action, without a server.
@@ -112,6 +112,8 @@ impl Call {
             action: self.action.clone(),
             arguments: arguments.clone(),
             cancelled: cancelled.clone(),
+            // What programs that start others with a trace under way agree on.
+            traceparent: std::env::var("TRACEPARENT").ok(),
         };
         let interrupted = tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
@@ -119,7 +121,7 @@ impl Call {
             }
         });
         let caller = Caller::command_line(self.caller.as_deref());
-        let outcome = dispatch::call(host, &caller, request).await;
+        let outcome = question::call(host, &caller, request).await;
         interrupted.abort();
 
         let terminal = Terminal::stdout();
@@ -142,6 +144,9 @@ impl Call {
                     "permission_denied" if !is_configured => {
                         Some("say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned())
                     }
+                    "confirmation_required" => Some(
+                        "look at the change with `--dry-run`, then say `--yes`; at a terminal you are asked".to_owned(),
+                    ),
                     _ => error.hint.as_deref().map(|hint| spoken.phrase(hint)),
                 };
                 Err(Failure::call(spoken.phrase(&error.message)).with_any_hint(hint))

@@ -112,7 +112,7 @@ async fn examine(given: Given) -> Vec<Check> {
             checks.push(Check::fail(
                 "config",
                 failure.message(),
-                failure.hint().unwrap_or_default(),
+                kept_by_a_server(failure.hint()),
             ));
             return checks;
         }
@@ -147,11 +147,7 @@ fn config(loaded: &Loaded) -> Check {
             file.display().to_string()
         });
     match loaded.check() {
-        Err(error) => Check::fail(
-            "config",
-            error.to_string(),
-            error.hint().unwrap_or_default(),
-        ),
+        Err(error) => Check::fail("config", error.to_string(), kept_by_a_server(error.hint())),
         Ok(()) if loaded.settings.vaults.is_empty() => Check::warn(
             "config",
             format!("{place}; no vault is named"),
@@ -159,6 +155,12 @@ fn config(loaded: &Loaded) -> Check {
         ),
         Ok(()) => Check::ok("config", place),
     }
+}
+
+/// What a broken config means for a server that runs.
+fn kept_by_a_server(hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
+    format!("{hint}a server that runs keeps the settings it had until the file is mended")
 }
 
 async fn components(loaded: &Loaded) -> Check {

@@ -4,6 +4,8 @@
 //! Exit codes: 0 ok, 1 the call failed (or a check did), 2 usage, 3 could not connect or start.
 
 mod action_help;
+mod approval;
+mod audit;
 mod call;
 mod config;
 mod demo;
@@ -12,11 +14,18 @@ mod doctor_vault;
 mod failure;
 mod fields;
 mod help;
+mod history;
+mod history_told;
 mod logging;
 mod options;
+mod permission;
+mod question;
+mod records;
 mod reply;
 mod serve;
+mod stats;
 mod terminal;
+mod token;
 mod tools;
 mod tour;
 mod words;
@@ -56,6 +65,18 @@ enum Command {
     /// Show, check or write the settings
     #[command(subcommand)]
     Config(config::Config),
+    /// Make, list and revoke tokens for HTTP callers
+    Token(token::Token),
+    /// List, set and explain who may do what
+    Permission(permission::Permission),
+    /// See and decide what waits for a person
+    Approval(approval::Approval),
+    /// See and undo what was changed
+    History(history::History),
+    /// See which calls were made
+    Audit(audit::Audit),
+    /// See how much is called, how fast and by whom
+    Stats(stats::Stats),
     /// Check that everything is as it should be
     Doctor(doctor::Doctor),
 }
@@ -72,6 +93,12 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Tools(command) => command.run(),
         Command::Help(command) => command.run(),
         Command::Config(command) => command.run(),
+        Command::Token(command) => command.run(),
+        Command::Permission(command) => command.run(),
+        Command::Approval(command) => command.run(),
+        Command::History(command) => command.run(),
+        Command::Audit(command) => command.run(),
+        Command::Stats(command) => command.run(),
         Command::Doctor(command) => command.run(),
     };
     match done {

@@ -4,9 +4,11 @@
 use serde_json::{Map, Value};
 
 use super::fields::{Fields, quoted};
+use super::records::coloured_diff;
 use super::terminal::Terminal;
 use crate::dispatch::{Content, Reply};
 use crate::registry::Snapshot;
+use crate::when;
 
 /// A reply for a terminal.
 pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
@@ -87,7 +89,7 @@ fn cell(key: &str, value: &Value) -> String {
         Value::Bool(false) => "no".into(),
         Value::Number(number) => match (key, number.as_u64()) {
             ("modified" | "time" | "removed" | "created", Some(milliseconds)) => {
-                moment(milliseconds)
+                when::shown(i64::try_from(milliseconds).unwrap_or(i64::MAX))
             }
             _ => number.to_string(),
         },
@@ -102,29 +104,6 @@ fn cell(key: &str, value: &Value) -> String {
             .collect::<Vec<_>>()
             .join(", "),
     }
-}
-
-/// Milliseconds since 1970 as a date and time of day, in UTC.
-fn moment(milliseconds: u64) -> String {
-    let minutes = milliseconds / 60_000;
-    // Days are counted from a first of March, so that a leap day is the last of its year.
-    let days = minutes / 1440 + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 {
-        shifted + 3
-    } else {
-        shifted - 9
-    };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}Z",
-        minutes / 60 % 24,
-        minutes % 60
-    )
 }
 
 /// A note that was read: its text as it is, and above it which lines of what.
@@ -167,16 +146,7 @@ fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String>
         );
         text.push_str(&terminal.strong(&terminal.safe(&heading)));
         text.push('\n');
-        for line in terminal.safe(said("diff")).lines() {
-            let coloured = match line.as_bytes().first() {
-                Some(b'+') => terminal.good(line),
-                Some(b'-') => terminal.bad(line),
-                Some(b'@') => terminal.faint(line),
-                _ => line.to_owned(),
-            };
-            text.push_str(&coloured);
-            text.push('\n');
-        }
+        text.push_str(&coloured_diff(terminal, said("diff")));
     }
     Some(text)
 }
@@ -233,18 +203,5 @@ impl Commands<'_> {
         let (domain, action) = word.split_once(['.', ' ']).unwrap_or((self.domain, word));
         self.domains.domain(domain)?.action(action)?;
         Some(format!("notehost call {domain} {action}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::moment;
-
-    #[test]
-    fn moments_are_dates() {
-        assert_eq!(moment(0), "1970-01-01 00:00Z");
-        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00Z");
-        assert_eq!(moment(1_785_240_000_000), "2026-07-28 12:00Z");
-        assert_eq!(moment(1_735_689_599_999), "2024-12-31 23:59Z");
     }
 }

@@ -2,7 +2,6 @@
 //! it waits for.
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,9 +14,10 @@ use super::fields::quoted;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{logging, tour};
-use crate::config::{Confirm, Given, Loaded};
+use crate::auth::Authenticator;
+use crate::config::{Confirm, Given, Loaded, Origin};
 use crate::dispatch::Host;
-use crate::transport::{self, ServeOptions};
+use crate::transport::{self, ServeOptions, TransportError};
 use crate::vault::Tier;
 
 /// Serve notes to an MCP client, over stdio or HTTP.
@@ -46,9 +46,17 @@ impl Serve {
         logging::start(&loaded.running, "info")?;
         check(&loaded)?;
         let (http, folder) = (loaded.running.http, loaded.settings.vaults[0].path.clone());
+        let source = loaded.source();
+        let scheme = match loaded.settings.http.tls_cert {
+            Some(_) => "https",
+            None => "http",
+        };
         options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
             host.warm_up();
+            if let Some(source) = source {
+                host.watch(source);
+            }
             let terminal = Terminal::stderr();
             if let Some(demo) = &demo {
                 terminal.print(&demo.introduction(&terminal));
@@ -63,7 +71,14 @@ impl Serve {
                 http.filter(|address| address.port() != 0 && terminal.is_terminal())
             {
                 // A port that the system chooses is told by the transport.
-                terminal.print(&listening(&terminal, address));
+                let asks = Authenticator::new(&host.settings().auth, host.tokens().clone())
+                    .and_then(|authenticator| Ok(authenticator.asks()?))
+                    .map_err(TransportError::from)?;
+                terminal.print(&listening(
+                    &terminal,
+                    &format!("{scheme}://{address}/mcp"),
+                    asks,
+                ));
             }
             let options = ServeOptions {
                 surface: host.settings().surface,
@@ -73,6 +88,8 @@ impl Serve {
                 Some(address) => transport::serve_http(Arc::clone(&host), address, options).await,
                 None => transport::serve_stdio(Arc::clone(&host), options).await,
             };
+            // Tasks that end later may keep the host; what was called is on disk all the same.
+            host.audit().flush();
             served?;
             Ok(ExitCode::SUCCESS)
         })?
@@ -98,12 +115,15 @@ fn check(loaded: &Loaded) -> Result<(), Failure> {
              config: `notehost config init`",
         ));
     }
-    if loaded.running.http.is_some() && loaded.settings.confirm == Confirm::Never {
-        return Err(Failure::usage(format!(
-            "`confirm` is `never` ({}), and over HTTP nobody is sure to watch what is removed",
-            loaded.origin("confirm")
-        ))
-        .with_hint("`--confirm never` is for stdio and `notehost call`; with `--http` say `--confirm floor`"));
+    // In the config it speaks of other ways in: over HTTP the floor stays whatever it says.
+    let is_flag = matches!(loaded.origin("confirm"), Origin::Flag(_));
+    if loaded.running.http.is_some() && loaded.settings.confirm == Confirm::Never && is_flag {
+        return Err(Failure::usage(
+            "`--confirm never` with `--http`: over HTTP nobody is sure to watch what is removed",
+        )
+        .with_hint(
+            "`--confirm never` is for stdio and `notehost call`; with `--http` leave it out",
+        ));
     }
     loaded.check()?;
     Ok(())
@@ -143,13 +163,22 @@ fn waiting(terminal: &Terminal, words: &[String]) -> String {
     )
 }
 
-fn listening(terminal: &Terminal, address: SocketAddr) -> String {
-    let url = format!("http://{address}/mcp");
+fn listening(terminal: &Terminal, url: &str, asks: bool) -> String {
+    let header = match asks {
+        true => " --header \"Authorization: Bearer $TOKEN\"",
+        false => "",
+    };
+    let tokens = match asks {
+        true => "Clients must show a token: `notehost token new --name NAME` makes one.",
+        false => "Whoever can reach this address needs no token.",
+    };
     format!(
-        "\n{}\n  Give clients this address: {}\n  For Claude Code:\n    {}\n\n{}\n",
+        "\n{}\n  Give clients this address: {}\n  For Claude Code:\n    {}\n  {tokens}\n\n{}\n",
         terminal.strong("Connect a client"),
-        terminal.good(&url),
-        terminal.good(&format!("claude mcp add --transport http notehost {url}")),
+        terminal.good(url),
+        terminal.good(&format!(
+            "claude mcp add --transport http notehost {url}{header}"
+        )),
         terminal.faint("Serving MCP over HTTP until Ctrl-C."),
     )
 }

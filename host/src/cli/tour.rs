@@ -44,6 +44,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
             action: action.into(),
             arguments,
             cancelled: CancellationToken::new(),
+            traceparent: None,
         };
         match dispatch::call(host, &Caller::stdio(), request).await {
             Ok(reply) => text.push_str(&reply::for_people(terminal, &reply)),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::check_serving::named_files;
 use super::{ConfigError, Settings};
 
 /// What does not make sense, and the dotted key it concerns.
@@ -10,6 +11,15 @@ use super::{ConfigError, Settings};
 pub(super) struct Nonsense {
     pub(super) key: String,
     pub(super) problem: ConfigError,
+}
+
+impl Nonsense {
+    pub(super) fn new(key: impl Into<String>, problem: ConfigError) -> Nonsense {
+        Nonsense {
+            key: key.into(),
+            problem,
+        }
+    }
 }
 
 /// Check settings that are to be used with this config file and this state folder.
@@ -20,10 +30,7 @@ pub(super) fn check(
 ) -> Result<(), Nonsense> {
     let mut folders: Vec<(&str, PathBuf)> = Vec::new();
     for (index, vault) in settings.vaults.iter().enumerate() {
-        let at = |key: &str, problem| Nonsense {
-            key: format!("vaults[{index}].{key}"),
-            problem,
-        };
+        let at = |key: &str, problem| Nonsense::new(format!("vaults[{index}].{key}"), problem);
         let id = vault.id.as_str();
         check_id(id).map_err(|problem| at("id", problem))?;
         if folders.iter().any(|(other, _)| *other == id) {
@@ -49,6 +56,15 @@ pub(super) fn check(
                 ))
                 .with_hint(format!("move it out of `{}` and name it with `{flag}`", folder.display()));
                 return Err(at("path", problem));
+            }
+        }
+        for (key, path) in named_files(settings) {
+            if resolved(path).starts_with(&folder) {
+                let problem = ConfigError::new(format!(
+                    "the file of `{key}` lies inside the vault `{id}`, where note tools could reach it"
+                ))
+                .with_hint(format!("move it out of `{}`", folder.display()));
+                return Err(Nonsense::new(key, problem));
             }
         }
         folders.push((id, folder));
@@ -120,13 +136,10 @@ fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
     let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
         if value.as_u64() == Some(0) && name != "store_bytes" {
-            return Err(Nonsense {
-                key: format!("limits.{name}"),
-                problem: ConfigError::new(format!(
-                    "`limits.{name}` is 0: every call would be refused"
-                ))
-                .with_hint("leave the key out for its default"),
-            });
+            let problem =
+                ConfigError::new(format!("`limits.{name}` is 0: every call would be refused"))
+                    .with_hint("leave the key out for its default");
+            return Err(Nonsense::new(format!("limits.{name}"), problem));
         }
     }
     Ok(())
@@ -141,6 +154,7 @@ mod tests {
         let entry = |(id, path): &(&str, &Path)| VaultEntry {
             id: (*id).into(),
             path: (*path).to_owned(),
+            read_only: false,
         };
         Settings {
             vaults: entries.iter().map(entry).collect(),
@@ -226,6 +240,16 @@ mod tests {
                     .contains("inside")
             );
         }
+    }
+
+    #[test]
+    fn keys_and_certificates_lie_outside_too() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut settings = vaults(&[("main", root.path())]);
+        settings.http.tls_key = Some(root.path().join("key.pem"));
+        let (key, told) = refused(&settings, None, Path::new("/state"));
+        assert_eq!(key, "http.tls_key");
+        assert!(told.contains("inside the vault `main`"), "{told}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<ConfigFile, ConfigError> 
 }
 
 /// A dotted key with one more part, quoted where TOML would quote it.
-pub(super) fn join(prefix: &str, part: &str) -> String {
+pub fn join(prefix: &str, part: &str) -> String {
     let bare = !part.is_empty()
         && part
             .chars()

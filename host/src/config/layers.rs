@@ -11,9 +11,11 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use serde_json::Value;
 
+use super::check_rules::check_rules;
+use super::check_serving::check_serving;
 use super::file::{self, join};
 use super::{
-    ConfigError, Confirm, Settings, Surface, VaultEntry, check, config_file, expand_home,
+    ConfigError, Confirm, Settings, Source, Surface, VaultEntry, check, config_file, expand_home,
     parse_address, state_folder,
 };
 use crate::vault::Tier;
@@ -140,6 +142,12 @@ pub struct Loaded {
     pub file: Option<PathBuf>,
     lines: BTreeMap<String, usize>,
     overridden: BTreeMap<&'static str, Origin>,
+    /// The ids of all vaults of the file, also where only one is served.
+    configured: Vec<String>,
+    /// What the command line said.
+    flags: Given,
+    /// Whether the variable with the shared secret is set, and how long it is: nothing else is kept of it.
+    secret: Option<usize>,
 }
 
 /// Put flags, variables, the config file and the defaults together. `variable` looks one up.
@@ -147,6 +155,16 @@ pub fn load(
     flags: Given,
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Loaded, ConfigError> {
+    load_with(flags, variable, None)
+}
+
+/// The same, as if the config file had this text.
+pub(super) fn load_with(
+    flags: Given,
+    variable: &dyn Fn(&str) -> Option<OsString>,
+    text: Option<&str>,
+) -> Result<Loaded, ConfigError> {
+    let said = flags.clone();
     let variables = from_variables(variable)?;
     let mut overridden = BTreeMap::new();
     let mut origin = |key, from| overridden.insert(key, from);
@@ -175,12 +193,16 @@ pub fn load(
     } else {
         named.or_else(usual)
     };
-    let (mut settings, lines) = match &path {
-        Some(path) => read(path)?,
-        None => Default::default(),
+    let (mut settings, lines) = match (&path, text) {
+        (Some(path), Some(text)) => parse(text, path)?,
+        (Some(path), None) => parse(&read(path)?, path)?,
+        (None, _) => Default::default(),
     };
+    let configured = settings.vaults.iter().map(|vault| vault.id.clone());
+    let mut configured: Vec<String> = configured.collect();
     if let Some(vault) = layered!(vault, "vaults", "VAULT", "NOTEHOST_VAULT") {
         settings.vaults = vec![choose(&settings.vaults, &vault)];
+        configured.extend(settings.vaults.iter().map(|vault| vault.id.clone()));
     }
     if let Some(tier) = layered!(allow, "permissions.default", "--allow", "NOTEHOST_ALLOW") {
         settings.permissions.default = tier;
@@ -209,27 +231,48 @@ pub fn load(
         )
         .unwrap_or_default(),
     };
+    let secret = settings.auth.jwt.secret_env.as_deref().and_then(variable);
     Ok(Loaded {
         settings,
         running,
         file: path,
         lines,
         overridden,
+        configured,
+        flags: said,
+        secret: secret.map(|secret| secret.len()),
     })
 }
 
 impl Loaded {
     /// Whether everything makes sense together and the vaults are there.
     pub fn check(&self) -> Result<(), ConfigError> {
-        let error = match check::check(&self.settings, self.file.as_deref(), &self.running.state) {
-            Ok(()) => return Ok(()),
-            Err(error) => error,
+        let settings = &self.settings;
+        let checked = check::check(settings, self.file.as_deref(), &self.running.state)
+            .and_then(|()| check_rules(settings, &self.configured))
+            .and_then(|()| check_serving(settings, self.secret));
+        let Err(error) = checked else {
+            return Ok(());
         };
         // A vault from the command line is in no line of the file.
-        match (&self.file, self.overridden.contains_key("vaults")) {
-            (Some(file), false) => Err(error.problem.at(file, self.lines.get(&error.key).copied())),
+        let is_from_file =
+            !error.key.starts_with("vaults[") || !self.overridden.contains_key("vaults");
+        match &self.file {
+            Some(file) if is_from_file => {
+                Err(error.problem.at(file, self.lines.get(&error.key).copied()))
+            }
             _ => Err(error.problem),
         }
+    }
+
+    /// What all of this was loaded from, to load it again when the file changes.
+    pub fn source(&self) -> Option<Source> {
+        Some(Source::new(self.flags.clone(), self.file.clone()?))
+    }
+
+    /// What the command line said.
+    pub fn flags(&self) -> &Given {
+        &self.flags
     }
 
     /// Every value with its origin, in the order of the config file.
@@ -237,6 +280,18 @@ impl Loaded {
         let mut shown = Vec::new();
         let settings = serde_json::to_value(&self.settings).unwrap_or_default();
         self.flatten("", &settings, &mut shown);
+        // A secret is never told, only whether there is one.
+        for shown in &mut shown {
+            if let ("auth.jwt.secret_env", Value::String(name)) = (shown.key.as_str(), &shown.value)
+            {
+                let is_set = if self.secret.is_some() {
+                    "set"
+                } else {
+                    "not set"
+                };
+                shown.value = format!("{name} ({is_set})").into();
+            }
+        }
         let running = &self.running;
         let log_format = running.log_format.to_possible_value();
         for (key, value) in [
@@ -298,17 +353,21 @@ impl Loaded {
     }
 }
 
-/// The settings of a file, with its relative paths made absolute.
-fn read(path: &Path) -> Result<(Settings, BTreeMap<String, usize>), ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+/// The text of the config file.
+pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path).map_err(|error| {
         ConfigError::new(format!("cannot read the config file: {error}"))
             .at(path, None)
             .with_hint("`notehost config init` writes one with every setting explained")
-    })?;
+    })
+}
+
+/// The settings of a file, with its relative paths made absolute.
+fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>), ConfigError> {
     let file::ConfigFile {
         mut settings,
         lines,
-    } = file::parse(&text, path)?;
+    } = file::parse(text, path)?;
     // What a file names beside itself should not depend on where the program was started.
     let beside = std::path::absolute(path).ok();
     let beside = beside
@@ -318,11 +377,16 @@ fn read(path: &Path) -> Result<(Settings, BTreeMap<String, usize>), ConfigError>
     for vault in &mut settings.vaults {
         vault.path = beside.join(expand_home(&vault.path));
     }
-    for component in settings.components.values_mut() {
-        component.path = component
-            .path
-            .take()
-            .map(|path| beside.join(expand_home(&path)));
+    let components = settings.components.values_mut();
+    let (http, jwt) = (&mut settings.http, &mut settings.auth.jwt);
+    let named = [
+        &mut http.tls_cert,
+        &mut http.tls_key,
+        &mut jwt.secret_file,
+        &mut jwt.jwks_file,
+    ];
+    for path in components.map(|component| &mut component.path).chain(named) {
+        *path = path.take().map(|path| beside.join(expand_home(&path)));
     }
     Ok((settings, lines))
 }
@@ -343,6 +407,7 @@ fn choose(configured: &[VaultEntry], named: &Path) -> VaultEntry {
         .unwrap_or_else(|| VaultEntry {
             id: ONLY_VAULT.into(),
             path: std::path::absolute(&folder).unwrap_or(folder),
+            read_only: false,
         })
 }
 

@@ -85,6 +85,7 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
         vec![VaultEntry {
             id: id.into(),
             path,
+            read_only: false,
         }]
     };
     assert_eq!(with("b".into()), entry("b", folder.path().join("two")));

@@ -3,21 +3,33 @@
 
 mod address;
 mod check;
+mod check_rules;
+mod check_serving;
+mod edit;
 mod error;
 mod file;
+mod glob;
 mod layers;
 mod nearest;
 mod places;
+mod reload;
 mod settings;
 mod template;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
+pub use check_serving::SHORTEST_SECRET;
+pub use edit::Edit;
 pub use error::ConfigError;
+pub use file::join as dotted;
+pub use glob::glob;
 pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, VARIABLES, load};
 pub use nearest::nearest;
 pub use places::{config_file, expand_home, state_folder};
+pub use reload::{Source, in_force};
 pub use settings::{
-    CallerPermissions, CallerSettings, ComponentSettings, Confirm, GrantSettings, HistorySettings,
-    LimitSettings, PermissionRule, PermissionSettings, Settings, Surface, VaultEntry,
+    AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
+    Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,
+    IdempotencySettings, JwtSettings, LimitSettings, PermissionRule, PermissionSettings,
+    RateSettings, Settings, Surface, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
 };
 pub use template::template;

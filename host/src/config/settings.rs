@@ -14,6 +14,8 @@ use crate::vault::Tier;
 pub struct Settings {
     /// The folders of notes that are served.
     pub vaults: Vec<VaultEntry>,
+    /// Nothing can be changed by anybody, in any vault.
+    pub read_only: bool,
     /// Who may do what in which notebook.
     pub permissions: PermissionSettings,
     /// What differs for single callers, by their name.
@@ -24,6 +26,22 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// How long what a change replaced is kept.
     pub history: HistorySettings,
+    /// How callers over HTTP prove who they are.
+    pub auth: AuthSettings,
+    /// How HTTP is served.
+    pub http: HttpSettings,
+    /// How many calls a caller may make.
+    pub rates: RateSettings,
+    /// What a person is asked about, and how long the question stands.
+    pub confirmation: ConfirmationSettings,
+    /// How long the reply to a call with an `idempotency_key` is kept.
+    pub idempotency: IdempotencySettings,
+    /// How long calls are remembered.
+    pub audit: AuditSettings,
+    /// Where traces are sent.
+    pub telemetry: TelemetrySettings,
+    /// Which tags notes may get.
+    pub tags: TagSettings,
     /// How the tools are presented to a client.
     #[serde(rename = "tool_surface")]
     pub surface: Surface,
@@ -39,6 +57,9 @@ pub struct VaultEntry {
     pub id: String,
     /// Where it is; `~` is the home folder.
     pub path: PathBuf,
+    /// Nothing can be changed in it by anybody.
+    #[serde(default)]
+    pub read_only: bool,
 }
 
 /// Who may do what in which notebook.
@@ -80,6 +101,11 @@ pub struct PermissionRule {
 pub struct CallerSettings {
     /// The caller's own tiers.
     pub permissions: CallerPermissions,
+    /// What it may do at all: `read`, `write`, `delete`, `admin`, also for one domain (`flashcard:write`). A token never
+    /// gets more by this than it has.
+    pub scopes: Option<Vec<String>>,
+    /// The vaults it may use, by id.
+    pub vaults: Option<Vec<String>>,
 }
 
 /// The tiers of one caller: what it does not name is as for everybody.
@@ -145,6 +171,8 @@ pub struct LimitSettings {
     pub staged_bytes: u64,
     /// How large a reply may be, in bytes.
     pub reply_bytes: usize,
+    /// How many tokens a reply should cost a model: what can be cut is cut to it.
+    pub reply_tokens: usize,
     /// How many calls run at once; the rest wait.
     pub concurrent_calls: usize,
     /// How many bytes a component may keep in its store, per vault.
@@ -159,6 +187,7 @@ impl Default for LimitSettings {
             host_calls: 200_000,
             staged_bytes: 128 << 20,
             reply_bytes: 1 << 20,
+            reply_tokens: 25_000,
             concurrent_calls: 128,
             store_bytes: 16 << 20,
         }
@@ -208,4 +237,169 @@ pub enum Confirm {
     Floor,
     /// Never; for stdio and the command line only.
     Never,
+}
+
+/// How callers over HTTP prove who they are.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuthSettings {
+    /// Which proof is asked for.
+    pub mode: AuthMode,
+    /// The URL that clients know this server by: what tokens are made for (their audience).
+    pub resource: Option<String>,
+    /// Signed tokens of others.
+    pub jwt: JwtSettings,
+}
+
+/// Which proof is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthMode {
+    /// Tokens where one was ever made, signed tokens where they are configured; otherwise none, and then only on
+    /// loopback.
+    #[default]
+    Auto,
+    /// None; only on loopback.
+    None,
+    /// Tokens of `notehost token new`.
+    Token,
+    /// Signed tokens (JWT).
+    Jwt,
+}
+
+/// Signed tokens of others: whose they are and how they are checked.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct JwtSettings {
+    /// Who must have issued them.
+    pub issuer: Option<String>,
+    /// Whom they must be for; without it `auth.resource`.
+    pub audience: Option<String>,
+    /// The environment variable with the shared secret (HS256).
+    pub secret_env: Option<String>,
+    /// The file with the shared secret (HS256).
+    pub secret_file: Option<PathBuf>,
+    /// The file with the public keys (RS256, ES256, EdDSA).
+    pub jwks_file: Option<PathBuf>,
+}
+
+/// How HTTP is served.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HttpSettings {
+    /// Names that clients may call us by, besides loopback and the address itself.
+    pub allowed_hosts: Vec<String>,
+    /// Web origins that may call us, such as `https://notes.example.org`.
+    pub allowed_origins: Vec<String>,
+    /// The certificate (PEM) for TLS.
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key (PEM).
+    pub tls_key: Option<PathBuf>,
+}
+
+/// How many calls a caller may make, by effect.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RateSettings {
+    /// Reads in a minute.
+    pub read: u32,
+    /// Writes in a minute.
+    pub write: u32,
+    /// Deletes in a minute.
+    pub delete: u32,
+    /// How many calls may come at once: so many seconds' worth.
+    pub burst_seconds: u32,
+    /// Whether the process that started us is counted too.
+    pub stdio: bool,
+}
+
+impl Default for RateSettings {
+    fn default() -> Self {
+        RateSettings {
+            read: 600,
+            write: 120,
+            delete: 30,
+            burst_seconds: 10,
+            stdio: false,
+        }
+    }
+}
+
+/// What a person is asked about, and how long the question stands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConfirmationSettings {
+    /// A change of more notes than this is asked about.
+    pub notes: usize,
+    /// An approval that is not used for so long is void, in seconds.
+    pub expires_seconds: u64,
+}
+
+impl Default for ConfirmationSettings {
+    fn default() -> Self {
+        ConfirmationSettings {
+            notes: 20,
+            expires_seconds: 300,
+        }
+    }
+}
+
+/// How long the reply to a call with an `idempotency_key` is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IdempotencySettings {
+    /// In hours.
+    pub keep_hours: u64,
+}
+
+impl Default for IdempotencySettings {
+    fn default() -> Self {
+        IdempotencySettings { keep_hours: 24 }
+    }
+}
+
+/// How long calls are remembered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditSettings {
+    /// In days.
+    pub keep_days: u64,
+    /// In rows; the oldest go first.
+    pub keep_rows: u64,
+}
+
+impl Default for AuditSettings {
+    fn default() -> Self {
+        AuditSettings {
+            keep_days: 90,
+            keep_rows: 1_000_000,
+        }
+    }
+}
+
+/// Where traces are sent.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TelemetrySettings {
+    /// An OTLP endpoint over HTTP, such as `http://localhost:4318`; without it nothing is sent.
+    pub otlp_endpoint: Option<String>,
+}
+
+/// Which tags notes may get.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TagSettings {
+    /// What may be tagged with what.
+    pub policy: TagPolicy,
+}
+
+/// Which tags notes may get.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TagPolicy {
+    /// Any.
+    #[default]
+    Open,
+    /// Only those that some note of the vault has already.
+    Existing,
 }

@@ -3,11 +3,16 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::resolve::nearest;
+use super::rights::{BadRights, Rights};
 use super::validate::Checked;
 use super::{CallError, Host};
-use crate::auth::Caller;
+use crate::auth::{Caller, Scope, Scopes};
+use crate::config::{Settings, VaultEntry};
 use crate::policy::Both;
+use crate::registry::{Action, Domain};
 use crate::vault::{Effect, Rules, Vault};
 
 /// A request that may run. Only [`authorize`] makes one.
@@ -26,14 +31,24 @@ pub(super) fn authorize(
     caller: &Caller,
     checked: Checked,
 ) -> Result<Allowed, CallError> {
-    let vault = pick_vault(host, checked.common.vault.as_deref())?;
-    let effect = checked.found.action()?.effect;
-    let permissions = host
-        .permissions_of(caller)
-        .map_err(|error| CallError::new("internal_error", error.to_string()))?;
+    let broken = |error: BadRights| CallError::new("internal_error", error.to_string());
+    let rights = host.rights_of(caller).map_err(broken)?;
+    let vaults = host.vaults_of(caller).map_err(broken)?;
+    let ids: Vec<&str> = vaults.iter().map(|vault| vault.id()).collect();
+    let action = checked.found.action()?;
+    let gate = Gate {
+        settings: &host.settings(),
+        rights: &rights,
+        domain: &checked.found.domain,
+        action,
+        vaults: &ids,
+    };
+    let chosen = gate.pass(checked.common.vault.as_deref(), checked.common.dry_run)?;
+    let effect = action.effect;
+    let vault = vaults[chosen].clone();
     Ok(Allowed {
         rules: Arc::new(Both {
-            caller: permissions,
+            caller: rights.permissions.clone(),
             grant: checked.found.domain.grant.clone(),
         }),
         caller: caller.clone(),
@@ -43,24 +58,119 @@ pub(super) fn authorize(
     })
 }
 
-fn pick_vault(host: &Host, wanted: Option<&str>) -> Result<Arc<Vault>, CallError> {
-    let ids = || host.vaults().iter().map(|vault| vault.id());
-    match (wanted, host.vaults()) {
-        (None, [only]) => Ok(only.clone()),
+/// What stands before the vault: the scope, the binding to vaults, the kill switch.
+pub(super) struct Gate<'call> {
+    pub(super) settings: &'call Settings,
+    pub(super) rights: &'call Rights,
+    pub(super) domain: &'call Domain,
+    pub(super) action: &'call Action,
+    /// The ids of the vaults that this caller may use.
+    pub(super) vaults: &'call [&'call str],
+}
+
+impl Gate<'_> {
+    /// The place of the chosen vault among those that this caller may use.
+    pub(super) fn pass(&self, vault: Option<&str>, dry_run: bool) -> Result<usize, CallError> {
+        let needed = self.domain.scope_of(self.action);
+        let scopes = &self.rights.scopes;
+        if !scopes.allow(&self.domain.name, needed) {
+            let action = format!("{}.{}", self.domain.name, self.action.name);
+            return Err(out_of_scope(action, needed, scopes));
+        }
+        // What the host does itself it does for all vaults.
+        let chosen = match self.domain.component.is_none() && !self.vaults.is_empty() {
+            true => 0,
+            false => pick_vault(self.vaults, vault)?,
+        };
+        if self.action.effect > Effect::Read && self.domain.component.is_some() && !dry_run {
+            refuse_if_read_only(self.settings, self.vaults[chosen])?;
+        }
+        Ok(chosen)
+    }
+}
+
+impl Allowed {
+    /// Names what is asked for: the action, the vault and the arguments, without telling them.
+    pub(super) fn binding(&self) -> String {
+        let common = &self.checked.common;
+        let whole = serde_json::json!([
+            self.checked.found.full_name(),
+            self.vault.id(),
+            sorted(&serde_json::from_str(&self.checked.arguments).unwrap_or_default()),
+            common.if_match,
+        ]);
+        blake3::hash(whole.to_string().as_bytes())
+            .to_hex()
+            .to_string()
+    }
+}
+
+/// The same value, whatever the order in which a client wrote its fields.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<(&String, &Value)> = map.iter().collect();
+            fields.sort_by_key(|(name, _)| *name);
+            fields
+                .into_iter()
+                .map(|(name, value)| (name.clone(), sorted(value)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> CallError {
+    let held = match held.is_empty() {
+        true => "none".to_owned(),
+        false => held.to_string(),
+    };
+    CallError::new(
+        "forbidden",
+        format!(
+            "`{action}` needs the scope `{}`, and this caller has: {held}",
+            needed.word()
+        ),
+    )
+    .with_hint("an admin can give a token with more scopes: `notehost token new --scopes …`")
+    .with_details(serde_json::json!({ "needed": needed.word() }))
+}
+
+/// The kill switch.
+fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<(), CallError> {
+    let is_closed = |entry: &VaultEntry| entry.id == vault && entry.read_only;
+    let (what, key) = if settings.read_only {
+        ("Notehost is".to_owned(), "read_only".to_owned())
+    } else if settings.vaults.iter().any(is_closed) {
+        (
+            format!("the vault `{vault}` is"),
+            "read_only under its `[[vaults]]`".to_owned(),
+        )
+    } else {
+        return Ok(());
+    };
+    Err(CallError::new(
+        "read_only",
+        format!("{what} switched to read-only: nothing can be changed now"),
+    )
+    .with_hint(format!("an admin switched it in the config: `{key}`")))
+}
+
+fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {
+    match (wanted, ids) {
+        (None, [_]) => Ok(0),
+        (None, []) => Err(CallError::new(
+            "not_found",
+            "there is no vault for this caller",
+        )),
         (None, _) => Err(CallError::new(
             "validation_error",
-            format!(
-                "`vault` is missing: there are {}",
-                ids().collect::<Vec<_>>().join(", ")
-            ),
+            format!("`vault` is missing: there are {}", ids.join(", ")),
         )),
-        (Some(wanted), vaults) => vaults
-            .iter()
-            .find(|vault| vault.id() == wanted)
-            .cloned()
-            .ok_or_else(|| {
-                let near = nearest(wanted, ids());
-                CallError::new("not_found", format!("no vault `{wanted}`{near}"))
-            }),
+        (Some(wanted), ids) => ids.iter().position(|id| *id == wanted).ok_or_else(|| {
+            let near = nearest(wanted, ids.iter().copied());
+            CallError::new("not_found", format!("no vault `{wanted}`{near}"))
+        }),
     }
 }

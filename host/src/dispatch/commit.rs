@@ -3,10 +3,11 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
-use super::run::Attempt;
+use super::claim::Claim;
+use super::confirm::Settled;
 use super::{CallError, Content};
 use crate::runtime::GuestContent;
 use crate::vault::{
@@ -28,6 +29,40 @@ pub(super) struct Landed {
     pub(super) text: String,
     pub(super) structured: Map<String, Value>,
     pub(super) content: Vec<Content>,
+    pub(super) footprint: Footprint,
+}
+
+/// What a call left on disk, as far as records tell it.
+#[derive(Default)]
+pub(super) struct Footprint {
+    pub(super) paths: Vec<String>,
+    pub(super) bytes_added: u64,
+    pub(super) bytes_removed: u64,
+    pub(super) bytes_written: u64,
+    pub(super) change: Option<String>,
+}
+
+impl Footprint {
+    fn of(changes: &[StagedChange], change: &Option<String>) -> Footprint {
+        let mut footprint = Footprint {
+            change: change.clone(),
+            ..Footprint::default()
+        };
+        if change.is_none() {
+            return footprint;
+        }
+        for change in changes {
+            let length = |bytes: &Option<std::sync::Arc<[u8]>>| {
+                bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)
+            };
+            let (before, after) = (length(&change.before), length(&change.after));
+            footprint.bytes_added += after.saturating_sub(before);
+            footprint.bytes_removed += before.saturating_sub(after);
+            footprint.bytes_written += after;
+            footprint.paths.push(change.path.clone());
+        }
+        footprint
+    }
 }
 
 /// Counts how often a call has been run.
@@ -60,17 +95,17 @@ fn jitter(attempt: u32) -> Duration {
 }
 
 /// Land what was staged, or show it.
-pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landing, CallError> {
-    let mut ran = match attempt {
-        Attempt::Ran(ran) => *ran,
-        Attempt::Torn => return Ok(Landing::Conflict(None)),
+pub(super) async fn commit(
+    allowed: &Allowed,
+    claim: &Claim,
+    settled: Settled,
+) -> Result<Landing, CallError> {
+    let (mut ran, changes) = match settled {
+        Settled::Ran(ran, changes) => (*ran, changes),
+        Settled::Torn(path) => return Ok(Landing::Conflict(path)),
     };
     let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);
     let is_idle = ran.transaction.is_read_only();
-    let changes = ran.transaction.changes();
-    if let Some(etag) = &allowed.checked.common.if_match {
-        require_match(etag, &changes, &ran.transaction)?;
-    }
     let dry_run = allowed.checked.common.dry_run;
     let mut change = None;
     if dry_run || is_idle {
@@ -82,6 +117,7 @@ pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landin
         let note = CommitNote {
             caller: allowed.caller.name().to_owned(),
             action: format!("{}.{}", request.domain, request.action),
+            key: claim.in_history(),
         };
         // On a thread of its own, and not ended by a caller who gives up: a commit that began ends by itself.
         let committed = tokio::task::spawn_blocking(move || ran.transaction.commit(note)).await;
@@ -95,8 +131,11 @@ pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landin
             }
         }
     }
-    let writes = allowed.effect > crate::vault::Effect::Read;
+    // What the host does itself changes no notes.
+    let is_component = allowed.checked.found.domain.component.is_some();
+    let writes = allowed.effect > crate::vault::Effect::Read && is_component;
     Ok(Landing::Landed(Landed {
+        footprint: Footprint::of(&changes, &change),
         text: match (writes, dry_run) {
             (true, true) => with_changes_shown(&ran.text, &changes),
             (true, false) => with_changes_told(&ran.text, &changes, change.as_deref(), is_idle),
@@ -109,36 +148,6 @@ pub(super) async fn commit(allowed: &Allowed, attempt: Attempt) -> Result<Landin
         },
         content,
     }))
-}
-
-/// The caller said what it had read: one of the notes that change, or that were looked at, must still be that.
-fn require_match(
-    etag: &str,
-    changes: &[StagedChange],
-    transaction: &Transaction,
-) -> Result<(), CallError> {
-    let read = transaction.read_etags();
-    let now: Vec<&(String, String)> = read
-        .iter()
-        .filter(|(path, _)| {
-            changes.is_empty()
-                || changes
-                    .iter()
-                    .any(|change| change.from.as_ref().unwrap_or(&change.path) == path)
-        })
-        .collect();
-    if now.iter().any(|(_, current)| current == etag) {
-        return Ok(());
-    }
-    let now: Map<String, Value> = now
-        .into_iter()
-        .map(|(path, etag)| (path.clone(), etag.as_str().into()))
-        .collect();
-    Err(CallError::new(
-        "conflict",
-        format!("nothing here has the etag `{etag}` any more: read the note again"),
-    )
-    .with_details(json!({ "etags": now })))
 }
 
 fn with_changes(
@@ -179,7 +188,7 @@ fn change_as_json(change: &StagedChange, with_diff: bool) -> Value {
     listed.into()
 }
 
-fn kind_word(kind: ChangeKind) -> &'static str {
+pub(super) fn kind_word(kind: ChangeKind) -> &'static str {
     match kind {
         ChangeKind::Create => "create",
         ChangeKind::Modify => "modify",

@@ -44,7 +44,11 @@ impl Cut {
 
 /// Cut a reply to the byte budget.
 pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<Reply, CallError> {
-    let budget = host.settings().limits.reply_bytes;
+    let limits = host.settings().limits.clone();
+    // About four bytes are a token.
+    let budget = limits
+        .reply_bytes
+        .min(limits.reply_tokens.saturating_mul(4));
     let resumed = allowed.checked.resumed.as_ref();
     let mut structured = landed.structured;
     let mut text = landed.text;
@@ -55,13 +59,15 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
     if size > budget {
         let own_cursor = own_cursor(allowed);
         let skipped = resumed.map_or(0, |cut| cut.skip);
-        let was_cut = cut_items(&mut structured, budget, skipped, &own_cursor)
+        let was_cut = cut_items(&mut structured, &mut text, budget, skipped, &own_cursor)
             || cut_note(&mut structured, &mut text, size, budget);
-        if !was_cut {
+        // What cannot be cut may cost a model more than it should, but not more than a client can take.
+        if !was_cut && size > limits.reply_bytes {
             return Err(CallError::new(
                 "too_large",
                 format!(
-                    "the reply has {size} bytes and {budget} is the most: ask for less at once"
+                    "the reply has {size} bytes and {} is the most: ask for less at once",
+                    limits.reply_bytes
                 ),
             )
             .with_hint("an admin can allow more: `limits.reply_bytes` in the config"));
@@ -113,6 +119,7 @@ fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
 /// Keep as many items as fit; the cursor leads to the rest.
 fn cut_items(
     structured: &mut Map<String, Value>,
+    text: &mut String,
     budget: usize,
     skipped: usize,
     cursor: &str,
@@ -134,11 +141,14 @@ fn cut_items(
     if kept == 0 {
         return false;
     }
+    let all = items.len();
     items.truncate(kept);
-    structured.insert(
-        "next_cursor".into(),
-        Cut::word(skipped + kept, cursor).into(),
-    );
+    let next = Cut::word(skipped + kept, cursor);
+    *text = cut_text(std::mem::take(text), budget);
+    text.push_str(&format!(
+        "\n… ({kept} of {all} items of this page fit: go on with `cursor`: `{next}`)"
+    ));
+    structured.insert("next_cursor".into(), next.into());
     true
 }
 
@@ -207,7 +217,9 @@ mod tests {
     fn a_list_is_cut_between_items_and_can_be_gone_on_with() {
         let items: Vec<String> = (0..1000).map(|number| format!("item {number}")).collect();
         let mut reply = object(json!({ "items": items }));
-        assert!(cut_items(&mut reply, 4096, 0, "own"));
+        let mut text = String::from("a list");
+        assert!(cut_items(&mut reply, &mut text, 4096, 0, "own"));
+        assert!(text.contains("of 1000 items of this page fit: go on with `cursor`: `cut."));
         let kept = reply["items"].as_array().map_or(0, Vec::len);
         assert!(kept > 0 && kept < 1000);
         let mut arguments = object(json!({ "cursor": reply["next_cursor"] }));

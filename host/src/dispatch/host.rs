@@ -1,25 +1,38 @@
 //! The host as a whole: what a running Notehost consists of.
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::auth::Caller;
+use arc_swap::ArcSwap;
+
+use super::reload::Watching;
+use super::rights::{BadRights, Rights, RightsBySettings};
+use crate::audit::Audit;
+use crate::auth::{Caller, Scopes, Tokens};
 use crate::config::Settings;
-use crate::policy::{BadGlob, Permissions};
+use crate::database::{Database, DatabaseError};
+use crate::policy::{Approvals, Idempotency, Rates};
 use crate::registry::Registry;
 use crate::runtime::{LoadError, Runtime};
 use crate::vault::{Vault, VaultError, VaultSettings};
 
 /// A running Notehost.
 pub struct Host {
-    settings: Arc<Settings>,
+    /// The settings in force, with what callers may do by them.
+    current: ArcSwap<RightsBySettings>,
+    /// Where the settings came from, if they can change.
+    pub(super) watching: OnceLock<Watching>,
     runtime: Runtime,
     registry: Registry,
     vaults: Vec<Arc<Vault>>,
-    /// By caller; they change only with the settings.
-    permissions: Mutex<HashMap<String, Arc<Permissions>>>,
+    state: PathBuf,
+    tokens: Arc<Tokens>,
+    approvals: Approvals,
+    idempotency: Idempotency,
+    rates: Rates,
+    audit: Audit,
+    database: Arc<Database>,
 }
 
 /// Why Notehost cannot run.
@@ -34,9 +47,12 @@ pub enum StartError {
     /// The sandbox cannot be made.
     #[error(transparent)]
     Runtime(#[from] LoadError),
-    /// A permission rule cannot be read.
+    /// What is remembered about calls cannot be used.
     #[error(transparent)]
-    Glob(#[from] BadGlob),
+    Database(#[from] DatabaseError),
+    /// A rule about a caller cannot be read.
+    #[error(transparent)]
+    Rights(#[from] BadRights),
 }
 
 impl StartError {
@@ -45,7 +61,7 @@ impl StartError {
         match self {
             StartError::NoVault => Some("name a folder: `notehost serve ~/notes`".into()),
             StartError::Vault(error) => error.hint(),
-            StartError::Runtime(_) | StartError::Glob(_) => None,
+            StartError::Runtime(_) | StartError::Database(_) | StartError::Rights(_) => None,
         }
     }
 }
@@ -56,10 +72,7 @@ impl Host {
         if settings.vaults.is_empty() {
             return Err(StartError::NoVault);
         }
-        // Every rule is read once now, so that none can fail at a call.
-        for caller in settings.callers.keys().map(String::as_str).chain([""]) {
-            Permissions::of_caller(&settings, caller)?;
-        }
+        let current = RightsBySettings::new(settings.clone())?;
         let memory = VaultSettings {
             history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
             history_max_bytes: settings.history.keep_bytes,
@@ -74,14 +87,23 @@ impl Host {
                 memory,
             )?));
         }
+        let database = Arc::new(Database::open(state)?);
         let runtime = Runtime::new(&settings.limits, &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
+        let audit = Audit::start(&database, &settings)?;
         Ok(Arc::new(Host {
-            settings: Arc::new(settings),
+            current: ArcSwap::from_pointee(current),
+            watching: OnceLock::new(),
             runtime,
             registry,
             vaults,
-            permissions: Mutex::default(),
+            state: state.to_owned(),
+            tokens: Arc::new(Tokens::new(database.clone())),
+            approvals: Approvals::new(database.clone()),
+            idempotency: Idempotency::new(database.clone()),
+            rates: Rates::open(database.clone())?,
+            audit,
+            database,
         }))
     }
 
@@ -93,7 +115,22 @@ impl Host {
 
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
-        self.settings.clone()
+        self.current.load().settings().clone()
+    }
+
+    /// Put other settings in force, for every call that begins from now on. What is opened at the start (vaults, the
+    /// sandbox) stays as it is; components that are switched on or off are, and clients are told.
+    pub async fn apply(&self, settings: Settings) -> Result<(), BadRights> {
+        let before = self.settings();
+        let current = RightsBySettings::new(settings)?;
+        let settings = current.settings().clone();
+        self.audit.apply(&settings);
+        // What callers may do comes first: a component that is new must not meet the old permissions.
+        self.current.store(Arc::new(current));
+        self.registry
+            .apply(&before, &settings, &self.runtime, &self.state)
+            .await;
+        Ok(())
     }
 
     /// Which components there are.
@@ -106,6 +143,39 @@ impl Host {
         &self.runtime
     }
 
+    /// The folder for what this machine keeps.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// The static tokens.
+    pub fn tokens(&self) -> &Arc<Tokens> {
+        &self.tokens
+    }
+
+    /// What people are asked, and what they said.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// How many calls callers have left.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
+    }
+
+    /// What is written down about calls.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    pub(super) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    pub(super) fn idempotency(&self) -> &Idempotency {
+        &self.idempotency
+    }
+
     /// The vaults' ids, in the order of the config.
     pub fn vault_ids(&self) -> Vec<String> {
         self.vaults
@@ -114,21 +184,31 @@ impl Host {
             .collect()
     }
 
-    pub(super) fn vaults(&self) -> &[Arc<Vault>] {
-        &self.vaults
+    /// The ids of the vaults that a caller may use.
+    pub fn vault_ids_of(&self, caller: &Caller) -> Vec<String> {
+        self.vaults_of(caller)
+            .map(|vaults| vaults.iter().map(|vault| vault.id().to_owned()).collect())
+            .unwrap_or_default()
     }
 
-    /// What a caller may do where.
-    pub(super) fn permissions_of(&self, caller: &Caller) -> Result<Arc<Permissions>, BadGlob> {
-        let mut known = self
-            .permissions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(permissions) = known.get(caller.name()) {
-            return Ok(permissions.clone());
-        }
-        let permissions = Arc::new(Permissions::of_caller(&self.settings, caller.name())?);
-        known.insert(caller.name().to_owned(), permissions.clone());
-        Ok(permissions)
+    /// What a caller may do at all.
+    pub fn scopes_of(&self, caller: &Caller) -> Scopes {
+        self.rights_of(caller)
+            .map(|rights| rights.scopes.clone())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn vaults_of(&self, caller: &Caller) -> Result<Vec<Arc<Vault>>, BadRights> {
+        let rights = self.rights_of(caller)?;
+        let vaults = self.vaults.iter();
+        Ok(vaults
+            .filter(|vault| rights.may_use(vault.id()))
+            .cloned()
+            .collect())
+    }
+
+    /// What a caller may do.
+    pub(super) fn rights_of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
+        self.current.load().of(caller)
     }
 }

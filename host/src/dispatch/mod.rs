@@ -1,29 +1,44 @@
 //! The order of checks: everything that happens to a call between the wire and the disk. Each stage consumes what
 //! the stage before it made, so that leaving one out does not compile.
 
+mod admin;
 mod authorize;
+mod claim;
 mod commit;
+mod confirm;
+mod conform;
+mod explain;
 mod govern;
 mod host;
 mod record;
+mod reload;
 mod reply;
 mod resolve;
+mod rights;
 mod run;
+mod throttle;
 mod validate;
 
+pub use explain::{Asked, Deciding, Explanation, explain};
 pub use host::{Host, StartError};
+pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, known_code};
+pub use rights::BadRights;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::auth::Caller;
 use authorize::authorize;
+use claim::{Claimed, claim};
 use commit::{Attempts, Landing, commit};
+use confirm::{Confirmation, confirm};
+use conform::conform;
 use govern::govern;
 use record::Record;
 use resolve::resolve;
 use run::run;
+use throttle::throttle;
 use validate::validate;
 
 /// What a caller asks for.
@@ -37,30 +52,59 @@ pub struct Request {
     pub arguments: Map<String, Value>,
     /// Ends the call when the caller gives up.
     pub cancelled: CancellationToken,
+    /// The caller's span that this call belongs to, as W3C writes it. Controlled by the caller.
+    pub traceparent: Option<String>,
 }
 
 /// One call, from the wire to the disk and back. Whatever comes of it is recorded.
 pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Reply, CallError> {
-    let record = Record::begin(caller, &request);
-    let outcome = answer(host, caller, request).await;
+    let mut record = Record::begin(host, caller, &request);
+    let outcome = answer(host, caller, request, &mut record).await;
     record.end(&outcome);
     outcome
 }
 
+/// Write down what was answered without a call: help, and tools that nobody knows.
+pub fn answered(
+    host: &Host,
+    caller: &Caller,
+    request: &Request,
+    outcome: &Result<Reply, CallError>,
+) {
+    Record::begin(host, caller, request).end(outcome);
+}
+
 /// Everything that happens to a call, in order.
-async fn answer(host: &Host, caller: &Caller, request: Request) -> Result<Reply, CallError> {
+async fn answer(
+    host: &Host,
+    caller: &Caller,
+    request: Request,
+    record: &mut Record<'_>,
+) -> Result<Reply, CallError> {
     let domains = host.registry().snapshot(); // a call in flight keeps the one it began with
-    let found = resolve(&domains, request)?; // a name becomes an action
+    let found = resolve(host, &domains, caller, request)?; // a name becomes an action
     let checked = validate(found)?; // the arguments fit its schema
     let allowed = authorize(host, caller, checked)?; // only this makes an `Allowed`
+    record.allowed(&allowed);
+    let claim = match claim(host, &allowed)? {
+        Claimed::Answered(reply) => return Ok(reply), // the same call, sent again
+        Claimed::ToDo(claim) => claim,
+    };
+    throttle(host, &allowed)?; // not more often than this caller may
     let mut attempts = Attempts::new();
+    let mut confirmation = Confirmation::of(&allowed);
     let landed = loop {
         let attempt = run(host, &allowed).await?; // on a fresh instance, nothing visible yet
-        match commit(&allowed, attempt).await? {
+        let staged = conform(host, &allowed, attempt).await?; // what it wants to change keeps the vault's rules
+        let settled = confirm(host, &allowed, &mut confirmation, staged)?; // a person has seen what is destructive
+        match commit(&allowed, &claim, settled).await? {
             Landing::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
             Landing::Conflict(path) => attempts.again(path).await?,
         }
     };
-    govern(host, &allowed, landed) // no more than a client can take
+    record.landed(&landed);
+    let reply = govern(host, &allowed, landed)?; // no more than a client can take
+    claim.keep(&reply);
+    Ok(reply)
 }

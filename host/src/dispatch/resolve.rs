@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{CallError, Request};
+use super::{CallError, Host, Request};
+use crate::auth::{Caller, Scope, Scopes};
 use crate::registry::{Absence, Action, Domain, Snapshot};
 
 /// A request whose action exists.
@@ -18,18 +19,44 @@ impl Found {
             .action(&self.request.action)
             .ok_or_else(|| CallError::new("internal_error", "the action is gone"))
     }
+
+    /// `domain.action`.
+    pub(super) fn full_name(&self) -> String {
+        format!("{}.{}", self.domain.name, self.request.action)
+    }
 }
 
 /// Find the action that a request names.
-pub(super) fn resolve(domains: &Snapshot, request: Request) -> Result<Found, CallError> {
-    let Some(domain) = domains.domain(&request.domain) else {
+pub(super) fn resolve(
+    host: &Host,
+    domains: &Snapshot,
+    caller: &Caller,
+    request: Request,
+) -> Result<Found, CallError> {
+    find(&host.scopes_of(caller), domains, request)
+}
+
+/// Find the action that a request names, for a caller with these scopes.
+pub(super) fn find(
+    scopes: &Scopes,
+    domains: &Snapshot,
+    request: Request,
+) -> Result<Found, CallError> {
+    // The host's own domain is for admins, and for others it is not there.
+    let is_shown =
+        |domain: &Domain| domain.component.is_some() || scopes.allow(&domain.name, Scope::Admin);
+    let Some(domain) = domains
+        .domain(&request.domain)
+        .filter(|domain| is_shown(domain))
+    else {
         if domains.absence_of_domain(&request.domain) == Absence::Disabled {
             return Err(switched_off(
                 &format!("the domain `{}`", request.domain),
                 &request.domain,
             ));
         }
-        let names = domains.domains().map(|domain| domain.name.as_str());
+        let shown = domains.domains().filter(|domain| is_shown(domain));
+        let names = shown.map(|domain| domain.name.as_str());
         return Err(CallError::new(
             "not_found",
             format!(

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::admin;
 use super::authorize::Allowed;
 use super::reply::component_code;
 use super::{CallError, Host};
@@ -31,7 +32,10 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     let found = &allowed.checked.found;
     // Compiling happens once and is nobody's fault: the clock starts after it.
     let told = |error| why(error, &found.domain.name, &found.request.action);
-    let compiled = found.domain.component.prepare(host.runtime()).await;
+    let Some(component) = &found.domain.component else {
+        return admin::run(host, allowed).await;
+    };
+    let compiled = component.prepare(host.runtime()).await;
     compiled.map_err(|error| told(RunError::Load(error)))?;
     let deadline = Instant::now() + Duration::from_millis(settings.limits.call_ms);
     let transaction = allowed.vault.begin(Access {
@@ -51,9 +55,10 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         arguments: allowed.checked.arguments.clone(),
         transaction,
         deadline,
+        limits: settings.limits.clone(),
         cancelled: found.request.cancelled.clone(),
     };
-    let outcome = match host.runtime().run(&found.domain.component, job).await {
+    let outcome = match host.runtime().run(component, job).await {
         Ok(outcome) => outcome,
         Err(RunError::Torn) => return Ok(Attempt::Torn),
         Err(error) => return Err(told(error)),

@@ -8,6 +8,9 @@ use super::resolve::{Found, nearest};
 use super::{CallError, Request};
 use crate::registry::{Action, COMMON_ARGUMENTS};
 
+/// The longest key that is kept.
+const LONGEST_KEY: usize = 256;
+
 /// A request whose arguments fit.
 pub(super) struct Checked {
     pub(super) found: Found,
@@ -24,6 +27,8 @@ pub(super) struct Common {
     pub(super) vault: Option<String>,
     pub(super) dry_run: bool,
     pub(super) if_match: Option<String>,
+    pub(super) idempotency_key: Option<String>,
+    pub(super) approval: Option<String>,
 }
 
 /// Take out what the host handles, and check the rest.
@@ -64,15 +69,17 @@ impl Common {
         };
         let vault = text("vault")?;
         let if_match = text("if_match")?;
-        // Their stages come with the rest of policy. Until then it would be a lie to take them.
-        if text("idempotency_key")?.is_some() {
-            let message = "`idempotency_key` is not supported yet; call without it";
-            return Err(CallError::new("unsupported", message));
-        }
-        if let Some(approval) = text("approval")? {
+        let approval = text("approval")?;
+        let idempotency_key = text("idempotency_key")?;
+        if let Some(key) = &idempotency_key
+            && !(1..=LONGEST_KEY).contains(&key.len())
+        {
             return Err(CallError::new(
-                "approval_invalid",
-                format!("no approval `{approval}`"),
+                "validation_error",
+                format!(
+                    "`idempotency_key` has {} bytes, and may have 1 to {LONGEST_KEY}",
+                    key.len()
+                ),
             ));
         }
         let dry_run = match request.arguments.remove("dry_run") {
@@ -84,6 +91,8 @@ impl Common {
             vault,
             dry_run,
             if_match,
+            idempotency_key,
+            approval,
         })
     }
 }

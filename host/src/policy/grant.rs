@@ -7,7 +7,15 @@ use crate::vault::{Rules, Tier, fold_path};
 /// What a component may use of the vaults, whoever calls.
 pub struct Grant {
     /// From the widest tier to the narrowest.
-    allowed: Vec<(Tier, globset::GlobMatcher, String)>,
+    allowed: Vec<Allowed>,
+}
+
+struct Allowed {
+    tier: Tier,
+    glob: String,
+    matcher: globset::GlobMatcher,
+    /// What every match begins with.
+    start: String,
 }
 
 impl Grant {
@@ -22,6 +30,13 @@ impl Grant {
         })
     }
 
+    /// Nothing: not even that something is there.
+    pub fn nothing() -> Grant {
+        Grant {
+            allowed: Vec::new(),
+        }
+    }
+
     /// What the config grants.
     pub fn from_settings(settings: &GrantSettings) -> Result<Grant, BadGlob> {
         let mut allowed = Vec::new();
@@ -31,29 +46,40 @@ impl Grant {
             (Tier::Read, &settings.read),
         ] {
             for glob in globs {
-                allowed.push((tier, matcher(glob)?, literal_start(glob)));
+                allowed.push(Allowed {
+                    tier,
+                    matcher: matcher(glob)?,
+                    start: literal_start(glob),
+                    glob: glob.clone(),
+                });
             }
         }
         Ok(Grant { allowed })
+    }
+
+    /// What the component may do at a path, and the glob that grants it.
+    pub fn decide(&self, path: &str) -> (Tier, Option<&str>) {
+        if path.is_empty() {
+            return (Tier::Read, None);
+        }
+        let path = fold_path(path);
+        let mut allowed = self.allowed.iter();
+        if let Some(found) = allowed.find(|one| matches_path_or_folder(&one.matcher, &path)) {
+            return (found.tier, Some(&found.glob));
+        }
+        // The folders on the way to something granted are seen, and nothing in them.
+        let below = format!("{path}/");
+        let mut allowed = self.allowed.iter();
+        match allowed.find(|one| one.start.starts_with(&below)) {
+            Some(found) => (Tier::Read, Some(&found.glob)),
+            None => (Tier::None, None),
+        }
     }
 }
 
 impl Rules for Grant {
     fn tier(&self, path: &str) -> Tier {
-        if path.is_empty() {
-            return Tier::Read;
-        }
-        let path = fold_path(path);
-        for (tier, glob, start) in &self.allowed {
-            if matches_path_or_folder(glob, &path) {
-                return *tier;
-            }
-            // The folders on the way to something granted are seen, and nothing in them.
-            if start.starts_with(&format!("{path}/")) {
-                return Tier::Read;
-            }
-        }
-        Tier::None
+        self.decide(path).0
     }
 }
 
@@ -81,6 +107,18 @@ mod tests {
         assert_eq!(grant.tier("Work/a.md"), Tier::Read);
         assert_eq!(grant.tier("Work/Log/a.md"), Tier::Write);
         assert_eq!(grant.tier("Work/Log/deep/a.md"), Tier::Read);
+    }
+
+    #[test]
+    fn a_folder_on_the_way_to_more_keeps_what_it_has() {
+        let grant = Grant::from_settings(&GrantSettings {
+            write: vec!["Work/**".into()],
+            delete: vec!["Work/Tasks/Done/**".into()],
+            ..GrantSettings::default()
+        })
+        .expect("globs");
+        assert_eq!(grant.decide("Work/Tasks"), (Tier::Write, Some("Work/**")));
+        assert_eq!(grant.decide("Work/Tasks/Done/a.md").0, Tier::Delete);
     }
 
     #[test]

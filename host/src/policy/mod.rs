@@ -1,16 +1,22 @@
 //! Who may do what. A permission is a tier per path; what a call may do is the intersection of the caller's
-//! permissions and the component's grant, and it is the vault that enforces it. Later policy (rates, confirmation,
-//! idempotency) lives here as well.
+//! permissions and the component's grant, and it is the vault that enforces it. Beside it stands what is remembered
+//! between calls: how many a caller made, which were answered already, what a person decided.
 
+mod approvals;
 mod grant;
+mod idempotency;
 mod permissions;
+mod rates;
 
+pub use approvals::{APPROVALS_TABLE, Approval, ApprovalError, ApprovalState, Approvals, Question};
 pub use grant::Grant;
-pub use permissions::Permissions;
+pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
+pub use permissions::{Decision, Narrowing, Permissions, Said};
+pub use rates::{RATES_TABLE, Rates};
 
 use std::sync::Arc;
 
-use crate::vault::{Rules, Tier};
+use crate::vault::{Kind, Rules, Tier};
 
 /// What both allow.
 pub struct Both {
@@ -27,6 +33,17 @@ impl Rules for Both {
             tier => tier.min(self.grant.tier(path)),
         }
     }
+
+    fn tier_of(&self, path: &str, kind: Kind) -> Tier {
+        match self.caller.tier_of(path, kind) {
+            Tier::None => Tier::None,
+            tier => tier.min(self.grant.tier_of(path, kind)),
+        }
+    }
+
+    fn narrowed_by(&self, path: &str) -> Option<String> {
+        self.caller.narrowed_by(path)
+    }
 }
 
 /// A glob that cannot be read.
@@ -41,15 +58,10 @@ pub struct BadGlob {
 
 /// A glob over folded paths: case and Unicode spelling do not matter, `*` stays within a folder.
 fn matcher(glob: &str) -> Result<globset::GlobMatcher, BadGlob> {
-    globset::GlobBuilder::new(&crate::vault::fold_path(glob))
-        .literal_separator(true)
-        .backslash_escape(false)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|error| BadGlob {
-            glob: glob.to_owned(),
-            reason: error.kind().to_string(),
-        })
+    crate::config::glob(glob).map_err(|reason| BadGlob {
+        glob: glob.to_owned(),
+        reason,
+    })
 }
 
 /// Whether a glob matches a path, or all that lies in it: `Work/**` speaks of the folder `Work` too.

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
+use crate::auth::{Scope, Scopes};
 use crate::policy::Grant;
 use crate::runtime::{ActionDescription, Component, Description};
 use crate::vault::Effect;
 
-/// The arguments that the host handles for every action. A component cannot have them for itself. The last two belong to
-/// policy that is still to come: they are refused, and not told to clients.
+/// The arguments that the host handles for every action. A component cannot have them for itself.
 pub const COMMON_ARGUMENTS: [&str; 5] = [
     "vault",
     "dry_run",
@@ -20,6 +20,7 @@ pub const COMMON_ARGUMENTS: [&str; 5] = [
 ];
 
 /// A domain that can be called.
+#[derive(Clone)]
 pub struct Domain {
     /// Its name.
     pub name: String,
@@ -28,9 +29,9 @@ pub struct Domain {
     /// What it is for.
     pub description: String,
     /// What it can do, without what an admin switched off.
-    pub actions: Vec<Action>,
-    /// What runs it.
-    pub component: Component,
+    pub actions: Vec<Arc<Action>>,
+    /// What runs it; `None` is the host itself.
+    pub component: Option<Arc<Component>>,
     /// What the component may use of the vaults.
     pub grant: Arc<Grant>,
     /// The name once more, for sharing.
@@ -77,16 +78,59 @@ impl Domain {
             actions: description
                 .actions
                 .into_iter()
-                .map(|action| Action::new(action, several_vaults))
+                .map(|action| Action::new(action, several_vaults).map(Arc::new))
                 .collect::<Result<_, _>>()?,
-            component,
+            component: Some(Arc::new(component)),
             grant: Arc::new(grant),
         })
     }
 
+    /// What the host itself offers to admins. It uses no vault.
+    pub(super) fn of_host(description: Description) -> Domain {
+        let actions = description.actions.into_iter().map(|described| {
+            Arc::new(Action {
+                input: with_key(&described.input, described.effect),
+                own_input: described.input,
+                output: described.output,
+                name: described.name,
+                description: described.description,
+                effect: described.effect,
+                validator: OnceLock::new(),
+            })
+        });
+        Domain {
+            shared_name: Arc::from(description.name.as_str()),
+            actions: actions.collect(),
+            name: description.name,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            description: description.description,
+            component: None,
+            grant: Arc::new(Grant::nothing()),
+        }
+    }
+
     /// The action of that name.
     pub fn action(&self, name: &str) -> Option<&Action> {
-        self.actions.iter().find(|action| action.name == name)
+        let mut actions = self.actions.iter().map(Arc::as_ref);
+        actions.find(|action| action.name == name)
+    }
+
+    /// What a caller needs to be allowed to call an action.
+    pub fn scope_of(&self, action: &Action) -> Scope {
+        match self.component {
+            Some(_) => Scope::of(action.effect),
+            None => Scope::Admin,
+        }
+    }
+
+    /// The domain with those actions that these scopes allow; `None` if that is none.
+    pub(super) fn seen_with(&self, scopes: &Scopes) -> Option<Domain> {
+        let is_allowed = |action: &&Arc<Action>| scopes.allow(&self.name, self.scope_of(action));
+        let actions: Vec<Arc<Action>> = self.actions.iter().filter(is_allowed).cloned().collect();
+        (!actions.is_empty()).then(|| Domain {
+            actions,
+            ..self.clone()
+        })
     }
 }
 
@@ -152,6 +196,24 @@ fn with_common_arguments(
             "if_match".into(),
             json!({"type": "string", "description": "The etag that was read; `conflict` if the note changed since"}),
         );
+        common.insert("idempotency_key".into(), idempotency_key());
+        common.insert(
+            "approval".into(),
+            json!({"type": "string", "description": "The id that `confirmation_required` told, once approved"}),
+        );
+    }
+    with_properties(input, common)
+}
+
+fn idempotency_key() -> Value {
+    json!({"type": "string", "description": "The same key again gets the same reply, for a day"})
+}
+
+/// Of the arguments that the host handles, those that make sense without a vault.
+fn with_key(input: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
+    let mut common = Map::new();
+    if effect > Effect::Read {
+        common.insert("idempotency_key".into(), idempotency_key());
     }
     with_properties(input, common)
 }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::auth::Scopes;
 use crate::config::{ComponentSettings, Settings};
 use crate::policy::{BadGlob, Grant};
 use crate::runtime::{Component, Description, LoadError, Runtime};
@@ -61,6 +62,8 @@ enum AddError {
     Glob(#[from] BadGlob),
     #[error("it calls itself `{found}`, and the config calls it `{expected}`")]
     OtherName { found: String, expected: String },
+    #[error("this name belongs to the host's own domain")]
+    OfHost,
     #[error(transparent)]
     Domain(#[from] domain::DomainError),
 }
@@ -69,24 +72,31 @@ impl Registry {
     /// Load what is embedded, and what the config names. A component that cannot be used is told in the log and
     /// left out; it takes nothing else with it.
     pub async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Registry {
-        let kept = Descriptions::new(&state.join("descriptions"));
-        let several_vaults = settings.vaults.len() > 1;
-        let mut snapshot = Snapshot::default();
-        for embedded in EMBEDDED {
-            let switches = settings.components.get(embedded.name).cloned();
-            let added = embedded_domain(embedded, several_vaults);
-            snapshot.add(embedded.name, &switches.unwrap_or_default(), added);
-        }
-        for (name, switches) in &settings.components {
-            if let Some(path) = &switches.path {
-                let added =
-                    domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
-                snapshot.add(name, switches, added);
-            }
-        }
         Registry {
-            current: ArcSwap::from_pointee(snapshot),
+            current: ArcSwap::from_pointee(Snapshot::load(settings, runtime, state).await),
             changed: watch::Sender::new(0),
+        }
+    }
+
+    /// Follow a change of the settings: what they switch on or off comes and goes with one swap, and what callers
+    /// are shown is said to have changed where it may have.
+    pub async fn apply(
+        &self,
+        before: &Settings,
+        settings: &Settings,
+        runtime: &Runtime,
+        state: &Path,
+    ) {
+        let is_other = |part: fn(&Settings) -> serde_json::Value| part(before) != part(settings);
+        let components = is_other(|all| serde_json::to_value(&all.components).unwrap_or_default());
+        if components {
+            let mut snapshot = Snapshot::load(settings, runtime, state).await;
+            snapshot.keep_compiled(&self.snapshot());
+            self.current.store(Arc::new(snapshot));
+        }
+        // A caller with other scopes is shown other tools.
+        if components || is_other(|all| serde_json::to_value(&all.callers).unwrap_or_default()) {
+            self.changed.send_modify(|count| *count += 1);
         }
     }
 
@@ -103,7 +113,10 @@ impl Registry {
     /// Compile what is not compiled yet, one after the other, so that no call has to wait for it.
     pub async fn warm_up(&self, runtime: &Runtime) {
         for domain in self.snapshot().domains() {
-            if let Err(error) = domain.component.prepare(runtime).await {
+            let Some(component) = &domain.component else {
+                continue;
+            };
+            if let Err(error) = component.prepare(runtime).await {
                 tracing::error!("{error}");
             }
         }
@@ -111,6 +124,45 @@ impl Registry {
 }
 
 impl Snapshot {
+    async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Snapshot {
+        let kept = Descriptions::new(&state.join("descriptions"));
+        let several_vaults = settings.vaults.len() > 1;
+        let mut snapshot = Snapshot::default();
+        for embedded in EMBEDDED {
+            let switches = settings.components.get(embedded.name).cloned();
+            let added = embedded_domain(embedded, several_vaults);
+            snapshot.add(embedded.name, &switches.unwrap_or_default(), added);
+        }
+        snapshot.add_own();
+        for (name, switches) in &settings.components {
+            if let Some(path) = &switches.path {
+                let added =
+                    domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
+                snapshot.add(name, switches, added);
+            }
+        }
+        snapshot
+    }
+
+    /// What was compiled already is not compiled again.
+    fn keep_compiled(&mut self, before: &Snapshot) {
+        for (name, domain) in &mut self.domains {
+            let old = before
+                .domains
+                .get(name)
+                .and_then(|old| old.component.as_ref());
+            if let (Some(old), Some(new)) = (old, &domain.component)
+                && old.is_same_as(new)
+            {
+                let component = Some(old.clone());
+                *domain = Arc::new(Domain {
+                    component,
+                    ..(**domain).clone()
+                });
+            }
+        }
+    }
+
     /// The domains that can be called, by name.
     pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
         self.domains.values()
@@ -119,6 +171,19 @@ impl Snapshot {
     /// A domain that can be called.
     pub fn domain(&self, name: &str) -> Option<&Arc<Domain>> {
         self.domains.get(name)
+    }
+
+    /// What of it a caller with these scopes is shown.
+    pub fn seen_with(&self, scopes: &Scopes) -> Snapshot {
+        let seen = self
+            .domains
+            .iter()
+            .filter_map(|(name, domain)| Some((name.clone(), Arc::new(domain.seen_with(scopes)?))));
+        Snapshot {
+            domains: seen.collect(),
+            disabled: self.disabled.clone(),
+            broken: Vec::new(),
+        }
     }
 
     /// Components that the config names and that cannot be used.
@@ -142,12 +207,31 @@ impl Snapshot {
         }
     }
 
+    /// The domain that the host itself offers.
+    fn add_own(&mut self) {
+        match Description::parse(include_str!("admin.json")) {
+            Ok(description) => {
+                let domain = Domain::of_host(description);
+                self.domains.insert(domain.name.clone(), Arc::new(domain));
+            }
+            Err(error) => tracing::error!("{error}"),
+        }
+    }
+
     fn add(&mut self, name: &str, switches: &ComponentSettings, added: Result<Domain, AddError>) {
         if !switches.enabled {
             // An empty list stands for the whole domain.
             self.disabled.insert(name.to_owned(), Vec::new());
             return;
         }
+        let is_taken = self
+            .domains
+            .get(name)
+            .is_some_and(|taken| taken.component.is_none());
+        let added = match is_taken {
+            true => Err(AddError::OfHost),
+            false => added,
+        };
         match added {
             Ok(mut domain) => {
                 let off: Vec<String> = switches

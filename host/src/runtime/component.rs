@@ -129,6 +129,11 @@ impl Component {
         blake3::hash(&self.source.wasm).to_hex().to_string()
     }
 
+    /// Whether another one has the same name and content.
+    pub fn is_same_as(&self, other: &Component) -> bool {
+        self.source.name == other.source.name && self.source.wasm == other.source.wasm
+    }
+
     /// Compile it now instead of at its first call.
     pub async fn prepare(&self, runtime: &Runtime) -> Result<(), Arc<LoadError>> {
         self.ready(runtime).await.map(|_| ())

@@ -53,6 +53,8 @@ pub struct Job {
     pub transaction: Transaction,
     /// When it is ended.
     pub deadline: Instant,
+    /// What it may use; its memory is as the sandbox was made.
+    pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
 }
@@ -149,7 +151,7 @@ impl Runtime {
         let whole_run = async {
             // A closed semaphore cannot happen: nothing closes it.
             let _slot = self.slots.acquire().await;
-            abi::call(&self.sandbox.engine, &ready, job, &self.limits).await
+            abi::call(&self.sandbox.engine, &ready, job).await
         };
         tokio::select! {
             biased;

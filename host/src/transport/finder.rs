@@ -167,7 +167,7 @@ fn find(snapshot: &Snapshot, query: &str, limit: usize) -> Reply {
             domain
                 .actions
                 .iter()
-                .map(move |action| (domain.as_ref(), action))
+                .map(move |action| (domain.as_ref(), action.as_ref()))
         })
         .map(|(domain, action)| (score(domain, action, &words), domain, action))
         .filter(|(score, ..)| *score > 0)

@@ -2,25 +2,28 @@
 //! calls of `dispatch`, and changes of the set of tools become notifications.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use arc_swap::ArcSwapOption;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, Extensions, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::resolve::{Target, Unresolved, resolve};
-use super::{resources, results, surface};
-use crate::auth::Caller;
+use super::asking::{Asked, new_seal};
+use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
+use super::{asking, resources, results, surface};
+use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
 use crate::registry::Snapshot;
@@ -48,15 +51,23 @@ struct Shared {
     surface: Surface,
     /// Cancelled when it is time to stop.
     closing: CancellationToken,
-    offered: ArcSwapOption<Offered>,
+    offered: Mutex<Option<OfferedByScopes>>,
+    /// Seals what a client carries from a question to its answer.
+    sealed: RequestStateCodec,
     /// The clients that began with `initialize`, to be told when the tools change.
     peers: Mutex<Vec<Peer<RoleServer>>>,
 }
 
-/// The tools, made once for each snapshot.
-struct Offered {
-    snapshot: Arc<Snapshot>,
-    tools: Vec<Tool>,
+/// What callers with the same scopes are shown, made once for each snapshot.
+struct OfferedByScopes {
+    made_from: Arc<Snapshot>,
+    by_scopes: HashMap<Scopes, Arc<Offered>>,
+}
+
+/// What a caller is shown.
+pub(super) struct Offered {
+    pub(super) snapshot: Snapshot,
+    pub(super) tools: Vec<Tool>,
 }
 
 impl Server {
@@ -72,7 +83,8 @@ impl Server {
             caller,
             surface,
             closing,
-            offered: ArcSwapOption::empty(),
+            offered: Mutex::default(),
+            sealed: new_seal(),
             peers: Mutex::default(),
         }));
         tokio::spawn(server.clone().announce_changes());
@@ -84,9 +96,23 @@ impl Server {
         &self.0.host
     }
 
+    /// What seals the state of a question.
+    pub(super) fn seal(&self) -> &RequestStateCodec {
+        &self.0.sealed
+    }
+
+    /// Who sent a request: over HTTP whoever its token names.
+    pub(super) fn caller(&self, extensions: &Extensions) -> Caller {
+        extensions
+            .get::<http::request::Parts>()
+            .and_then(|parts| parts.extensions.get::<Caller>())
+            .unwrap_or(&self.0.caller)
+            .clone()
+    }
+
     /// One call, from whichever tool or resource it came. A panic ends only this call.
-    pub(super) async fn call(&self, request: Request) -> Result<Reply, CallError> {
-        let call = contained(dispatch::call(&self.0.host, &self.0.caller, request));
+    pub(super) async fn call(&self, caller: &Caller, request: Request) -> Result<Reply, CallError> {
+        let call = contained(dispatch::call(&self.0.host, caller, request));
         call.await.unwrap_or_else(|panic| {
             tracing::error!(panic, "a call panicked in the host");
             Err(CallError::new(
@@ -96,17 +122,35 @@ impl Server {
         })
     }
 
-    fn offered(&self) -> Arc<Offered> {
-        let snapshot = self.0.host.registry().snapshot();
-        if let Some(offered) = self.0.offered.load_full()
-            && Arc::ptr_eq(&offered.snapshot, &snapshot)
-        {
-            return offered;
-        }
-        let tools = surface::tools(&snapshot, self.0.surface);
-        let offered = Arc::new(Offered { snapshot, tools });
-        self.0.offered.store(Some(offered.clone()));
-        offered
+    /// What a caller is shown.
+    pub(super) fn offered_to(&self, caller: &Caller) -> Arc<Offered> {
+        self.offered_with(self.0.host.scopes_of(caller))
+    }
+
+    fn offered_with(&self, scopes: Scopes) -> Arc<Offered> {
+        let whole = self.0.host.registry().snapshot();
+        let mut offered = self
+            .0
+            .offered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let current = match offered.take() {
+            Some(current) if Arc::ptr_eq(&current.made_from, &whole) => current,
+            _ => OfferedByScopes {
+                made_from: whole.clone(),
+                by_scopes: HashMap::new(),
+            },
+        };
+        let current = offered.insert(current);
+        let shown = current
+            .by_scopes
+            .entry(scopes)
+            .or_insert_with_key(|scopes| {
+                let snapshot = whole.seen_with(scopes);
+                let tools = surface::tools(&snapshot, self.0.surface);
+                Arc::new(Offered { snapshot, tools })
+            });
+        shown.clone()
     }
 
     /// Tells the clients of the older era; those of the newer one listen for themselves.
@@ -152,14 +196,15 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.offered().tools.clone();
+        let caller = self.caller(&context.extensions);
+        let tools = self.offered_to(&caller).tools.clone();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offered()
+        self.offered_with(Scopes::everything())
             .tools
             .iter()
             .find(|tool| tool.name == name)
@@ -171,8 +216,9 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let offered = self.offered();
-        let arguments = request.arguments.unwrap_or_default();
+        let caller = self.caller(&context.extensions);
+        let offered = self.offered_to(&caller);
+        let arguments = request.arguments.clone().unwrap_or_default();
         let outcome = match resolve(&offered.snapshot, &offered.tools, &request.name, arguments) {
             Ok(Target::Call {
                 domain,
@@ -180,23 +226,28 @@ impl ServerHandler for Server {
                 arguments,
             }) => {
                 // A cancelled request ends its guest: `dispatch` watches the token.
-                self.call(Request {
+                let call = Request {
                     domain,
                     action,
                     arguments,
-                    cancelled: context.ct,
-                })
-                .await
+                    cancelled: context.ct.clone(),
+                    traceparent: traceparent(&context),
+                };
+                match asking::call(self, &caller, &request, call, &context).await? {
+                    Asked::Answered(outcome) => return Ok(results::of(outcome).into()),
+                    Asked::InputRequired(question) => return Ok(question),
+                }
             }
             Ok(Target::Answer(reply)) => Ok(reply),
             Err(Unresolved::Refused(error)) => Err(error),
             Err(Unresolved::UnknownTool) => {
-                return Err(ErrorData::invalid_params(
-                    format!("unknown tool `{}`", request.name),
-                    None,
-                ));
+                let message = format!("unknown tool `{}`", request.name);
+                let outcome = Err(CallError::new("not_found", message.clone()));
+                dispatch::answered(self.host(), &caller, &asked(&request, &context), &outcome);
+                return Err(ErrorData::invalid_params(message, None));
             }
         };
+        dispatch::answered(self.host(), &caller, &asked(&request, &context), &outcome);
         Ok(results::of(outcome).into())
     }
 
@@ -206,7 +257,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        resources::list(self, cursor.as_deref(), context.ct).await
+        let caller = self.caller(&context.extensions);
+        resources::list(self, &caller, cursor.as_deref(), context.ct).await
     }
 
     async fn list_resource_templates(
@@ -222,9 +274,9 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Ok(resources::read(self, &request.uri, context.ct)
-            .await?
-            .into())
+        let caller = self.caller(&context.extensions);
+        let read = resources::read(self, &caller, &request.uri, context.ct).await?;
+        Ok(read.into())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -253,6 +305,37 @@ impl ServerHandler for Server {
             }
         }
     }
+}
+
+/// What a client asked for, as far as its words tell before anything is looked up.
+fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Request {
+    let arguments = request.arguments.clone().unwrap_or_default();
+    let (domain, action) = request
+        .name
+        .split_once(FLAT_SEPARATOR)
+        .unwrap_or((&request.name, ""));
+    let action = arguments
+        .get("action")
+        .and_then(Value::as_str)
+        .unwrap_or(action);
+    Request {
+        domain: domain.to_owned(),
+        action: action.to_owned(),
+        cancelled: context.ct.clone(),
+        traceparent: traceparent(context),
+        arguments,
+    }
+}
+
+/// The client's span that a request belongs to. What stands in the message speaks of this call, the header only of the
+/// request that carried it.
+fn traceparent(context: &RequestContext<RoleServer>) -> Option<String> {
+    let header = || {
+        let parts = context.extensions.get::<http::request::Parts>()?;
+        parts.headers.get("traceparent")?.to_str().ok()
+    };
+    let told = context.meta.get_traceparent().or_else(header);
+    told.map(str::to_owned)
 }
 
 /// The future's outcome, or the words of its panic. Without this a panic would leave the request unanswered.

@@ -2,6 +2,7 @@
 //! stdout and sockets. What happens to a call is none of its affair: it turns requests into `dispatch::call` and
 //! what comes back into MCP results.
 
+mod asking;
 mod drain;
 mod finder;
 mod help;
@@ -20,6 +21,7 @@ mod tests;
 use std::io;
 use std::net::SocketAddr;
 
+use crate::auth::AuthError;
 use crate::config::Surface;
 
 pub use http::serve_http;
@@ -41,8 +43,21 @@ pub struct ServeOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
     /// Without credentials, whoever reaches the address can call.
-    #[error("`{0}` is not a loopback address, and calls over HTTP are not authenticated")]
+    #[error(
+        "`{0}` can be reached from other machines, and calls would not be authenticated: no token was made yet"
+    )]
     NotLoopback(SocketAddr),
+    /// The same, and it was asked for.
+    #[error(
+        "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none`"
+    )]
+    NotLoopbackByChoice(SocketAddr),
+    /// Nobody could prove who they are.
+    #[error(transparent)]
+    Auth(#[from] AuthError),
+    /// The certificate or its key cannot be used.
+    #[error("TLS cannot be served: {0}")]
+    Tls(String),
     /// The address is taken or not ours.
     #[error("cannot listen on `{address}`: {reason}")]
     Bind {
@@ -64,7 +79,14 @@ impl TransportError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TransportError::NotLoopback(_) => Some(
-                "listen on `127.0.0.1` or `::1`, and reach it from elsewhere through an authenticating proxy",
+                "make a token first: `notehost token new --name laptop --scopes read,write`; or listen on `127.0.0.1`",
+            ),
+            TransportError::NotLoopbackByChoice(_) => {
+                Some("listen on `127.0.0.1` or `::1`, or set `auth.mode` to `token` or `jwt`")
+            }
+            TransportError::Auth(error) => error.hint(),
+            TransportError::Tls(_) => Some(
+                "`http.tls_cert` and `http.tls_key` name PEM files: the certificate with its chain, and its private key",
             ),
             TransportError::Bind { .. } => {
                 Some("choose another port, or 0 for any free one: `--http 127.0.0.1:0`")

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::mcp::Server;
 use super::{help, schema};
+use crate::auth::Caller;
 use crate::dispatch::{CallError, Reply, Request};
 
 const VAULT_PREFIX: &str = "notehost://vault/";
@@ -50,10 +51,11 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 /// A page of the notes. The cursor is the vault's id and the domain's own cursor within it.
 pub(super) async fn list(
     server: &Server,
+    caller: &Caller,
     cursor: Option<&str>,
     cancelled: CancellationToken,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let vaults = server.host().vault_ids();
+    let vaults = server.host().vault_ids_of(caller);
     let (vault, within) = match cursor {
         None => (vaults.first().cloned(), None),
         Some(cursor) => {
@@ -64,8 +66,9 @@ pub(super) async fn list(
             (Some(known), (!within.is_empty()).then(|| within.to_owned()))
         }
     };
-    let snapshot = server.host().registry().snapshot();
-    let can_list = snapshot
+    let offered = server.offered_to(caller);
+    let can_list = offered
+        .snapshot
         .domain("document")
         .is_some_and(|domain| domain.action("list").is_some());
     let Some(vault) = vault.filter(|_| can_list) else {
@@ -75,7 +78,7 @@ pub(super) async fn list(
     if let Some(within) = within {
         arguments.insert("cursor".into(), within.into());
     }
-    let reply = ask(server, &vault, "list", arguments, cancelled)
+    let reply = ask(server, caller, &vault, "list", arguments, cancelled)
         .await
         .map_err(|error| protocol_error(&error, cursor.unwrap_or_default()))?;
     let items = reply.structured.get("items").and_then(Value::as_array);
@@ -106,19 +109,20 @@ fn note(vault: &str, item: &Value) -> Option<Resource> {
 /// The text of a note, or of the help on an action.
 pub(super) async fn read(
     server: &Server,
+    caller: &Caller,
     uri: &str,
     cancelled: CancellationToken,
 ) -> Result<ReadResourceResult, ErrorData> {
     let text = if let Some(rest) = uri.strip_prefix(VAULT_PREFIX) {
         let (vault, path) = parts(rest).ok_or_else(|| absent(uri))?;
-        if !server.host().vault_ids().contains(&vault) {
+        if !server.host().vault_ids_of(caller).contains(&vault) {
             return Err(absent(uri));
         }
-        read_note(server, &vault, &path, cancelled)
+        read_note(server, caller, &vault, &path, cancelled)
             .await
             .map_err(|error| protocol_error(&error, uri))?
     } else if let Some(rest) = uri.strip_prefix(HELP_PREFIX) {
-        read_help(server, rest).ok_or_else(|| absent(uri))?
+        read_help(server, caller, rest).ok_or_else(|| absent(uri))?
     } else {
         return Err(absent(uri));
     };
@@ -129,6 +133,7 @@ pub(super) async fn read(
 /// A whole note, however many replies that takes.
 async fn read_note(
     server: &Server,
+    caller: &Caller,
     vault: &str,
     path: &str,
     cancelled: CancellationToken,
@@ -140,7 +145,7 @@ async fn read_note(
         if offset > 1 {
             arguments.insert("offset".into(), offset.into());
         }
-        let reply = ask(server, vault, "read", arguments, cancelled.clone()).await?;
+        let reply = ask(server, caller, vault, "read", arguments, cancelled.clone()).await?;
         let content = reply
             .structured
             .get("content")
@@ -160,18 +165,19 @@ async fn read_note(
     }
 }
 
-fn read_help(server: &Server, rest: &str) -> Option<String> {
-    let snapshot = server.host().registry().snapshot();
+fn read_help(server: &Server, caller: &Caller, rest: &str) -> Option<String> {
+    let offered = server.offered_to(caller);
     let (domain, topic) = match rest.split_once('/') {
         Some((domain, action)) => (decoded(domain)?, Some(decoded(action)?)),
         None => (decoded(rest)?, None),
     };
-    let reply = help::reply(snapshot.domain(&domain)?, topic.as_deref()).ok()?;
+    let reply = help::reply(offered.snapshot.domain(&domain)?, topic.as_deref()).ok()?;
     Some(reply.text)
 }
 
 async fn ask(
     server: &Server,
+    caller: &Caller,
     vault: &str,
     action: &str,
     mut arguments: Map<String, Value>,
@@ -186,8 +192,9 @@ async fn ask(
         action: action.into(),
         arguments,
         cancelled,
+        traceparent: None,
     };
-    server.call(request).await
+    server.call(caller, request).await
 }
 
 fn absent(uri: &str) -> ErrorData {

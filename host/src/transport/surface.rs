@@ -39,7 +39,7 @@ pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
 }
 
 fn of_domain(domain: &Domain) -> Tool {
-    let actions: Vec<&Action> = domain.actions.iter().collect();
+    let actions: Vec<&Action> = domain.actions.iter().map(Arc::as_ref).collect();
     together(domain, domain.name.clone(), title(&domain.name), &actions)
 }
 
@@ -50,6 +50,7 @@ fn by_effect(domain: &Domain) -> impl Iterator<Item = Tool> {
             let actions: Vec<&Action> = domain
                 .actions
                 .iter()
+                .map(Arc::as_ref)
                 .filter(|action| action.effect == effect)
                 .collect();
             let name = resolve::split_tool(&domain.name, effect);

@@ -31,6 +31,7 @@ async fn embedded() -> Arc<Snapshot> {
         vaults: vec![VaultEntry {
             id: "main".into(),
             path: notes,
+            read_only: false,
         }],
         ..Settings::default()
     };

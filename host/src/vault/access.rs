@@ -7,6 +7,7 @@ use std::{fmt, str::FromStr, sync::Arc, time::Instant};
 use serde::{Deserialize, Serialize};
 
 use super::error::VaultError;
+use super::types::Kind;
 
 /// What a caller may do in a place. Each tier includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,10 +72,33 @@ pub enum Effect {
     Delete,
 }
 
+impl Effect {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Effect::Read => "read",
+            Effect::Write => "write",
+            Effect::Delete => "delete",
+        }
+    }
+}
+
 /// Says what the caller of a transaction may do at a path.
 pub trait Rules: Send + Sync {
     /// The tier at a vault-relative path in NFC, spelt as on disk; `""` is the vault itself.
     fn tier(&self, path: &str) -> Tier;
+
+    /// The same for a path whose kind is known: a path of one part is a notebook, or a file in the root.
+    fn tier_of(&self, path: &str, kind: Kind) -> Tier {
+        let _ = kind;
+        self.tier(path)
+    }
+
+    /// The glob of a rule that allows less here than in the rest of the notebook.
+    fn narrowed_by(&self, path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
 }
 
 /// What one transaction may do, in whose name, and how much of it.

@@ -54,6 +54,9 @@ impl Transaction {
             return Ok(nothing);
         }
         let vault = &self.vault;
+        if vault.lock.is_none() {
+            return Err(VaultError::broken("the vault was opened for looking only").into());
+        }
         let held = vault.commit_lock();
         reach("commit-begin")?;
         self.check_read_set()?;
@@ -223,6 +226,7 @@ impl Attempt<'_> {
             undoes: undoes.map(|undoes| undoes.change.clone()),
             undoes_whole: undoes.is_some_and(|undoes| undoes.is_whole),
             undone: false,
+            key: self.by.key.clone(),
             files: net.iter().map(file_row).collect(),
         };
         let mut changed = None;

@@ -92,7 +92,8 @@ impl VaultError {
     }
 
     /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
-    pub(super) fn denied(path: &str, needed: Tier) -> Self {
+    /// `rule` is the glob of the rule that allows less here than in the rest of the notebook.
+    pub(super) fn denied(path: &str, needed: Tier, rule: Option<String>) -> Self {
         let notebook = match path.split_once('/') {
             Some((notebook, _)) => notebook,
             None if path.contains('.') => ".",
@@ -103,12 +104,16 @@ impl VaultError {
         } else {
             "write"
         };
-        VaultError::new("permission_denied", format!("may not {verb} at `{path}`")).with_hint(
-            format!(
+        let hint = match rule {
+            Some(glob) => {
+                format!("an admin can allow it: a rule in the config says less for `{glob}`")
+            }
+            None => format!(
                 "an admin can allow it: `notehost permission set {} {needed}`",
                 quoted(notebook)
             ),
-        )
+        };
+        VaultError::new("permission_denied", format!("may not {verb} at `{path}`")).with_hint(hint)
     }
 
     pub(super) fn read_only(path: &str) -> Self {

@@ -28,7 +28,8 @@ const SCHEMA: &str = "
         undoes TEXT,
         undoes_whole INTEGER NOT NULL DEFAULT 0,
         undone INTEGER NOT NULL DEFAULT 0,
-        done INTEGER NOT NULL DEFAULT 0
+        done INTEGER NOT NULL DEFAULT 0,
+        key TEXT
     );
     CREATE TABLE IF NOT EXISTS files (
         change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
@@ -54,6 +55,10 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS blob_sizes ON blobs (size);
 ";
 
+/// Databases of before may lack the column.
+const KEYS: &str =
+    "CREATE INDEX IF NOT EXISTS changes_by_key ON changes (key) WHERE key IS NOT NULL";
+
 /// The database of one vault.
 pub(super) struct History {
     connection: Mutex<Connection>,
@@ -70,6 +75,8 @@ pub(super) struct ChangeRow {
     pub(super) undoes: Option<String>,
     pub(super) undoes_whole: bool,
     pub(super) undone: bool,
+    /// Only told when a change is written.
+    pub(super) key: Option<String>,
     pub(super) files: Vec<FileRow>,
 }
 
@@ -102,6 +109,12 @@ impl History {
             .busy_timeout(std::time::Duration::from_secs(5))
             .map_err(failed)?;
         connection.execute_batch(SCHEMA).map_err(failed)?;
+        if connection.execute_batch(KEYS).is_err() {
+            connection
+                .execute_batch("ALTER TABLE changes ADD COLUMN key TEXT")
+                .and_then(|()| connection.execute_batch(KEYS))
+                .map_err(failed)?;
+        }
         Ok(History {
             connection: Mutex::new(connection),
         })
@@ -123,7 +136,8 @@ impl History {
         let transaction = connection.transaction().map_err(failed)?;
         transaction
             .prepare_cached(
-                "INSERT INTO changes (id, time, caller, action, undoes, undoes_whole) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO changes (id, time, caller, action, undoes, undoes_whole, key)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )
             .and_then(|mut insert| {
                 insert.execute(params![
@@ -132,7 +146,8 @@ impl History {
                     change.caller,
                     change.action,
                     change.undoes,
-                    change.undoes_whole
+                    change.undoes_whole,
+                    change.key
                 ])
             })
             .map_err(failed)?;
@@ -202,6 +217,13 @@ impl History {
     /// A change that is done.
     pub(super) fn change(&self, id: &str) -> Result<Option<ChangeRow>, VaultError> {
         Ok(self.select("done = 1 AND id = ?1", [id], 1, "DESC")?.pop())
+    }
+
+    /// The change that a call with this key made.
+    pub(super) fn change_with_key(&self, key: &str) -> Result<Option<ChangeRow>, VaultError> {
+        Ok(self
+            .select("done = 1 AND key = ?1", [key], 1, "DESC")?
+            .pop())
     }
 
     /// Changes before one, the latest first.
@@ -360,6 +382,7 @@ fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
         undoes: row.get(5)?,
         undoes_whole: row.get(6)?,
         undone: row.get(7)?,
+        key: None,
         files: Vec::new(),
     })
 }

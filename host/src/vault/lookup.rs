@@ -73,7 +73,8 @@ impl Transaction {
         let Some(walk) = self.walk(&parts)? else {
             return Ok(None);
         };
-        if !self.sees(&walk.path) || !self.sees(&walk.spelt) {
+        let is_seen = |path: &str| path.is_empty() || self.sees(path, walk.kind);
+        if !is_seen(&walk.path) || !is_seen(&walk.spelt) {
             return Ok(None);
         }
         let disk = walk.last.and_then(|(folder, child)| {
@@ -94,7 +95,14 @@ impl Transaction {
 
     /// What the caller may do at a canonical path.
     pub(super) fn tier(&self, path: &str) -> Tier {
-        let tier = self.access.rules.tier(&composed(path));
+        let rules = &self.access.rules;
+        let spelt = composed(path);
+        let kind = if path.contains('/') {
+            None
+        } else {
+            self.kind_at_the_top(path)
+        };
+        let tier = kind.map_or_else(|| rules.tier(&spelt), |kind| rules.tier_of(&spelt, kind));
         // The vault itself is always there: what is in it is asked name by name.
         if path.is_empty() {
             tier.max(Tier::Read)
@@ -103,8 +111,28 @@ impl Transaction {
         }
     }
 
-    pub(super) fn sees(&self, path: &str) -> bool {
-        self.tier(path) != Tier::None
+    /// Whether the caller sees a file or folder at a canonical path.
+    pub(super) fn sees(&self, path: &str, kind: Kind) -> bool {
+        self.access.rules.tier_of(&composed(path), kind) != Tier::None
+    }
+
+    /// Whether the caller sees what is found on the disk. A link is either: both must be seen.
+    pub(super) fn sees_node(&self, path: &str, node: Node) -> bool {
+        (node == Node::Folder || self.sees(path, Kind::File))
+            && (!matches!(node, Node::Folder | Node::Link) || self.sees(path, Kind::Folder))
+    }
+
+    /// What lies in the vault's root under a name, if it can be told.
+    fn kind_at_the_top(&self, name: &str) -> Option<Kind> {
+        let on_disk = || {
+            let status = self.vault.root.status_below(name).ok().flatten();
+            status.map(|status| status.node)
+        };
+        match self.staged_node(name).or_else(on_disk)? {
+            Node::Folder => Some(Kind::Folder),
+            Node::File => Some(Kind::File),
+            Node::Link | Node::Special => None,
+        }
     }
 
     fn walk(&self, parts: &[&str]) -> Result<Option<Walk>, VaultError> {
@@ -260,7 +288,9 @@ impl Transaction {
         }
         let mut twins = self.twins(folder, path, name)?;
         if only_visible {
-            twins.retain(|(twin, node)| *node != Node::Special && self.sees(&join(path, twin)));
+            twins.retain(|(twin, node)| {
+                *node != Node::Special && self.sees_node(&join(path, twin), *node)
+            });
         }
         let wanted = composed(name);
         let same_form = twins.iter().position(|(twin, _)| composed(twin) == wanted);
@@ -350,10 +380,10 @@ impl Transaction {
             }
         };
         if walk.kind == Kind::File {
-            return Err(if self.sees(&walk.path) {
+            return Err(if self.sees(&walk.path, Kind::File) {
                 VaultError::invalid(format!("`{}` is a file, not a folder", walk.spelt))
             } else {
-                VaultError::denied(path, Tier::Write)
+                self.denied(path, Tier::Write)
             });
         }
         let missing = &above[followed..];
@@ -369,12 +399,12 @@ impl Transaction {
             .fold(walk.path.clone(), |path, name| join(&path, &composed(name)));
         let seen = occupied
             .as_ref()
-            .is_none_or(|child| self.sees(&join(&walk.path, &child.name)));
+            .is_none_or(|child| self.sees_node(&join(&walk.path, &child.name), child.node));
         if !seen
             || self.tier(&target) < Tier::Write
-            || !self.sees(&join(&walk.spelt, &composed(last)))
+            || self.tier(&join(&walk.spelt, &composed(last))) == Tier::None
         {
-            return Err(VaultError::denied(&target, Tier::Write));
+            return Err(self.denied(&target, Tier::Write));
         }
         match (missing.is_empty(), occupied) {
             // Something has the name of a folder that should be made, and could not be followed: a dead link,

@@ -32,6 +32,7 @@ mod path;
 mod plan;
 mod read;
 mod recovery;
+mod show;
 mod stage;
 mod steps;
 mod store;
@@ -59,7 +60,7 @@ pub use diff::unified_diff;
 pub use error::{CommitError, Conflict, VaultError};
 pub use fail::FAIL_POINTS;
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
-pub use path::folded as fold_path;
+pub use path::{folded as fold_path, is_open as is_open_path};
 pub use transaction::Transaction;
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
@@ -111,7 +112,8 @@ pub struct Vault {
     /// Counts commits; odd while one is being applied, so that a reader knows that its view may be torn.
     sequence: AtomicU64,
     listeners: RwLock<Vec<Listener>>,
-    _lock: WriterLock,
+    /// `None` in a vault that was opened for looking only.
+    lock: Option<WriterLock>,
 }
 
 impl Vault {
@@ -123,6 +125,23 @@ impl Vault {
         folder: &Path,
         state: &Path,
         settings: VaultSettings,
+    ) -> Result<Vault, VaultError> {
+        let vault = Vault::opened(id, folder, state, settings, true)?;
+        vault.recover()?;
+        Ok(vault)
+    }
+
+    /// Opens a vault for looking only, also while another process serves it: no lock, no recovery, no commits.
+    pub fn open_to_look(id: &str, folder: &Path, state: &Path) -> Result<Vault, VaultError> {
+        Vault::opened(id, folder, state, VaultSettings::default(), false)
+    }
+
+    fn opened(
+        id: &str,
+        folder: &Path,
+        state: &Path,
+        settings: VaultSettings,
+        is_writer: bool,
     ) -> Result<Vault, VaultError> {
         let canonical = fs::canonicalize(folder).map_err(|error| {
             VaultError::new(
@@ -139,9 +158,9 @@ impl Vault {
         let state = state.join(state_key(id, &canonical));
         fs::create_dir_all(&state)
             .map_err(|error| VaultError::internal("make the state folder", error.kind()))?;
-        let lock = WriterLock::take(&state)?;
+        let lock = is_writer.then(|| WriterLock::take(&state)).transpose()?;
         let history = History::open(&state.join("history.db"))?;
-        let vault = Vault {
+        Ok(Vault {
             id: id.to_owned(),
             folder_name: canonical
                 .file_name()
@@ -155,10 +174,8 @@ impl Vault {
             commits: Mutex::new(()),
             sequence: AtomicU64::new(0),
             listeners: RwLock::default(),
-            _lock: lock,
-        };
-        vault.recover()?;
-        Ok(vault)
+            lock,
+        })
     }
 
     /// The name that the config gives this vault.
@@ -174,6 +191,15 @@ impl Vault {
     /// Begins a transaction.
     pub fn begin(self: &Arc<Self>, access: Access) -> Transaction {
         Transaction::new(Arc::clone(self), access)
+    }
+
+    /// What a call with this key changed, if it landed.
+    pub fn landed(&self, key: &str) -> Result<Option<Committed>, VaultError> {
+        let change = self.history.change_with_key(key)?;
+        Ok(change.map(|change| Committed {
+            files: change.files.iter().map(past::told).collect(),
+            change: Some(change.id),
+        }))
     }
 
     /// Calls a function after each commit that changed files, in the order of commits. The next commit waits for
@@ -208,7 +234,9 @@ impl Vault {
 
 impl Drop for Vault {
     fn drop(&mut self) {
-        self.tidy_private_folders();
+        if self.lock.is_some() {
+            self.tidy_private_folders();
+        }
     }
 }
 

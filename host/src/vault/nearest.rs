@@ -36,7 +36,7 @@ impl Transaction {
             .filter(|(name, node)| {
                 let path = join(&found.path, name);
                 matches!(node, Node::File | Node::Folder)
-                    && self.sees(&path)
+                    && self.sees_node(&path, *node)
                     && !self.is_gone(&path)
             })
             .map(|(name, _)| name.as_str())

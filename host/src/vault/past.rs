@@ -35,7 +35,10 @@ impl Transaction {
             Some(path) => Some(self.past_path(path)?),
             None => {
                 if let Some(after) = after {
-                    let Some(change) = self.vault.history.change(after)? else {
+                    let change = self.vault.history.change(after)?;
+                    // What this caller may not see did not happen, and nothing came before it.
+                    let Some(change) = change.filter(|row| self.visible_change(row).is_some())
+                    else {
                         return Ok(changes);
                     };
                     number = change.number;
@@ -260,7 +263,7 @@ impl Transaction {
         Ok((Some(self.observe(&path)?.digest) == file.before).then_some(path))
     }
 
-    fn kept_bytes(
+    pub(super) fn kept_bytes(
         &self,
         change: &str,
         file: &FileRow,
@@ -297,7 +300,7 @@ impl Transaction {
             .map_err(|error| VaultError::io(path, &error))
     }
 
-    fn known_change(&self, id: &str) -> Result<ChangeRow, VaultError> {
+    pub(super) fn known_change(&self, id: &str) -> Result<ChangeRow, VaultError> {
         let row = if is_id(id) {
             self.vault.history.change(id)?
         } else {
@@ -327,10 +330,10 @@ impl Transaction {
     }
 
     fn sees_past(&self, path: &str) -> bool {
-        !path.is_empty() && self.sees(path) && !path.split('/').any(is_closed)
+        !path.is_empty() && self.sees(path, super::Kind::File) && !path.split('/').any(is_closed)
     }
 
-    fn visible_change(&self, row: &ChangeRow) -> Option<Change> {
+    pub(super) fn visible_change(&self, row: &ChangeRow) -> Option<Change> {
         let files: Vec<FileChange> = row
             .files
             .iter()
@@ -349,7 +352,7 @@ impl Transaction {
     }
 
     /// A file's part in a change: a rename across the border of what is seen looks like coming or going.
-    fn visible_file(&self, file: &FileRow) -> Option<FileChange> {
+    pub(super) fn visible_file(&self, file: &FileRow) -> Option<FileChange> {
         let (before, after) = (
             file.before.map(|digest| digest.etag()),
             file.after.map(|digest| digest.etag()),
@@ -394,5 +397,16 @@ impl Transaction {
         let is_whole = self.sees_past(&file.path)
             && file.from.as_ref().is_none_or(|from| self.sees_past(from));
         is_whole.then(|| file.clone())
+    }
+}
+
+/// What a commit did to a file, as the one who made it may know.
+pub(super) fn told(file: &FileRow) -> FileChange {
+    FileChange {
+        path: file.path.clone(),
+        kind: file.kind,
+        from: file.from.clone(),
+        before: file.before.map(|digest| digest.etag()),
+        after: file.after.map(|digest| digest.etag()),
     }
 }

@@ -58,6 +58,15 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
     Ok(parts)
 }
 
+/// Whether a path is open to components at all; fails if it is no path.
+pub fn is_open(path: &str) -> Result<bool, VaultError> {
+    match parse(path) {
+        Ok(_) => Ok(true),
+        Err(None) => Ok(false),
+        Err(Some(refused)) => Err(refused),
+    }
+}
+
 /// Checks what is asked of a name that is about to be made, beyond what [`parse`] asks of every name: it must
 /// also work where the vault is synchronised to.
 pub(super) fn check_new_name(name: &str) -> Result<(), VaultError> {

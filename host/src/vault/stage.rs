@@ -218,7 +218,7 @@ impl Transaction {
                     // Links and special files stay where they are.
                     _ => continue,
                 };
-                if self.sees(&path) {
+                if self.sees(&path, kind) {
                     below.insert(path, kind);
                 }
             }

@@ -188,10 +188,20 @@ impl Transaction {
     /// Asks for a right at a canonical path that the caller already sees.
     pub(super) fn must_reach(&self, path: &str, needed: Tier) -> Result<(), VaultError> {
         if self.tier(path) < needed {
-            Err(VaultError::denied(path, needed))
+            Err(self.denied(path, needed))
         } else {
             Ok(())
         }
+    }
+
+    /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
+    pub(super) fn denied(&self, path: &str, needed: Tier) -> VaultError {
+        // Of what is hidden not even the rule is told.
+        let rule = match self.tier(path) {
+            Tier::None => None,
+            _ => self.access.rules.narrowed_by(path),
+        };
+        VaultError::denied(path, needed, rule)
     }
 
     /// What is staged at a canonical path, if anything is.

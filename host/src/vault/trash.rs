@@ -169,7 +169,7 @@ impl Transaction {
     }
 
     fn sees_original(&self, path: &str) -> bool {
-        self.sees(path) && !path.split('/').any(is_closed)
+        self.sees(path, super::Kind::File) && !path.split('/').any(is_closed)
     }
 
     fn is_restored(&self, id: &str) -> bool {

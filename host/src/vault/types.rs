@@ -134,6 +134,8 @@ pub struct CommitNote {
     pub caller: String,
     /// Which action, as `document.append`.
     pub action: String,
+    /// Names this very call, so that it can be told later whether it landed.
+    pub key: Option<String>,
 }
 
 /// What a commit did.

@@ -67,7 +67,7 @@ impl Transaction {
 
     /// What answered as absent because the caller may not see it goes on doing so.
     fn is_hidden_from_caller(&self, path: &str) -> bool {
-        !self.sees(path)
+        self.tier(path) == super::Tier::None
             || matches!(self.vault.root.status_below(path), Ok(Some(now)) if matches!(now.node, Node::Special | Node::Link))
     }
 

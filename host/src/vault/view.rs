@@ -158,7 +158,9 @@ impl Transaction {
         let wanted = [folded(name), folded(&format!("{name}.md"))];
         let staged = self.staged_below("").map(|(path, _)| path.to_owned());
         candidates.extend(
-            staged.filter(|path| self.sees(path) && ends_with_path(&folded(path), &wanted)),
+            staged.filter(|path| {
+                self.sees(path, Kind::File) && ends_with_path(&folded(path), &wanted)
+            }),
         );
 
         let home = source.map(|source| folded(split(source).0));
@@ -201,7 +203,7 @@ impl Transaction {
             .collect();
         for (path, file) in self
             .staged_below("")
-            .filter(|(path, _)| is_note(path) && self.sees(path))
+            .filter(|(path, _)| is_note(path) && self.sees(path, Kind::File))
         {
             let mentions = match (&file.bytes, &file.origin) {
                 (Some(bytes), _) => mentions(bytes, &needles),
@@ -232,7 +234,7 @@ impl Transaction {
             let mut kind = kind;
             let mut path = path;
             while is_below(path, folder) {
-                if (recursive || split(path).0 == folder) && self.sees(path) {
+                if (recursive || split(path).0 == folder) && self.sees(path, kind) {
                     items.insert(path.to_owned(), kind);
                 }
                 kind = Kind::Folder;
@@ -299,7 +301,7 @@ impl Transaction {
             }
             for (name, node) in &listing.names {
                 let path = join(parent, name);
-                if !self.sees(&path) {
+                if !self.sees_node(&path, *node) {
                     continue;
                 }
                 let kind = match node {
@@ -329,7 +331,7 @@ impl Transaction {
                     .filter(|(_, node)| *node == Node::File)
                 {
                     let path = join(folder, twin);
-                    if ends_with_path(&folded(&path), &wanted) && self.sees(&path) {
+                    if ends_with_path(&folded(&path), &wanted) && self.sees(&path, Kind::File) {
                         named.insert(path);
                     }
                 }
@@ -355,7 +357,7 @@ impl Transaction {
                     .filter(|(name, node)| *node == Node::File && is_note(name));
                 notes.map(move |(name, _)| join(folder, name))
             })
-            .filter(|path| self.sees(path))
+            .filter(|path| self.sees(path, Kind::File))
             .collect();
         scan(&self.vault.root, &notes, needles, &self.access.limits)
     }
@@ -394,7 +396,7 @@ impl Transaction {
                 {
                     let below = join(&path, name);
                     // A folder that cannot be opened is as empty as one that vanished.
-                    if self.sees(&below)
+                    if self.sees(&below, Kind::Folder)
                         && let Ok(folder) = opened.folder(name)
                     {
                         ahead.push((below, folder));

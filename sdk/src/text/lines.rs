@@ -2,20 +2,21 @@
 
 /// The line of the file, from 1, in which a byte stands.
 pub fn line_of(text: &str, offset: usize) -> usize {
-    1 + text.as_bytes()[..offset.min(text.len())]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count()
+    1 + newlines(&text.as_bytes()[..offset.min(text.len())])
 }
 
 /// How many lines a text has. What follows the last line ending is a line only if there is something.
 pub fn count(text: &str) -> usize {
-    let ended = text.bytes().filter(|byte| *byte == b'\n').count();
+    let ended = newlines(text.as_bytes());
     if text.is_empty() || text.ends_with('\n') {
         ended
     } else {
         ended + 1
     }
+}
+
+fn newlines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count()
 }
 
 /// Where the line with the byte `offset` begins.
@@ -59,6 +60,16 @@ pub fn window(
     let mut lines = text.split_inclusive('\n');
     let start = lines.by_ref().take(from - 1).map(str::len).sum::<usize>();
     let budget = max_tokens.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
+    // No character costs more than two quarters for each of its bytes: most notes are within any budget at a glance.
+    if limit.is_none_or(|limit| limit >= total - (from - 1)) && (text.len() - start) * 2 <= budget {
+        return Window {
+            text: &text[start..],
+            from,
+            to: total,
+            total,
+            cut: false,
+        };
+    }
     let (mut end, mut taken, mut cost) = (start, 0, 0usize);
     for line in lines.take(limit.unwrap_or(usize::MAX)) {
         cost = cost.saturating_add(quarter_tokens(line));
@@ -89,6 +100,9 @@ pub fn approx_tokens(text: &str) -> usize {
 }
 
 fn quarter_tokens(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
     text.chars().map(quarter_cost).sum()
 }
 

@@ -18,6 +18,7 @@ pub mod outline;
 pub mod properties;
 pub mod section;
 pub mod splice;
+pub mod tags;
 mod yaml;
 
 pub use body::{Place, append, body, insert, prepend, replace_body};
@@ -29,3 +30,4 @@ pub use newline::Newline;
 pub use outline::{Heading, Outline, outline};
 pub use properties::set_properties;
 pub use splice::Splice;
+pub use tags::{Tag, tags};

@@ -186,28 +186,39 @@ impl Plan {
 
 /// The notes that may hold a link which the moves disturb: those that move, and those that name what moves.
 fn candidates(vault: &Vault, moves: &Moves, all_files: &[String]) -> Result<BTreeSet<String>> {
-    let mut found: BTreeSet<String> = match names(moves) {
-        Some(names) => vault.mentioning(&names)?.into_iter().collect(),
-        None => all_files.iter().cloned().collect(),
-    };
+    let before_and_after = moves.iter().flat_map(|(from, to)| [from, to]);
+    let mut found = naming(vault, before_and_after, all_files)?;
     found.extend(moves.iter().map(|(from, _)| from.to_owned()));
     found.retain(|path| is_note(path));
     Ok(found)
 }
 
-/// Texts of which one occurs in every note that links to one of these files, before or after; nothing where only
-/// looking at every note will do.
-fn names(moves: &Moves) -> Option<Vec<String>> {
-    let mut names = BTreeSet::new();
-    for (from, to) in moves.iter() {
-        for path in [from, to] {
-            names.extend(certain_parts(stem_of(path))?);
-        }
-        if names.len() > MOST_NAMES {
+/// Every note that links to one of these files, and some that do not: those whose text has a part of its name.
+pub fn naming<'p>(
+    vault: &Vault,
+    files: impl Iterator<Item = &'p str>,
+    all_files: &[String],
+) -> Result<BTreeSet<String>> {
+    let texts = texts_in_links(files);
+    let mut notes: BTreeSet<String> = match texts {
+        Some(texts) => vault.mentioning(&texts)?.into_iter().collect(),
+        None => all_files.iter().cloned().collect(),
+    };
+    notes.retain(|path| is_note(path));
+    Ok(notes)
+}
+
+/// Texts of which one occurs in every note that links to one of these files; nothing where only looking at every note
+/// will do.
+fn texts_in_links<'p>(files: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
+    let mut texts = BTreeSet::new();
+    for path in files {
+        texts.extend(certain_parts(stem_of(path))?);
+        if texts.len() > MOST_NAMES {
             return None;
         }
     }
-    Some(names.into_iter().collect())
+    Some(texts.into_iter().collect())
 }
 
 /// The part of a name that is written alike whether a link is escaped, percent-encoded or quoted: its longest run of

@@ -1,13 +1,15 @@
 //! What Notehost costs, measured in one run: `cargo run --release -p notehost-bench [FOLDER]`.
 //!
 //! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
-//! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first.
+//! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first. `soak`
+//! instead of a folder runs 100,000 calls with faults and looks at what is left.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
 mod native;
 mod sandbox;
 mod serving;
+mod soak;
 mod starting;
 mod statistics;
 mod vaults;
@@ -19,9 +21,20 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 fn main() -> Result<()> {
+    let mut words = std::env::args_os().skip(1);
+    let first = words.next();
+    let second = words.next().and_then(|word| word.into_string().ok());
+    match first.as_deref().and_then(|word| word.to_str()) {
+        Some("soak-client") => return soak::client(&second.context("an address")?),
+        Some("soak") => {
+            let calls = second.map_or(Ok(100_000), |calls| calls.parse())?;
+            return soak::run(&build_program()?, calls);
+        }
+        _ => {}
+    }
     let program = build_program()?;
     let place = tempfile::tempdir()?;
-    let vault = match std::env::args_os().nth(1) {
+    let vault = match first {
         Some(folder) => vaults::copied(&PathBuf::from(folder), place.path())?,
         None => vaults::synthetic(2000, place.path())?,
     };

@@ -71,7 +71,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     ] {
         let native = Times::of(RUNS, || {
             let vault = NativeVault(RefCell::new(begin(&vault)));
-            let _ = notehost_document::Domain::call(&vault, action, arguments.clone());
+            let _ = notehost_document::Domain::call(&vault, action, &arguments.to_string());
             Ok(())
         })?;
         let mut times = Vec::new();
@@ -104,6 +104,7 @@ async fn one(
         arguments: arguments.to_string(),
         transaction,
         deadline: Instant::now() + Duration::from_secs(10),
+        limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),
     };
     match runtime.run(component, job).await {

@@ -26,6 +26,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         vaults: vec![VaultEntry {
             id: "bench".into(),
             path: notes.folder.clone(),
+            read_only: false,
         }],
         permissions: PermissionSettings {
             default: Tier::Delete,
@@ -73,6 +74,7 @@ async fn one(host: &Host, caller: &Caller, action: &str, arguments: Value) -> Re
         action: action.into(),
         arguments,
         cancelled: CancellationToken::new(),
+        traceparent: None,
     };
     call(host, caller, request)
         .await

@@ -11,7 +11,7 @@ fn create_makes_a_folder_and_keeps_what_was_said_about_it() {
     let reply = call(&vault, "create", arguments).unwrap();
     assert_eq!(reply.text, "created the notebook 🌱 Garden");
     assert_eq!(
-        reply.structured,
+        reply.json(),
         json!({"notebook": "Garden", "path": "Garden", "icon": "🌱", "description": "What grows", "sort": "name"})
     );
     let got = call(&vault, "get", json!({"notebook": "garden"})).unwrap();
@@ -122,7 +122,7 @@ fn rename_takes_links_and_settings_with_it() {
     );
     let reply = call(&vault, "rename", json!({"notebook": "work", "to": "Job"})).unwrap();
     assert_eq!(
-        reply.structured,
+        reply.json(),
         json!({"notebook": "Job", "path": "Job", "from": "Work", "files": 4, "links_rewritten": 2, "links_left": []})
     );
     assert_eq!(
@@ -171,7 +171,7 @@ fn rename_may_change_only_the_case() {
 fn rename_tells_which_links_could_not_follow() {
     let vault = vault().allow("Diary", Tier::Read);
     let reply = call(&vault, "rename", json!({"notebook": "Work", "to": "Job"})).unwrap();
-    let left = &reply.structured["links_left"];
+    let left = &reply.json()["links_left"].clone();
     assert_eq!(
         (&left[0]["path"], &left[0]["line"]),
         (&json!("Diary/Monday.md"), &json!(1))
@@ -223,7 +223,7 @@ fn remove_moves_all_to_the_trash_and_forgets_the_settings() {
         reply.text,
         "removed the notebook Work: 4 files in the trash"
     );
-    assert_eq!(reply.structured["trash_ids"].as_array().unwrap().len(), 4);
+    assert_eq!(reply.json()["trash_ids"].as_array().unwrap().len(), 4);
     assert_eq!(vault.paths(), ["Diary/Monday.md", "Welcome.md"]);
     assert_eq!(vault.trash(None, 9).unwrap().len(), 4);
     let again = told(&vault, "create", json!({"notebook": "Work"}));

@@ -34,7 +34,7 @@ fn list_tells_all_that_may_be_seen() {
         .allow("Work", Tier::Write);
     let reply = call(&vault, "list", json!({})).unwrap();
     assert_eq!(
-        reply.structured,
+        reply.json(),
         json!({
             "items": [
                 {"notebook": ".", "path": "", "access": "rwd", "notes": 1, "folders": 0, "files": 0,
@@ -51,10 +51,7 @@ fn list_tells_all_that_may_be_seen() {
     );
     let empty = call(&Vault::in_memory(), "list", json!({})).unwrap();
     assert_eq!(
-        (
-            empty.structured["total"].clone(),
-            empty.text.contains("create")
-        ),
+        (empty.json()["total"].clone(), empty.text.contains("create")),
         (json!(0), true)
     );
 }
@@ -128,10 +125,10 @@ fn children_are_told_as_a_tree_in_the_notebooks_order() {
     let vault = vault();
     let reply = call(&vault, "children", json!({"notebook": "Work"})).unwrap();
     assert_eq!(
-        names(&reply.structured, "path"),
+        names(&reply.json(), "path"),
         ["Work/Projects", "Work/photo.png", "Work/Plan.md"]
     );
-    assert_eq!(names(&reply.structured, "kind"), ["folder", "file", "note"]);
+    assert_eq!(names(&reply.json(), "kind"), ["folder", "file", "note"]);
     let deep = call(&vault, "children", json!({"notebook": "Work", "depth": 2})).unwrap();
     assert_eq!(
         deep.text,

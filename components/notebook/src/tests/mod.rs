@@ -21,11 +21,11 @@ fn vault() -> MemoryVault {
 }
 
 fn call(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply> {
-    Domain::call(vault, action, arguments)
+    Domain::call(vault, action, &arguments.to_string())
 }
 
 fn told(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
-    call(vault, action, arguments).unwrap().structured
+    call(vault, action, arguments).unwrap().json()
 }
 
 /// A call that is refused, and that changes nothing.

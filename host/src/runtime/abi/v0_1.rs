@@ -66,8 +66,8 @@ pub(in super::super) async fn call(
     engine: &Engine,
     ready: &Ready,
     job: Job,
-    limits: &LimitSettings,
 ) -> Result<Outcome, RunError> {
+    let limits = &job.limits;
     let allowed = job.deadline.saturating_duration_since(Instant::now());
     let state = CallState::new(job.domain, Some(job.transaction), job.deadline, limits);
     let mut store = store(engine, state);

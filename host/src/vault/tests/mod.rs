@@ -165,6 +165,7 @@ pub(crate) fn note() -> CommitNote {
     CommitNote {
         caller: "ana".into(),
         action: "document.test".into(),
+        key: None,
     }
 }
 

@@ -216,3 +216,34 @@ fn what_is_too_old_or_too_much_is_forgotten() {
         .unwrap();
     assert!(fixture.begin().history(None, None, 100).unwrap().is_empty());
 }
+
+#[test]
+fn a_look_needs_no_lock_and_cannot_write() {
+    let fixture = Fixture::new(&[]);
+    let made = change_of(fixture.run(|t| t.create("a.md", b"one\n")));
+    let changed = change_of(fixture.run(|t| t.write("a.md", b"two\n", None)));
+    // The fixture holds the lock all the while.
+    let looking = Vault::open_to_look("test", &fixture.folder(), &fixture.state()).unwrap();
+    let looking = Arc::new(looking);
+    let mut transaction = looking.begin(Access {
+        rules: Arc::new(Prefixes(vec![(String::new(), Tier::Delete)])),
+        effect: Effect::Delete,
+        component: "test".into(),
+        limits: Limits::default(),
+    });
+    let shown = |transaction: &mut Transaction, id: &str| {
+        let (change, files) = transaction.past_change(id).unwrap();
+        assert_eq!(change.id, id);
+        let [file] = <[StagedChange; 1]>::try_from(files).unwrap();
+        (file.kind, unified_diff(&file))
+    };
+    let (kind, diff) = shown(&mut transaction, &changed);
+    assert_eq!(kind, ChangeKind::Modify);
+    assert!(diff.contains("-one\n+two\n"), "{diff}");
+    let (kind, diff) = shown(&mut transaction, &made);
+    assert_eq!(kind, ChangeKind::Create);
+    assert!(diff.contains("+one\n"), "{diff}");
+    transaction.undo(&changed).unwrap();
+    assert!(transaction.commit(note()).is_err());
+    assert_eq!(fixture.text("a.md").as_deref(), Some("two\n"));
+}

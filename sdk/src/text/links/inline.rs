@@ -32,14 +32,23 @@ enum Closer {
     HtmlComment,
 }
 
-/// Append the links of the leaf `range` of `text` to `links`. Reference definitions are those it begins with.
-pub(super) fn scan(text: &str, range: Range<usize>, links: &mut Vec<Link>) {
-    let inlines = definitions(text, range.clone(), links);
-    scan_inlines(text, inlines..range.end, links);
+/// Append what the leaf `range` of `text` holds. Reference definitions are those it begins with.
+pub(super) fn scan(text: &str, range: Range<usize>, found: &mut Found) {
+    let inlines = definitions(text, range.clone(), &mut found.links);
+    scan_inlines(text, inlines..range.end, found);
 }
 
-/// Append the links of a leaf that can hold no reference definitions.
-pub(super) fn scan_inlines(text: &str, range: Range<usize>, links: &mut Vec<Link>) {
+/// What leaves hold.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) links: Vec<Link>,
+    /// Each `#` that stands in prose, outside of links and code: tags begin so.
+    pub(super) hashes: Vec<usize>,
+}
+
+/// The same for a leaf that can hold no reference definitions.
+pub(super) fn scan_inlines(text: &str, range: Range<usize>, found: &mut Found) {
+    let Found { links, hashes } = found;
     let mut scan = Scan {
         text,
         end: range.end,
@@ -61,6 +70,10 @@ pub(super) fn scan_inlines(text: &str, range: Range<usize>, links: &mut Vec<Link
             b'!' if bytes.get(at + 1) == Some(&b'[') => scan.open(at, true, links),
             b'[' => scan.open(at, false, links),
             b']' => scan.close(at, links),
+            b'#' => {
+                hashes.push(at);
+                at + 1
+            }
             _ => at + 1,
         };
     }

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 pub use detach::{Detachment, detach};
 pub use filter::{Wanted, may_link_to};
+pub(crate) use parse::hashes;
 pub use parse::parse;
 pub use resolve::{Matched, Names, Resolved};
 pub use rewrite::{Moves, Reason, Rewrite, Stuck, rewrite};

@@ -19,29 +19,43 @@ fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
         return Vec::new();
     }
     let mut links = Vec::new();
-    let body = match frontmatter::locate(note) {
-        Some(found) => {
-            properties::scan(note, found.yaml, &mut links);
-            found.block.end
-        }
-        None => 0,
-    };
-    if note[body..].contains('[') {
-        for leaf in blocks::leaves(&note[body..], max_tree) {
-            let range = body + leaf.range.start..body + leaf.range.end;
-            if !note[range.clone()].contains('[') {
-                continue;
-            }
-            if leaf.cell {
-                inline::scan_inlines(note, range, &mut links);
-            } else {
-                inline::scan(note, range, &mut links);
-            }
-        }
+    let frontmatter = frontmatter::locate(note);
+    if let Some(found) = &frontmatter {
+        properties::scan(note, found.yaml.clone(), &mut links);
     }
+    let body = frontmatter.map_or(0, |found| found.block.end);
+    links.extend(prose(note, body, '[', max_tree).links);
     links.sort_by_key(|link| link.range.start);
     number(note, &mut links);
     links
+}
+
+/// Each `#` in the prose of a note: outside of frontmatter, links, code, math, HTML and comments.
+pub(crate) fn hashes(note: &str) -> Vec<usize> {
+    let body = frontmatter::locate(note).map_or(0, |found| found.block.end);
+    let mut hashes = prose(note, body, '#', MAX_TREE).hashes;
+    hashes.sort_unstable();
+    hashes
+}
+
+/// What the leaves of a note's body hold, of those that contain a letter at all.
+fn prose(note: &str, body: usize, letter: char, max_tree: usize) -> inline::Found {
+    let mut found = inline::Found::default();
+    if !note[body..].contains(letter) {
+        return found;
+    }
+    for leaf in blocks::leaves(&note[body..], max_tree) {
+        let range = body + leaf.range.start..body + leaf.range.end;
+        if !note[range.clone()].contains(letter) {
+            continue;
+        }
+        if leaf.cell {
+            inline::scan_inlines(note, range, &mut found);
+        } else {
+            inline::scan(note, range, &mut found);
+        }
+    }
+    found
 }
 
 fn number(note: &str, links: &mut [Link]) {

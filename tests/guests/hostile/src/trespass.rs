@@ -44,6 +44,9 @@ pub fn reach(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
         "history" => vault
             .history(None, None, 1000)
             .map(|changes| json!(changes.len())),
+        "history_after" => vault
+            .history(None, Some(path), 1000)
+            .map(|changes| json!(changes.len())),
         "before" => vault
             .before(path, to)
             .map(|blob| json!(blob.map(|blob| String::from_utf8_lossy(&blob.bytes).into_owned()))),

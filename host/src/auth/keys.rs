@@ -1,0 +1,225 @@
+//! The public keys of issuers: a JWKS file, read again when it changes, so that keys can be rotated while we run.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
+use jsonwebtoken::{Algorithm, DecodingKey};
+use serde_json::Value;
+
+/// RSA keys below this many bytes (2048 bits) are not believed.
+const RSA_BYTES: usize = 256;
+
+/// A key that can check signatures, with the one algorithm it is for. The algorithm follows from the key, never from a
+/// token.
+pub(super) struct PublicKey {
+    pub(super) algorithm: Algorithm,
+    pub(super) key: DecodingKey,
+}
+
+/// Keys by their `kid`.
+pub(super) type Keys = HashMap<String, PublicKey>;
+
+/// A JWKS file.
+pub(super) struct KeyFile {
+    path: PathBuf,
+    read: Mutex<Read>,
+}
+
+/// What was read of it, and when it was last looked at.
+struct Read {
+    stamp: Option<Stamp>,
+    keys: Arc<Keys>,
+}
+
+/// What tells one state of a file from another without reading it.
+#[derive(PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// A file that is put in another's place has another one.
+    inode: u64,
+}
+
+impl KeyFile {
+    /// Read a file; the error says what is wrong with it.
+    pub(super) fn open(path: &Path) -> Result<KeyFile, String> {
+        let stamp = stamp(path);
+        let keys = read(path)?;
+        if keys.is_empty() {
+            tracing::warn!(file = %path.display(), "no key in the JWKS file can be used");
+        }
+        Ok(KeyFile {
+            path: path.to_owned(),
+            read: Mutex::new(Read {
+                stamp,
+                keys: Arc::new(keys),
+            }),
+        })
+    }
+
+    /// The keys by their `kid`, as the file has them now. What cannot be read is not taken over: a file that is just
+    /// being written, or one with a mistake, locks nobody out.
+    pub(super) fn keys(&self) -> Arc<Keys> {
+        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = stamp(&self.path);
+        if known.stamp != now {
+            known.stamp = now;
+            match read(&self.path) {
+                Ok(keys) => {
+                    tracing::info!(file = %self.path.display(), keys = keys.len(), "the JWKS file was read again");
+                    known.keys = Arc::new(keys);
+                }
+                Err(reason) => {
+                    tracing::warn!(file = %self.path.display(), reason, "the JWKS file cannot be used, the keys of before stay");
+                }
+            }
+        }
+        known.keys.clone()
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let about = std::fs::metadata(path).ok()?;
+    Some(Stamp {
+        modified: about.modified().ok(),
+        length: about.len(),
+        inode: about.ino(),
+    })
+}
+
+fn read(path: &Path) -> Result<Keys, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    parse(&text)
+}
+
+/// The keys that can be used, by `kid`. Keys of other kinds are left out, but a secret among public keys is a mistake
+/// that nobody should be able to profit from.
+fn parse(text: &str) -> Result<Keys, String> {
+    let set: Value =
+        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let listed = set["keys"]
+        .as_array()
+        .ok_or("it has no list `keys`: expected a JSON Web Key Set")?;
+    let mut keys = HashMap::new();
+    for listed in listed {
+        if listed["kty"] == "oct" || !listed["k"].is_null() {
+            return Err(
+                "it holds a symmetric key; a shared secret belongs into `auth.jwt.secret_file`"
+                    .into(),
+            );
+        }
+        let Ok(jwk) = serde_json::from_value::<Jwk>(listed.clone()) else {
+            continue;
+        };
+        let Some(kid) = jwk.common.key_id.clone() else {
+            continue;
+        };
+        let Some(algorithm) = algorithm(&jwk) else {
+            continue;
+        };
+        let key = DecodingKey::from_jwk(&jwk)
+            .map_err(|error| format!("its key `{kid}` cannot be read: {error}"))?;
+        if keys
+            .insert(kid.clone(), PublicKey { algorithm, key })
+            .is_some()
+        {
+            return Err(format!("two of its keys have the `kid` `{kid}`"));
+        }
+    }
+    Ok(keys)
+}
+
+/// The one algorithm that a key is for, if it is one of ours.
+fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
+    if !matches!(
+        jwk.common.public_key_use,
+        None | Some(PublicKeyUse::Signature)
+    ) {
+        return None;
+    }
+    let (algorithm, word) = match &jwk.algorithm {
+        AlgorithmParameters::RSA(key) => {
+            let modulus = URL_SAFE_NO_PAD.decode(&key.n).ok()?;
+            let is_long = modulus.iter().skip_while(|byte| **byte == 0).count() >= RSA_BYTES;
+            is_long.then_some((Algorithm::RS256, KeyAlgorithm::RS256))?
+        }
+        AlgorithmParameters::EllipticCurve(key) if key.curve == EllipticCurve::P256 => {
+            (Algorithm::ES256, KeyAlgorithm::ES256)
+        }
+        AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 => {
+            (Algorithm::EdDSA, KeyAlgorithm::EdDSA)
+        }
+        _ => return None,
+    };
+    let said = jwk.common.key_algorithm;
+    said.is_none_or(|said| said == word).then_some(algorithm)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn edwards(kid: &str) -> Value {
+        json!({ "kty": "OKP", "crv": "Ed25519", "kid": kid, "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" })
+    }
+
+    fn rsa(bytes: usize, algorithm: &str) -> Value {
+        let modulus = URL_SAFE_NO_PAD.encode(vec![0xc5; bytes]);
+        json!({ "kty": "RSA", "kid": "r", "alg": algorithm, "n": modulus, "e": "AQAB" })
+    }
+
+    fn parsed(keys: &[Value]) -> Result<Keys, String> {
+        parse(&json!({ "keys": keys }).to_string())
+    }
+
+    #[test]
+    fn a_key_decides_its_algorithm() {
+        let keys = parsed(&[edwards("e"), rsa(256, "RS256")]).expect("keys");
+        assert_eq!(keys["e"].algorithm, Algorithm::EdDSA);
+        assert_eq!(keys["r"].algorithm, Algorithm::RS256);
+    }
+
+    #[test]
+    fn keys_of_other_kinds_are_left_out() {
+        let mut encrypts = edwards("a");
+        encrypts["use"] = json!("enc");
+        let mut nameless = edwards("b");
+        nameless["kid"] = Value::Null;
+        let strange = json!({ "kty": "strange", "kid": "s" });
+        for key in [
+            rsa(128, "RS256"),
+            rsa(256, "RS512"),
+            rsa(256, "PS256"),
+            encrypts,
+            nameless,
+            strange,
+        ] {
+            assert!(
+                parsed(std::slice::from_ref(&key)).expect("keys").is_empty(),
+                "{key}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_a_mistake_is_refused_whole() {
+        let secret = json!({ "kty": "oct", "kid": "o", "k": "c2VjcmV0" });
+        for (keys, words) in [
+            (vec![edwards("e"), secret], "symmetric"),
+            (vec![edwards("e"), edwards("e")], "two of its keys"),
+        ] {
+            let refused = parsed(&keys).err().expect("refused");
+            assert!(refused.contains(words), "{refused}");
+        }
+        assert!(parse("{").is_err());
+        assert!(parse("[]").is_err());
+    }
+}

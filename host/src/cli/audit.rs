@@ -1,0 +1,304 @@
+//! `notehost audit`: which calls were made, by whom, and what came of them. Reads the records only, so it works beside
+//! a running server and without one.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::call::print_json;
+use super::failure::Failure;
+use super::options::{self, Common};
+use super::records;
+use super::terminal::Terminal;
+use crate::audit::{Filter, Row, after, latest, latest_number};
+use crate::config::nearest;
+use crate::database::Database;
+use crate::dispatch::CODES;
+use crate::when::{self, Moment, moment};
+
+/// How many calls are shown, where nobody says.
+const USUAL: u32 = 50;
+/// How many are read from the records at once.
+const PAGE: u32 = 1000;
+/// How often new calls are looked for.
+const POLL: Duration = Duration::from_millis(200);
+/// The columns of the table.
+const COLUMNS: [&str; 8] = [
+    "time", "caller", "via", "action", "outcome", "ms", "bytes", "paths",
+];
+/// How many paths a line names.
+const MOST_PATHS: usize = 3;
+
+/// See which calls were made.
+///
+/// A table on a terminal, the newest last; one JSON object per line in a pipe. Moments are how long ago (`2h`, `7d`) or
+/// UTC (`2026-11-01`, `2026-11-01T12:30`).
+#[derive(Debug, Args)]
+pub(super) struct Audit {
+    #[command(flatten)]
+    wanted: Wanted,
+    /// At most so many, the latest [50; with --export all]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// Go on with new calls until Ctrl-C
+    #[arg(long, conflicts_with = "export")]
+    follow: bool,
+    /// Write JSON lines into this file; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
+    /// Print JSON lines also on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Which calls.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct Wanted {
+    /// Only by this caller
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
+    /// Only through stdio, http or cli
+    #[arg(long, value_name = "T", value_parser = ["stdio", "http", "cli"])]
+    transport: Option<String>,
+    /// Only of this domain
+    #[arg(long, value_name = "D")]
+    domain: Option<String>,
+    /// Only this action: `read` or `document.read`
+    #[arg(long, value_name = "A")]
+    action: Option<String>,
+    /// Only on the vault of this id
+    #[arg(long, value_name = "ID")]
+    vault: Option<String>,
+    /// Only what touched this note, or notes in this folder
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// Only with this outcome: ok, failed, or an error code
+    #[arg(long, value_name = "CODE", value_parser = outcome)]
+    outcome: Option<String>,
+    /// Only calls since then
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    since: Option<Moment>,
+    /// Only calls before then
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    until: Option<Moment>,
+}
+
+impl Wanted {
+    pub(super) fn filter(self) -> Filter {
+        let (domain, action) = match self.action {
+            Some(action) => match action.split_once('.') {
+                Some((domain, action)) => (Some(domain.to_owned()), Some(action.to_owned())),
+                None => (self.domain, Some(action)),
+            },
+            None => (self.domain, None),
+        };
+        Filter {
+            caller: self.caller,
+            transport: self.transport,
+            domain,
+            action,
+            vault: self.vault,
+            path: self.path,
+            outcome: self.outcome,
+            since: self.since.map(|moment| moment.0),
+            until: self.until.map(|moment| moment.0),
+            before: None,
+        }
+    }
+}
+
+fn outcome(word: &str) -> Result<String, String> {
+    let words = || ["ok", "failed", "cancelled"].into_iter().chain(CODES);
+    if words().any(|known| known == word) {
+        return Ok(word.to_owned());
+    }
+    Err(match nearest(word, words()) {
+        Some(near) => format!("no such outcome; did you mean `{near}`?"),
+        None => format!(
+            "no such outcome: expected ok, failed, cancelled or one of {}",
+            CODES.join(", ")
+        ),
+    })
+}
+
+impl Audit {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let (_, database) = records::open(self.common)?;
+        let filter = self.wanted.filter();
+        if let Some(file) = &self.export {
+            return export(&database, &filter, file, self.limit);
+        }
+        let terminal = Terminal::stdout();
+        let as_json = self.json_output || !terminal.is_terminal();
+        // Asked for first, so that nothing is missed between showing and following.
+        let mut last = latest_number(&database)?;
+        let rows = latest(&database, &filter, self.limit.unwrap_or(USUAL))?;
+        last = rows.last().map_or(last, |row| row.number.max(last));
+        if as_json {
+            if write_lines(&mut io::stdout().lock(), &rows).is_err() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        } else if rows.is_empty() && !self.follow {
+            terminal.print(&format!("{}\n", terminal.faint("no calls")));
+        } else if self.follow {
+            terminal.print(&line(&terminal, &COLUMNS.map(str::to_owned)));
+            rows.iter()
+                .for_each(|row| terminal.print(&line(&terminal, &cells(row))));
+        } else {
+            terminal.print(&terminal.table(&COLUMNS, rows.iter().map(|row| cells(row).to_vec())));
+        }
+        if self.follow {
+            options::block_on(async {
+                tokio::select! {
+                    followed = follow(&database, &filter, last, as_json) => followed,
+                    _ = tokio::signal::ctrl_c() => Ok(()),
+                }
+            })??;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Print calls as they come, those of other processes too, until nobody reads any more.
+async fn follow(
+    database: &Database,
+    filter: &Filter,
+    mut last: i64,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let terminal = Terminal::stdout();
+    loop {
+        let rows = after(database, filter, last, PAGE)?;
+        last = rows.last().map_or(last, |row| row.number);
+        let printed = if as_json {
+            write_lines(&mut io::stdout().lock(), &rows)
+        } else {
+            let lines: String = rows
+                .iter()
+                .map(|row| line(&terminal, &cells(row)))
+                .collect();
+            io::stdout().write_all(lines.as_bytes())
+        };
+        if printed.is_err() {
+            return Ok(());
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+fn export(
+    database: &Database,
+    filter: &Filter,
+    file: &Path,
+    limit: Option<u32>,
+) -> Result<ExitCode, Failure> {
+    let failed =
+        |error: io::Error| Failure::call(format!("cannot write `{}`: {error}", file.display()));
+    let is_stdout = file == Path::new("-");
+    let mut output: Box<dyn Write> = if is_stdout {
+        Box::new(io::stdout().lock())
+    } else {
+        // Who calls what is nobody else's affair.
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        Box::new(BufWriter::new(options.open(file).map_err(failed)?))
+    };
+    let mut count = 0;
+    if let Some(limit) = limit {
+        let rows = latest(database, filter, limit)?;
+        count = rows.len();
+        write_lines(&mut output, &rows).map_err(failed)?;
+    } else {
+        let mut last = 0;
+        loop {
+            let rows = after(database, filter, last, PAGE)?;
+            let Some(row) = rows.last() else { break };
+            last = row.number;
+            count += rows.len();
+            write_lines(&mut output, &rows).map_err(failed)?;
+        }
+    }
+    output.flush().map_err(failed)?;
+    drop(output);
+    if !is_stdout {
+        print_json(&Terminal::stdout(), json!({ "file": file, "calls": count }));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_lines(output: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+    for row in rows {
+        writeln!(output, "{}", json_row(row))?;
+    }
+    output.flush()
+}
+
+/// A row for programs, its time as everybody reads it.
+fn json_row(row: &Row) -> Value {
+    let mut value = serde_json::to_value(row).unwrap_or_default();
+    value["time"] = when::iso(row.time).into();
+    value
+}
+
+fn cells(row: &Row) -> [String; 8] {
+    let bytes = match (row.bytes_added, row.bytes_removed) {
+        (0, 0) => String::new(),
+        (added, 0) => format!("+{added}"),
+        (0, removed) => format!("−{removed}"),
+        (added, removed) => format!("+{added} −{removed}"),
+    };
+    let mut paths = row
+        .paths
+        .iter()
+        .take(MOST_PATHS)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if row.paths.len() > MOST_PATHS {
+        paths.push_str(&format!(" and {} more", row.paths.len() - MOST_PATHS));
+    }
+    [
+        when::shown(row.time),
+        row.caller.clone(),
+        row.transport.clone(),
+        format!("{}.{}", row.domain, row.action),
+        row.outcome.clone(),
+        format!("{:.1}", row.microseconds as f64 / 1000.0),
+        bytes,
+        paths,
+    ]
+}
+
+/// A line of a table that has no end, and so cannot fit its columns to it.
+fn line(terminal: &Terminal, cells: &[String; 8]) -> String {
+    let [time, caller, via, action, outcome, ms, bytes, paths] = cells;
+    let text = format!(
+        "{time:<19}  {caller:<12}  {via:<5}  {action:<24}  {outcome:<21}  {ms:>8}  {bytes:>12}  {paths}"
+    );
+    let text = terminal.safe(&text).replace('\n', " ");
+    let coloured = match outcome.as_str() {
+        "ok" | "outcome" => text,
+        _ => terminal.warning(&text),
+    };
+    format!("{coloured}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_that_nobody_knows_is_refused_with_the_nearest() {
+        assert_eq!(outcome("ok").as_deref(), Ok("ok"));
+        assert_eq!(outcome("throttled").as_deref(), Ok("throttled"));
+        assert!(outcome("throtled").is_err_and(|told| told.contains("`throttled`")));
+    }
+}

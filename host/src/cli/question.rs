@@ -1,0 +1,71 @@
+//! The question at the terminal: what a call would do, as a diff, and y or N.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use serde_json::{Map, Value};
+
+use super::records::coloured_diff;
+use super::terminal::Terminal;
+use crate::auth::Caller;
+use crate::dispatch::{self, CallError, Host, Reply, Request};
+
+/// Make a call; where it needs a person's word and one sits here, ask.
+pub(super) async fn call(
+    host: &Host,
+    caller: &Caller,
+    request: Request,
+) -> Result<Reply, CallError> {
+    let outcome = dispatch::call(host, caller, request.clone()).await;
+    let Err(error) = &outcome else {
+        return outcome;
+    };
+    let Some(details) = question(error) else {
+        return outcome;
+    };
+    let terminal = Terminal::stderr();
+    if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
+        return outcome;
+    }
+    let said = |name: &str| {
+        details
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let (id, yes) = (
+        said("approval"),
+        ask(&terminal, said("summary"), said("diff")),
+    );
+    if let Err(error) = host
+        .approvals()
+        .decide(id, yes, "the person at the terminal")
+    {
+        return Err(CallError::new("approval_invalid", error.to_string()));
+    }
+    if !yes {
+        return Err(CallError::new(
+            "approval_invalid",
+            "you declined; nothing was changed",
+        ));
+    }
+    let mut again = request;
+    again.arguments.insert("approval".into(), id.into());
+    dispatch::call(host, caller, again).await
+}
+
+fn question(error: &CallError) -> Option<&Map<String, Value>> {
+    let details = error.details.as_ref()?.as_object()?;
+    (error.code == "confirmation_required").then_some(details)
+}
+
+fn ask(terminal: &Terminal, summary: &str, diff: &str) -> bool {
+    let mut shown = coloured_diff(terminal, diff);
+    shown.push_str(&format!("{}\n", terminal.safe(summary)));
+    terminal.print(&shown);
+    // Where nobody sees the question nobody answers it.
+    let _ = write!(std::io::stderr(), "{} [y/N] ", terminal.strong("Do it?"));
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    let answered = std::io::stdin().lock().read_line(&mut answer).is_ok();
+    answered && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+}

@@ -1,0 +1,350 @@
+//! `notehost token`: make, list and revoke tokens for HTTP callers. A server that runs with the same state folder knows
+//! of it at once.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::call::print_json;
+use super::failure::Failure;
+use super::logging;
+use super::options::{self, Common};
+use super::terminal::Terminal;
+use crate::auth::{self, NewToken, Scopes, TokenError, Tokens};
+use crate::config::{CallerPermissions, Loaded, nearest};
+use crate::database::{Database, now_ms};
+use crate::vault::Tier;
+use crate::when;
+
+/// Make, list and revoke tokens for HTTP callers.
+#[derive(Debug, Args)]
+pub(super) struct Token {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a token; it is printed once and cannot be shown again
+    New(New),
+    /// List the tokens: what they may do, when they were last used, whether they hold
+    List(List),
+    /// Revoke a token: from then on it does not hold, also where a server runs
+    Revoke(Revoke),
+}
+
+#[derive(Debug, Args)]
+struct New {
+    /// The caller's name, which the config and the records know it by
+    #[arg(long, value_name = "NAME")]
+    name: String,
+    /// What it may do at all: read, write, delete, admin; for one domain `document:write`
+    #[arg(long, value_name = "LIST", default_value = "read")]
+    scopes: Scopes,
+    /// Only this vault, by its id; can be given several times [all]
+    #[arg(long, value_name = "ID")]
+    vault: Vec<String>,
+    /// Its tier in a notebook, instead of the config's: none, r, rw or rwd; can be given several times
+    #[arg(long, value_name = "NOTEBOOK=TIER", value_parser = permission)]
+    permission: Vec<(String, Tier)>,
+    /// How long it holds, such as 12h, 30d or 8w [until it is revoked]
+    #[arg(long, value_name = "TIME", value_parser = lifetime)]
+    ttl: Option<Duration>,
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct Revoke {
+    /// The token's name
+    name: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Token {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        match self.command {
+            Command::New(command) => command.run(),
+            Command::List(command) => command.run(),
+            Command::Revoke(command) => command.run(),
+        }
+    }
+}
+
+impl New {
+    fn run(self) -> Result<ExitCode, Failure> {
+        if self.scopes.is_empty() {
+            return Err(Failure::usage("`--scopes` names nothing")
+                .with_hint("say for example `--scopes read,write`"));
+        }
+        let (loaded, tokens) = open(self.common)?;
+        check_vaults(&loaded, &self.vault)?;
+        let mut notebooks = BTreeMap::new();
+        for (notebook, tier) in self.permission {
+            if notebooks.insert(notebook.clone(), tier).is_some() {
+                return Err(Failure::usage(format!(
+                    "`--permission` names `{notebook}` twice"
+                )));
+            }
+        }
+        let now = now_ms();
+        let new = NewToken {
+            name: self.name,
+            scopes: self.scopes,
+            vaults: (!self.vault.is_empty()).then_some(self.vault),
+            permissions: (!notebooks.is_empty()).then(|| CallerPermissions {
+                notebooks,
+                ..CallerPermissions::default()
+            }),
+            expires: self
+                .ttl
+                .map(|ttl| now.saturating_add(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX))),
+        };
+        let secret = tokens.make(&new)?;
+        let terminal = Terminal::stdout();
+        if self.json_output || !terminal.is_terminal() {
+            let made = auth::Token {
+                made: new,
+                created: now,
+                last_used: None,
+                revoked: None,
+            };
+            let mut told = json_of(&made, now);
+            told["token"] = json!(secret);
+            print_json(&terminal, told);
+        } else {
+            terminal.print(&format!(
+                "{}\n{}\n",
+                terminal.good(&secret),
+                terminal.faint("This is the only time that it is shown. Clients send it as `Authorization: Bearer …`."),
+            ));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl List {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let (_, tokens) = open(self.common)?;
+        let (tokens, now) = (tokens.list()?, now_ms());
+        let terminal = Terminal::stdout();
+        if self.json_output || !terminal.is_terminal() {
+            let items: Vec<Value> = tokens.iter().map(|token| json_of(token, now)).collect();
+            print_json(&terminal, json!({ "items": items }));
+        } else if tokens.is_empty() {
+            terminal.print("There are no tokens. `notehost token new --name NAME` makes one.\n");
+        } else {
+            terminal.print(&table(&terminal, &tokens, now));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Revoke {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let (_, tokens) = open(self.common)?;
+        match tokens.revoke(&self.name) {
+            Ok(()) => {
+                Terminal::stderr().print(&format!("The token `{}` no longer holds.\n", self.name));
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(error @ TokenError::Unknown(_)) => {
+                let listed = tokens.list()?;
+                let names = listed.iter().map(|token| token.made.name.as_str());
+                let hint = match nearest(&self.name, names) {
+                    Some(name) => format!("did you mean `{name}`?"),
+                    None => "`notehost token list` shows those that there are".to_owned(),
+                };
+                Err(Failure::usage(error.to_string()).with_hint(hint))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl From<TokenError> for Failure {
+    fn from(error: TokenError) -> Self {
+        let words = error.to_string();
+        match error {
+            TokenError::NameTaken(_) => Failure::usage(words).with_hint(
+                "choose another name; a name is not used again, also not after it was revoked",
+            ),
+            TokenError::BadName(_) | TokenError::Unknown(_) => Failure::usage(words),
+            TokenError::Random(_) | TokenError::Database(_) => Failure::start(words),
+        }
+    }
+}
+
+fn open(common: Common) -> Result<(Loaded, Tokens), Failure> {
+    let loaded = options::load(common.given())?;
+    logging::start(&loaded.running, "warn")?;
+    let database = Database::open(&loaded.running.state)?;
+    Ok((loaded, Tokens::new(Arc::new(database))))
+}
+
+/// A vault that no config knows may be one that `serve` is given on its command line.
+fn check_vaults(loaded: &Loaded, ids: &[String]) -> Result<(), Failure> {
+    let known: Vec<&str> = loaded
+        .settings
+        .vaults
+        .iter()
+        .map(|vault| vault.id.as_str())
+        .collect();
+    match ids.iter().find(|id| !known.contains(&id.as_str())) {
+        Some(id) if !known.is_empty() => Err(Failure::usage(format!("there is no vault `{id}`"))
+            .with_hint(format!("the config has {}", known.join(", ")))),
+        _ => Ok(()),
+    }
+}
+
+fn permission(text: &str) -> Result<(String, Tier), String> {
+    let (notebook, tier) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` is no permission: expected for example `Work=rw`"))?;
+    if notebook.is_empty() || notebook.contains(['/', '\\']) {
+        return Err(format!(
+            "`{notebook}` is no notebook: expected the name of a top-level folder, or `.` for notes in the root"
+        ));
+    }
+    let tier = tier.parse::<Tier>().map_err(|error| error.to_string())?;
+    Ok((notebook.to_owned(), tier))
+}
+
+fn lifetime(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!(
+            "`{text}` is no time: expected a number and s, m, h, d or w, such as `12h` or `30d`"
+        )
+    };
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds: u64 = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 60 * 60,
+        'd' => 24 * 60 * 60,
+        'w' => 7 * 24 * 60 * 60,
+        _ => return Err(wrong()),
+    };
+    let number: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    match number {
+        0 => Err(wrong()),
+        _ => Ok(Duration::from_secs(u64::from(number) * seconds)),
+    }
+}
+
+/// Whether a token holds, in a word.
+fn state(token: &auth::Token, now: i64) -> &'static str {
+    match (token.revoked, token.made.expires) {
+        (Some(_), _) => "revoked",
+        (None, Some(expires)) if expires <= now => "expired",
+        _ => "active",
+    }
+}
+
+fn json_of(token: &auth::Token, now: i64) -> Value {
+    let made = &token.made;
+    let permissions = made.permissions.as_ref();
+    json!({
+        "name": made.name,
+        "state": state(token, now),
+        "scopes": made.scopes.words(),
+        "vaults": made.vaults,
+        "permissions": permissions.map(|permissions| &permissions.notebooks),
+        "created": when::iso(token.created),
+        "expires": made.expires.map(when::iso),
+        "last_used": token.last_used.map(when::iso),
+        "revoked": token.revoked.map(when::iso),
+    })
+}
+
+fn table(terminal: &Terminal, tokens: &[auth::Token], now: i64) -> String {
+    let rows = tokens.iter().map(|token| {
+        let made = &token.made;
+        let permissions = made.permissions.as_ref().map(|permissions| {
+            let notebooks = permissions.notebooks.iter();
+            let words: Vec<String> = notebooks
+                .map(|(notebook, tier)| format!("{notebook}={tier}"))
+                .collect();
+            words.join(" ")
+        });
+        vec![
+            made.name.clone(),
+            state(token, now).to_owned(),
+            made.scopes.to_string(),
+            made.vaults
+                .as_ref()
+                .map_or_else(|| "all".to_owned(), |vaults| vaults.join(" ")),
+            permissions.unwrap_or_default(),
+            when::ago(token.created, now),
+            token
+                .last_used
+                .map_or_else(|| "never".to_owned(), |time| when::ago(time, now)),
+            made.expires
+                .map_or_else(|| "never".to_owned(), |time| when::ago(time, now)),
+        ]
+    });
+    terminal.table(
+        &[
+            "name",
+            "state",
+            "scopes",
+            "vaults",
+            "permissions",
+            "made",
+            "last used",
+            "expires",
+        ],
+        rows,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetimes_are_numbers_with_a_unit() {
+        assert_eq!(lifetime("12h"), Ok(Duration::from_secs(43_200)));
+        assert_eq!(lifetime("30d"), Ok(Duration::from_secs(2_592_000)));
+        for wrong in [
+            "",
+            "d",
+            "12",
+            "0d",
+            "-1d",
+            "1.5h",
+            "30 d",
+            "5y",
+            "9999999999d",
+            "3ä",
+        ] {
+            assert!(lifetime(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn permissions_name_a_notebook_and_a_tier() {
+        assert_eq!(permission("Work=rw"), Ok(("Work".into(), Tier::Write)));
+        assert_eq!(permission(".=none"), Ok((".".into(), Tier::None)));
+        for wrong in ["Work", "=rw", "Work=", "Work=x", "Work/Sub=r"] {
+            assert!(permission(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Settings that change while Notehost runs: where they came from, whether the file changed, and what of a change can
+//! be put in force without a restart.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use super::{ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
+
+/// What the settings of this process were loaded from. Flags and variables of the start go on winning over the file.
+#[derive(Debug)]
+pub struct Source {
+    flags: Given,
+    file: PathBuf,
+    seen: Mutex<Option<Stamp>>,
+}
+
+/// What tells one state of the file from another. Editors write a new file and rename it over the old one, or write
+/// into it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    bytes: u64,
+    inode: u64,
+}
+
+impl Source {
+    pub(super) fn new(flags: Given, file: PathBuf) -> Source {
+        let file = std::path::absolute(&file).unwrap_or(file);
+        let flags = Given {
+            // A file that goes away is a problem to be told; another one must not take its place.
+            config: Some(file.clone()),
+            ..flags
+        };
+        let source = Source {
+            flags,
+            seen: Mutex::new(None),
+            file,
+        };
+        source.changed();
+        source
+    }
+
+    /// Whether the file is another than when this was last asked.
+    pub fn changed(&self) -> bool {
+        let now = self.stamp();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = *seen != now;
+        *seen = now;
+        is_new
+    }
+
+    /// Everything once more, checked.
+    pub fn load(&self) -> Result<Loaded, ConfigError> {
+        let loaded = load(self.flags.clone(), &|name| std::env::var_os(name))?;
+        loaded.check()?;
+        Ok(loaded)
+    }
+
+    /// Change the file, if what it says then makes sense.
+    pub fn edit(
+        &self,
+        change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
+    ) -> Result<(), ConfigError> {
+        let mut edit = Edit::open(&self.file, false)?;
+        change(&mut edit)?;
+        edit.save(&self.flags)
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let found = std::fs::metadata(&self.file).ok()?;
+        #[cfg(unix)]
+        let inode = std::os::unix::fs::MetadataExt::ino(&found);
+        #[cfg(not(unix))]
+        let inode = 0;
+        Some(Stamp {
+            modified: found.modified().ok(),
+            bytes: found.len(),
+            inode,
+        })
+    }
+}
+
+/// What can be put in force of `wanted` while `running` is, and the keys that wait for a restart.
+pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'static str>) {
+    let mut waiting = Vec::new();
+    let mut keep = |key: &'static str, is_other: bool| {
+        if is_other {
+            waiting.push(key);
+        }
+    };
+    let places = |settings: &Settings| -> Vec<(String, PathBuf)> {
+        let vaults = settings.vaults.iter();
+        vaults
+            .map(|vault| (vault.id.clone(), vault.path.clone()))
+            .collect()
+    };
+    keep("vaults", places(running) != places(&wanted));
+    keep("history", differ(&running.history, &wanted.history));
+    keep("auth", differ(&running.auth, &wanted.auth));
+    keep("http", differ(&running.http, &wanted.http));
+    keep("telemetry", differ(&running.telemetry, &wanted.telemetry));
+    keep("tool_surface", running.surface != wanted.surface);
+    let (old, new) = (&running.limits, &wanted.limits);
+    keep(
+        "limits.concurrent_calls",
+        old.concurrent_calls != new.concurrent_calls,
+    );
+    keep("limits.memory_bytes", old.memory_bytes != new.memory_bytes);
+
+    // The vaults that are open stay so; the switch of each is the new one.
+    let switched = |vault: &VaultEntry| {
+        let found = wanted.vaults.iter().find(|other| other.id == vault.id);
+        VaultEntry {
+            read_only: found.map_or(vault.read_only, |found| found.read_only),
+            ..vault.clone()
+        }
+    };
+    wanted.vaults = running.vaults.iter().map(switched).collect();
+    wanted.history = running.history.clone();
+    wanted.auth = running.auth.clone();
+    wanted.http = running.http.clone();
+    wanted.telemetry = running.telemetry.clone();
+    wanted.surface = running.surface;
+    wanted.limits.concurrent_calls = running.limits.concurrent_calls;
+    wanted.limits.memory_bytes = running.limits.memory_bytes;
+    (wanted, waiting)
+}
+
+/// Whether two parts of the settings say something else.
+fn differ<T: Serialize>(one: &T, other: &T) -> bool {
+    serde_json::to_value(one).ok() != serde_json::to_value(other).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(toml: &str) -> Settings {
+        toml::from_str(toml).expect("settings")
+    }
+
+    #[test]
+    fn what_is_opened_at_the_start_waits_and_the_rest_does_not() {
+        let running = settings("[[vaults]]\nid = 'a'\npath = '/a'\n");
+        let wanted = settings(
+            "read_only = true\ntool_surface = 'flat'\n[[vaults]]\nid = 'a'\npath = '/b'\nread_only = true\n[auth]\nmode = \
+             'token'\n[limits]\ncall_ms = 5\nmemory_bytes = 1\n[rates]\nread = 1\n",
+        );
+        let (now, waiting) = in_force(&running, wanted);
+        assert_eq!(
+            waiting,
+            ["vaults", "auth", "tool_surface", "limits.memory_bytes"]
+        );
+        assert!(now.read_only && now.vaults[0].read_only);
+        assert_eq!(now.vaults[0].path, PathBuf::from("/a"));
+        assert_eq!((now.limits.call_ms, now.rates.read), (5, 1));
+        assert_eq!(now.limits.memory_bytes, running.limits.memory_bytes);
+    }
+
+    #[test]
+    fn a_file_that_is_written_or_replaced_has_changed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, other) = (folder.path().join("n.toml"), folder.path().join("new"));
+        std::fs::write(&file, "").expect("a file");
+        let source = Source::new(Given::default(), file.clone());
+        assert!(!source.changed());
+        std::fs::write(&file, "read_only = true").expect("a file");
+        assert!(source.changed() && !source.changed());
+        std::fs::write(&other, "read_only = true").expect("a file");
+        let time = std::fs::metadata(&file)
+            .and_then(|found| found.modified())
+            .expect("a time");
+        std::fs::File::options()
+            .write(true)
+            .open(&other)
+            .and_then(|open| open.set_modified(time))
+            .expect("a time");
+        std::fs::rename(&other, &file).expect("renamed");
+        assert!(source.changed(), "same time and length, another file");
+        std::fs::remove_file(&file).expect("removed");
+        assert!(source.changed());
+    }
+}

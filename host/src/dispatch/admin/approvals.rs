@@ -1,0 +1,56 @@
+//! What waits for a person, and what the person says.
+
+use serde_json::json;
+
+use super::super::{CallError, Host};
+use super::Answer;
+use crate::auth::Caller;
+use crate::policy::{Approval, ApprovalError};
+
+pub(super) fn list(host: &Host, with_decided: bool) -> Result<Answer, CallError> {
+    let approvals = host.approvals().list(with_decided).map_err(refused)?;
+    let lines: Vec<String> = approvals.iter().map(line).collect();
+    let text = match lines.is_empty() {
+        true => "nothing waits for a person".to_owned(),
+        false => lines.join("\n"),
+    };
+    Ok((text, json!({ "items": approvals })))
+}
+
+pub(super) fn decide(
+    host: &Host,
+    caller: &Caller,
+    id: &str,
+    yes: bool,
+) -> Result<Answer, CallError> {
+    let approval = host.approvals().get(id).map_err(refused)?;
+    // A model must not be able to wave its own calls through.
+    if yes && approval.caller == caller.name() {
+        return Err(refused(ApprovalError::Own(id.to_owned())));
+    }
+    let decided = host
+        .approvals()
+        .decide(id, yes, caller.name())
+        .map_err(refused)?;
+    Ok((line(&decided), json!({ "approval": decided })))
+}
+
+fn line(approval: &Approval) -> String {
+    format!(
+        "{} ({}) for {}: {}",
+        approval.id,
+        approval.state.word(),
+        approval.caller,
+        approval.summary
+    )
+}
+
+fn refused(error: ApprovalError) -> CallError {
+    let code = match &error {
+        ApprovalError::Unknown(_) => "not_found",
+        ApprovalError::Database(_) => "unavailable",
+        ApprovalError::Own(_) => "forbidden",
+        _ => "approval_invalid",
+    };
+    CallError::new(code, error.to_string())
+}

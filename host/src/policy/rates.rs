@@ -1,0 +1,191 @@
+//! How many calls a caller may make: a bucket per caller and effect that fills at an even pace. What is left in the
+//! buckets outlives a restart, so that restarting is no way around them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::params;
+
+use crate::config::RateSettings;
+use crate::database::{Database, DatabaseError, now_ms};
+use crate::vault::Effect;
+
+/// Where what is left in the buckets is kept.
+pub const RATES_TABLE: &str = "
+CREATE TABLE IF NOT EXISTS rates (
+    caller TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    tokens REAL NOT NULL,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (caller, effect)
+) STRICT;";
+
+/// How often what is left is written down.
+const WRITE_EVERY_MS: i64 = 5_000;
+/// A bucket that nobody used for so long is full again, whatever its pace.
+const FORGOTTEN_MS: i64 = 60 * 60 * 1000;
+
+/// What every caller has left.
+pub struct Rates {
+    database: Arc<Database>,
+    buckets: Mutex<Buckets>,
+}
+
+#[derive(Default)]
+struct Buckets {
+    by_caller: HashMap<(String, &'static str), Bucket>,
+    written: i64,
+}
+
+#[derive(Clone, Copy)]
+struct Bucket {
+    tokens: f64,
+    time: i64,
+}
+
+impl Rates {
+    /// The buckets as they were left.
+    pub fn open(database: Arc<Database>) -> Result<Rates, DatabaseError> {
+        let kept = database.with(|connection| {
+            let mut statement =
+                connection.prepare("SELECT caller, effect, tokens, time FROM rates")?;
+            let rows = statement.query_map([], |row| {
+                let effect: String = row.get(1)?;
+                Ok((row.get(0)?, effect, row.get(2)?, row.get(3)?))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<(String, String, f64, i64)>>>()
+        })?;
+        let by_caller = kept
+            .into_iter()
+            .filter_map(|(caller, effect, tokens, time)| {
+                let effect = [Effect::Read, Effect::Write, Effect::Delete]
+                    .into_iter()
+                    .find(|known| known.word() == effect)?;
+                Some(((caller, effect.word()), Bucket { tokens, time }))
+            })
+            .collect();
+        Ok(Rates {
+            database,
+            buckets: Mutex::new(Buckets {
+                by_caller,
+                written: now_ms(),
+            }),
+        })
+    }
+
+    /// Take one call out of a caller's bucket, or tell after how many milliseconds there is one.
+    pub fn take(&self, caller: &str, effect: Effect, settings: &RateSettings) -> Result<(), u64> {
+        let per_minute = match effect {
+            Effect::Read => settings.read,
+            Effect::Write => settings.write,
+            Effect::Delete => settings.delete,
+        };
+        if per_minute == 0 {
+            return Ok(());
+        }
+        let pace = f64::from(per_minute) / 60_000.0;
+        let most = (pace * 1000.0 * f64::from(settings.burst_seconds)).max(1.0);
+        let now = now_ms();
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets
+            .by_caller
+            .entry((caller.to_owned(), effect.word()))
+            .or_insert(Bucket {
+                tokens: most,
+                time: now,
+            });
+        // A clock that was set back neither fills nor empties anything.
+        let passed = (now - bucket.time).max(0) as f64;
+        bucket.tokens = (bucket.tokens + passed * pace).min(most);
+        bucket.time = now;
+        let taken = if bucket.tokens >= 1.0 {
+            bucket.tokens -= 1.0;
+            Ok(())
+        } else {
+            Err(((1.0 - bucket.tokens) / pace).ceil() as u64)
+        };
+        if now - buckets.written >= WRITE_EVERY_MS {
+            buckets.written = now;
+            buckets
+                .by_caller
+                .retain(|_, bucket| now - bucket.time < FORGOTTEN_MS);
+            self.write(&buckets);
+        }
+        taken
+    }
+
+    /// How many calls a caller could make now, by effect.
+    pub fn left(&self, caller: &str, effect: Effect) -> Option<u64> {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.word()))?;
+        Some(bucket.tokens.max(0.0) as u64)
+    }
+
+    fn write(&self, buckets: &Buckets) {
+        let written = self.database.with(|connection| {
+            let transaction = connection.transaction()?;
+            transaction.execute("DELETE FROM rates", [])?;
+            for ((caller, effect), bucket) in &buckets.by_caller {
+                transaction.execute(
+                    "INSERT INTO rates VALUES (?1, ?2, ?3, ?4)",
+                    params![caller, effect, bucket.tokens, bucket.time],
+                )?;
+            }
+            transaction.commit()
+        });
+        if let Err(error) = written {
+            tracing::warn!("what callers have left could not be written down: {error}");
+        }
+    }
+}
+
+impl Drop for Rates {
+    fn drop(&mut self) {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        self.write(&buckets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_runs_dry_and_a_restart_does_not_fill_it() {
+        let state = tempfile::tempdir().expect("a folder");
+        let settings = RateSettings {
+            delete: 6,
+            burst_seconds: 30,
+            ..RateSettings::default()
+        };
+        let open = || {
+            let database = Arc::new(Database::open(state.path()).expect("records"));
+            Rates::open(database).expect("rates")
+        };
+        let rates = open();
+        for _ in 0..3 {
+            rates
+                .take("phone", Effect::Delete, &settings)
+                .expect("one left");
+        }
+        let wait = rates
+            .take("phone", Effect::Delete, &settings)
+            .expect_err("none left");
+        assert!((1..=10_000).contains(&wait), "{wait}");
+        rates
+            .take("other", Effect::Delete, &settings)
+            .expect("its own bucket");
+        rates
+            .take("phone", Effect::Read, &settings)
+            .expect("its own bucket");
+        drop(rates);
+        assert!(open().take("phone", Effect::Delete, &settings).is_err());
+        let unlimited = RateSettings {
+            delete: 0,
+            ..settings
+        };
+        open()
+            .take("phone", Effect::Delete, &unlimited)
+            .expect("unlimited");
+    }
+}

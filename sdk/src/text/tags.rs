@@ -1,0 +1,162 @@
+//! The tags of a note, by Obsidian's rules: `#project/alpha` in prose, and the properties `tags` and `tag`.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::{frontmatter, lines, links};
+
+/// One tag of a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag {
+    /// Its name, without `#`: `project/alpha`.
+    pub name: String,
+    /// The line of the file, from 1; for a property the line on which the frontmatter begins.
+    pub line: usize,
+    /// Where it is written, with its `#`; nothing for a property.
+    pub range: Option<Range<usize>>,
+}
+
+/// The tags of a note: those of its properties, then those of its prose in their order. One that stands several times is
+/// told each time.
+pub fn tags(note: &str) -> Vec<Tag> {
+    let mut tags = of_properties(note);
+    let mut counted = 0;
+    let mut line = 1;
+    for at in links::hashes(note) {
+        let Some(length) = length_at(note, at) else {
+            continue;
+        };
+        line += memchr::memchr_iter(b'\n', &note.as_bytes()[counted..at]).count();
+        counted = at;
+        tags.push(Tag {
+            name: note[at + 1..at + length].to_owned(),
+            line,
+            range: Some(at..at + length),
+        });
+    }
+    tags
+}
+
+/// Whether a text can be a tag's name: letters, digits, `_`, `-`, and `/` between its parts; not only digits.
+pub fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.chars().all(belongs)
+        && name
+            .chars()
+            .any(|letter| !letter.is_ascii_digit() && letter != '/')
+        && name.split('/').all(|part| !part.is_empty())
+}
+
+/// How long the tag is that begins with the `#` at a place, if one does.
+fn length_at(note: &str, at: usize) -> Option<usize> {
+    let is_apart = note[..at]
+        .chars()
+        .next_back()
+        .is_none_or(char::is_whitespace);
+    let rest = &note[at + 1..];
+    let end = rest.find(|letter| !belongs(letter)).unwrap_or(rest.len());
+    let name = rest[..end].trim_end_matches('/');
+    (is_apart && is_name(name)).then_some(1 + name.len())
+}
+
+fn belongs(letter: char) -> bool {
+    match letter {
+        '_' | '-' | '/' => true,
+        letter if letter.is_ascii() => letter.is_ascii_alphanumeric(),
+        // Obsidian takes everything else that is no space and no punctuation, also emoji and what joins them.
+        letter => {
+            !letter.is_whitespace()
+                && !letter.is_control()
+                && !matches!(letter, '\u{2000}'..='\u{200c}' | '\u{200e}'..='\u{206f}' | '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff0f}')
+        }
+    }
+}
+
+/// What the properties say. A frontmatter that cannot be read has no tags.
+fn of_properties(note: &str) -> Vec<Tag> {
+    let Some(found) = frontmatter::locate(note) else {
+        return Vec::new();
+    };
+    let line = lines::line_of(note, found.block.start);
+    let properties = frontmatter::properties(note).unwrap_or_default();
+    let mut names = Vec::new();
+    for (key, value) in &properties {
+        if key.eq_ignore_ascii_case("tags") || key.eq_ignore_ascii_case("tag") {
+            collect(value, &mut names);
+        }
+    }
+    let tag = |name: String| Tag {
+        name,
+        line,
+        range: None,
+    };
+    names.into_iter().map(tag).collect()
+}
+
+fn collect(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            let parts = text.split(|letter: char| letter == ',' || letter.is_whitespace());
+            let written =
+                parts.map(|part| part.strip_prefix('#').unwrap_or(part).trim_end_matches('/'));
+            names.extend(written.filter(|name| !name.is_empty()).map(str::to_owned));
+        }
+        Value::Number(number) => names.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, names)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(note: &str) -> Vec<String> {
+        tags(note).into_iter().map(|tag| tag.name).collect()
+    }
+
+    #[test]
+    fn prose_has_tags_and_code_links_and_headings_have_none() {
+        let note = "# Heading\n\n#one and #two/three, `#code` [[#Heading]] [x](a#b) http://a/#c a#d (#e)\n\n\
+            ```\n#fence\n```\n\n%% #comment %%\n- #列表/项 #12 #1a #x/ ##y\n> #quoted\n\n| #cell | b |\n|---|---|\n| #in | c |\n";
+        assert_eq!(
+            names(note),
+            [
+                "one",
+                "two/three",
+                "列表/项",
+                "1a",
+                "x",
+                "quoted",
+                "cell",
+                "in"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_tag_knows_its_line_and_its_bytes() {
+        let note = "---\na: 1\n---\nx\n  #Ärger! #🎉\n";
+        for tag in tags(note) {
+            let range = tag.range.expect("it is in the text");
+            assert_eq!(&note[range], format!("#{}", tag.name));
+            assert_eq!(tag.line, 5);
+        }
+        assert_eq!(names(note), ["Ärger", "🎉"]);
+    }
+
+    #[test]
+    fn properties_have_tags_in_every_form() {
+        assert_eq!(
+            names("---\ntags: [a, \"#b/c\", 2024]\n---\n"),
+            ["a", "b/c", "2024"]
+        );
+        assert_eq!(
+            names("---\ntags:\n  - a\n  - b\nTag: c, d e\n---\n#f"),
+            ["a", "b", "c", "d", "e", "f"]
+        );
+        assert_eq!(names("---\ntags: [broken\n---\n#f"), ["f"]);
+        assert_eq!(names("---\nother: [a]\n---\n"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,24 @@
+//! Who may do what, seen before and recorded after: through the built program, over HTTP, stdio and the command line.
+
+mod admin;
+mod approval;
+mod attacks;
+mod audit;
+mod auth;
+mod budget;
+mod collector;
+mod confirmation;
+mod desk;
+mod door;
+mod floods;
+mod hidden;
+mod history;
+mod idempotency;
+mod matrix;
+mod paths;
+mod permission;
+mod rates;
+mod reload;
+mod tags;
+mod telemetry;
+mod tls;

@@ -1,0 +1,235 @@
+//! The `admin` tool.
+
+use notehost::config::{CallerSettings, Confirm, Settings};
+use serde_json::{Value, json};
+
+use crate::support::client::{Client, error_code};
+use crate::support::http::{HttpClient, Server};
+use crate::support::place::Place;
+
+/// The process that started us may administer, where the config says so.
+fn with_admin(place: &Place) -> Settings {
+    let mut settings = place.settings();
+    settings.callers.insert(
+        "stdio".into(),
+        CallerSettings {
+            scopes: Some(
+                ["read", "write", "delete", "admin"]
+                    .map(str::to_owned)
+                    .into(),
+            ),
+            ..CallerSettings::default()
+        },
+    );
+    settings
+}
+
+fn desk() -> Place {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    place
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    let tools = list["tools"].as_array().expect("tools");
+    tools
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect()
+}
+
+#[test]
+fn for_others_it_is_not_there() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
+    let listed = client.ask("tools/list", json!({}));
+    assert!(!names(&listed).contains(&"admin"), "{listed}");
+    let refused = client.call("admin.components", json!({}));
+    let unknown = client.call("zzzzz.components", json!({}));
+    assert_eq!(error_code(&refused), Some("not_found"));
+    assert_eq!(
+        refused.to_string().replace("admin", "zzzzz"),
+        unknown.to_string(),
+        "it looks like a domain that nobody knows"
+    );
+    let help = client.send("resources/read", json!({"uri": "notehost://help/admin"}));
+    assert!(client.answer(help).get("error").is_some());
+}
+
+#[test]
+fn an_admin_switches_components_and_actions_while_it_runs() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
+    assert!(names(&client.ask("tools/list", json!({}))).contains(&"admin"));
+    let listed = client.call("admin.components", json!({}));
+    let items = listed["structuredContent"]["items"]
+        .as_array()
+        .expect("items");
+    assert!(
+        items
+            .iter()
+            .any(|item| item["name"] == "document" && item["enabled"] == true)
+    );
+
+    let done = client.call(
+        "admin.disable",
+        json!({"component": "document", "action": "append"}),
+    );
+    assert_eq!(error_code(&done), None, "{done}");
+    let append = json!({"path": "Plan", "text": "x"});
+    let refused = client.call("document.append", append.clone());
+    assert_eq!(error_code(&refused), Some("disabled"), "{refused}");
+    let done = client.call(
+        "admin.enable",
+        json!({"component": "document", "action": "append"}),
+    );
+    assert_eq!(error_code(&done), None, "{done}");
+    let done = client.call("document.append", append);
+    assert_eq!(error_code(&done), None, "{done}");
+    let changed = client
+        .notifications()
+        .iter()
+        .any(|told| told["method"] == "notifications/tools/list_changed");
+    assert!(changed, "{:?}", client.notifications());
+
+    for (action, arguments, code) in [
+        ("admin.disable", json!({"component": "nosuch"}), "not_found"),
+        (
+            "admin.disable",
+            json!({"component": "document", "action": "nosuch"}),
+            "not_found",
+        ),
+        (
+            "admin.grant",
+            json!({"component": "document", "read": ["**"]}),
+            "unsupported",
+        ),
+        ("admin.components", json!({"dry_run": true}), "unsupported"),
+    ] {
+        let refused = client.call(action, arguments);
+        assert_eq!(error_code(&refused), Some(code), "{refused}");
+    }
+}
+
+#[test]
+fn an_admin_sets_permissions_and_they_hold_at_once() {
+    let place = desk();
+    let config = place.config_file(&with_admin(&place));
+    let before = std::fs::read_to_string(&config).expect("the config");
+    let mut client = Client::start(&config, &place.state());
+    let done = client.call(
+        "admin.set_permission",
+        json!({"notebook": "Work", "tier": "none"}),
+    );
+    assert_eq!(error_code(&done), None, "{done}");
+    let read = json!({"path": "Work/Plan"});
+    assert_eq!(
+        error_code(&client.call("document.read", read.clone())),
+        Some("not_found")
+    );
+    let listed = client.call("admin.permissions", json!({}));
+    assert_eq!(
+        listed["structuredContent"]["notebooks"]["Work"], "none",
+        "{listed}"
+    );
+    let done = client.call(
+        "admin.set_permission",
+        json!({"notebook": "Work", "tier": "r"}),
+    );
+    assert_eq!(error_code(&done), None, "{done}");
+    assert_eq!(error_code(&client.call("document.read", read)), None);
+
+    // What makes no sense is not written.
+    let now = std::fs::read_to_string(&config).expect("the config");
+    let refused = client.call(
+        "admin.set_permission",
+        json!({"notebook": "Work/Deep", "tier": "r"}),
+    );
+    assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&config).expect("the config"), now);
+    assert_ne!(now, before);
+
+    std::fs::write(&config, before).expect("the config can be written");
+    let done = client.call("admin.reload", json!({}));
+    assert_eq!(done["structuredContent"]["reloaded"], true, "{done}");
+    let listed = client.call("admin.permissions", json!({}));
+    assert_eq!(
+        listed["structuredContent"]["notebooks"].get("Work"),
+        None,
+        "{listed}"
+    );
+    std::fs::write(&config, "nonsense").expect("the config can be written");
+    let refused = client.call("admin.reload", json!({}));
+    assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
+}
+
+#[test]
+fn an_admin_decides_what_others_ask_for_and_nothing_of_their_own() {
+    let place = desk();
+    let mut settings = with_admin(&place);
+    settings.confirm = Confirm::Floor;
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let refused = client.call("document.remove", json!({"paths": ["Plan"]}));
+    let id = refused["structuredContent"]["error"]["details"]["approval"].clone();
+    let listed = client.call("admin.approvals", json!({}));
+    assert_eq!(
+        listed["structuredContent"]["items"][0]["id"], id,
+        "{listed}"
+    );
+    let own = client.call("admin.approve", json!({"id": id}));
+    assert_eq!(error_code(&own), Some("forbidden"), "{own}");
+    let denied = client.call("admin.deny", json!({"id": id}));
+    assert_eq!(error_code(&denied), None, "{denied}");
+    let unknown = client.call("admin.approve", json!({"id": "nosuch"}));
+    assert_eq!(error_code(&unknown), Some("not_found"), "{unknown}");
+    assert!(place.read("Work/Plan.md").is_some());
+}
+
+#[test]
+fn an_admin_over_http_sees_who_called_what() {
+    let place = desk();
+    let mut settings = with_admin(&place);
+    let http = settings.callers["stdio"].clone();
+    settings.callers.insert("http".into(), http);
+    let server = Server::start(&place.config_file(&settings), &place.state());
+    let mut client = HttpClient::stateless(server.address());
+    for _ in 0..3 {
+        client.call("document.read", json!({"path": "Plan"}));
+    }
+    client.call("document.read", json!({"path": "Nowhere"}));
+    // Rows are written a moment later.
+    let mut calls = Vec::new();
+    for _ in 0..200 {
+        let audit = client.call("admin.audit", json!({"domain": "document"}));
+        calls = audit["structuredContent"]["items"]
+            .as_array()
+            .expect("items")
+            .clone();
+        if calls.len() == 4 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    let outcomes: Vec<_> = calls.iter().map(|call| call["outcome"].as_str()).collect();
+    assert_eq!(
+        outcomes,
+        [Some("not_found"), Some("ok"), Some("ok"), Some("ok")]
+    );
+    let page = client.call("admin.audit", json!({"domain": "document", "limit": 1}));
+    let cursor = &page["structuredContent"]["next_cursor"];
+    let next = client.call(
+        "admin.audit",
+        json!({"domain": "document", "limit": 1, "cursor": cursor}),
+    );
+    assert_eq!(
+        next["structuredContent"]["items"][0]["number"],
+        calls[1]["number"]
+    );
+    let stats = client.call("admin.stats", json!({"since": "1h"}));
+    assert!(
+        stats["structuredContent"]["calls"].as_u64() >= Some(4),
+        "{stats}"
+    );
+    let refused = client.call("admin.stats", json!({"since": "soon"}));
+    assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
+}

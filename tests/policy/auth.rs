@@ -1,0 +1,426 @@
+//! Who may come in over HTTP: tokens made on the command line, signed tokens, and where none is needed.
+
+use std::fs;
+
+use notehost::config::{AuthMode, Settings};
+use serde_json::{Value, json};
+
+use super::door::{
+    PLAN, assert_refused, code, desk, knock, knock_at, listed, revoke, run, serve, show, token,
+};
+use crate::support::http::{Connection, HttpClient, Server, wait_until};
+use crate::support::issuer::{AUDIENCE, ISSUER, Key, SECRET, claims, claims_with, publish};
+
+#[test]
+fn a_token_is_shown_once_and_kept_as_a_hash() {
+    let place = desk();
+    let words = [
+        "--scopes",
+        "read,document:write",
+        "--vault",
+        "main",
+        "--permission",
+        "Work=rw",
+        "--permission",
+        "Diary=none",
+        "--ttl",
+        "30d",
+    ];
+    let secret = token(&place, "laptop", &words);
+    assert!(secret.starts_with("nh_") && secret.len() >= 35, "{secret}");
+    let shown = &listed(&place)[0];
+    assert_eq!(shown["name"], "laptop");
+    assert_eq!(shown["state"], "active");
+    assert_eq!(shown["scopes"], json!(["read", "document:write"]));
+    assert_eq!(shown["vaults"], json!(["main"]));
+    assert_eq!(
+        shown["permissions"],
+        json!({ "Work": "rw", "Diary": "none" })
+    );
+    assert_eq!(shown["last_used"], Value::Null);
+    assert!(
+        shown["expires"].as_str().expect("a moment") > shown["created"].as_str().expect("a moment")
+    );
+    assert!(!shown.to_string().contains(&secret));
+    for file in fs::read_dir(place.state()).expect("a folder") {
+        let path = file.expect("a file").path();
+        if path.is_file() {
+            let bytes = fs::read(path).expect("its bytes");
+            assert!(
+                !bytes
+                    .windows(secret.len())
+                    .any(|part| part == secret.as_bytes())
+            );
+        }
+    }
+    revoke(&place, "laptop");
+    assert_eq!(listed(&place)[0]["state"], "revoked");
+}
+
+#[test]
+fn what_makes_no_token_is_told_and_makes_none() {
+    let place = desk();
+    token(&place, "taken", &[]);
+    for (words, told) in [
+        (&["--name", "a b"][..], "cannot be the name"),
+        (&["--name", "stdio"], "cannot be the name"),
+        (&["--name", "taken"], "already"),
+        (&["--name", "x", "--scopes", "reed"], "is no scope"),
+        (&["--name", "x", "--scopes", ""], "names nothing"),
+        (&["--name", "x", "--permission", "Work=x"], "is no tier"),
+        (&["--name", "x", "--permission", "Work"], "is no permission"),
+        (
+            &[
+                "--name",
+                "x",
+                "--permission",
+                "Work=r",
+                "--permission",
+                "Work=rw",
+            ],
+            "twice",
+        ),
+        (&["--name", "x", "--vault", "other"], "no vault `other`"),
+        (&["--name", "x", "--ttl", "soon"], "is no time"),
+        (&[], "--name"),
+    ] {
+        let ended = run(&place, &[&["token", "new"], words].concat());
+        assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
+        assert!(ended.errors.contains(told), "{words:?}: {ended:?}");
+        assert_eq!(ended.output, "");
+    }
+    assert_eq!(listed(&place).len(), 1);
+    let ended = run(&place, &["token", "revoke", "takn"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.errors.contains("did you mean `taken`?"), "{ended:?}");
+}
+
+#[test]
+fn without_a_good_token_nothing_is_answered() {
+    let place = desk();
+    let good = token(&place, "laptop", &[]);
+    let server = serve(&place, &place.settings());
+    assert_refused(&knock(&server, &[]), false);
+    // A token in the address would end up in logs; it is not looked at.
+    assert_refused(
+        &knock_at(&server, &format!("/mcp?access_token={good}"), &[]),
+        false,
+    );
+    assert_refused(
+        &knock(&server, &[("Authorization", "Basic bm90ZXM6aG9zdA==")]),
+        false,
+    );
+    let wrong = format!("{}x", &good[..good.len() - 1]);
+    let longer = format!("{good}x");
+    for bad in ["", "nh_", "nh_guess", &wrong, &longer, "a.b.c", "hello"] {
+        assert_refused(&show(&server, bad), true);
+    }
+    let right = format!("Bearer {good}");
+    let two = [
+        ("Authorization", right.as_str()),
+        ("Authorization", right.as_str()),
+    ];
+    assert_refused(&knock(&server, &two), true);
+
+    assert_eq!(show(&server, &good).status, 200);
+    let small = format!("bearer  {good}");
+    assert_eq!(knock(&server, &[("Authorization", &small)]).status, 200);
+    // What is refused leaves no trace of what was shown.
+    assert!(!server.log().contains("guess") && !server.log().contains(&good));
+}
+
+#[test]
+fn each_token_is_a_caller_of_its_own() {
+    let place = desk();
+    let reader = token(&place, "reader", &["--permission", "Diary=none"]);
+    let writer = token(&place, "writer", &["--scopes", "read,write"]);
+    let stranger = token(&place, "stranger", &["--scopes", "document:read"]);
+    let server = serve(&place, &place.settings());
+    let before = place.snapshot();
+    let both = |token: &str| {
+        [
+            HttpClient::stateless(server.address()).showing(token),
+            HttpClient::with_session_of(server.address(), Some(token)),
+        ]
+    };
+    for mut client in both(&reader) {
+        let plan = client.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(plan["structuredContent"]["content"], PLAN, "{plan}");
+        let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
+        assert_eq!(code(&diary), "not_found", "{diary}");
+        let write = client.call(
+            "document.create",
+            json!({"path": "Work/New", "content": "x"}),
+        );
+        assert_eq!(write["isError"], true, "{write}");
+    }
+    assert!(place.snapshot() == before, "nothing was written");
+    for mut client in both(&stranger) {
+        let listed = client.ask("tools/list", json!({}));
+        let tools = listed["result"]["tools"].as_array().expect("a list");
+        assert!(
+            tools.iter().all(|tool| tool["name"] == "document"),
+            "{listed}"
+        );
+    }
+    for (number, mut client) in both(&writer).into_iter().enumerate() {
+        let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
+        assert_eq!(
+            diary["structuredContent"]["content"], "It rained.\n",
+            "{diary}"
+        );
+        let path = format!("Work/New {number}.md");
+        let write = client.call("document.create", json!({"path": path, "content": "x"}));
+        assert_eq!(write["isError"], false, "{write}");
+        assert!(place.read(&path).is_some());
+    }
+}
+
+#[test]
+fn a_token_that_is_revoked_or_has_ended_does_not_hold_from_then_on() {
+    let place = desk();
+    let laptop = token(&place, "laptop", &[]);
+    let server = serve(&place, &place.settings());
+    let mut session = HttpClient::with_session_of(server.address(), Some(&laptop));
+    assert_eq!(show(&server, &laptop).status, 200);
+    assert!(listed(&place)[0]["last_used"].is_string());
+
+    // Made while the server runs.
+    let brief = token(&place, "brief", &["--ttl", "2s"]);
+    assert_eq!(show(&server, &brief).status, 200);
+    wait_until("the token ends", || show(&server, &brief).status == 401);
+
+    revoke(&place, "laptop");
+    assert_refused(&show(&server, &laptop), true);
+    session.send("tools/list", json!({}));
+    assert_refused(&session.response(), true);
+    // That no token holds any more opens nothing.
+    assert_refused(&knock(&server, &[]), false);
+}
+
+#[test]
+fn the_first_token_closes_the_door_of_a_running_server() {
+    let place = desk();
+    let server = serve(&place, &place.settings());
+    assert_eq!(knock(&server, &[]).status, 200);
+    assert_refused(&show(&server, "nh_made-up"), true);
+    let laptop = token(&place, "laptop", &[]);
+    assert_refused(&knock(&server, &[]), false);
+    assert_eq!(show(&server, &laptop).status, 200);
+}
+
+#[test]
+fn where_none_is_asked_for_a_bad_token_is_refused_all_the_same() {
+    let place = desk();
+    let mut settings = place.settings();
+    settings.auth.mode = AuthMode::None;
+    let server = serve(&place, &settings);
+    let laptop = token(&place, "laptop", &["--permission", "Diary=none"]);
+    assert_eq!(knock(&server, &[]).status, 200);
+    assert_refused(&show(&server, "nh_made-up"), true);
+    assert_refused(
+        &show(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
+        true,
+    );
+    let mut client = HttpClient::stateless(server.address()).showing(&laptop);
+    let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
+    assert_eq!(code(&diary), "not_found", "{diary}");
+}
+
+#[test]
+fn an_address_that_others_can_reach_needs_tokens() {
+    let place = desk();
+    let mut settings = place.settings();
+    let start = |settings: &Settings, words: &[&str]| {
+        place.config_file(settings);
+        run(&place, &[&["serve", "--http", "0.0.0.0:0"], words].concat())
+    };
+    let ended = start(&settings, &[]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(
+        ended.errors.contains("reached from other machines"),
+        "{ended:?}"
+    );
+    assert!(ended.errors.contains("notehost token new"), "{ended:?}");
+    settings.auth.mode = AuthMode::None;
+    token(&place, "laptop", &[]);
+    let ended = start(&settings, &[]);
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    assert!(ended.errors.contains("`auth.mode` is `none`"), "{ended:?}");
+
+    settings.auth.mode = AuthMode::Auto;
+    let config = place.config_file(&settings);
+    let server = Server::start_at("0.0.0.0:0", &config, &place.state(), |_| {});
+    let port = server.address().rsplit_once(':').expect("a port").1;
+    let answer = Connection::open(&format!("127.0.0.1:{port}")).ask("POST", "/mcp", &[], "{}");
+    assert_refused(&answer, false);
+    server.wait_for_log("tokens travel unencrypted");
+}
+
+#[test]
+fn everybody_may_read_how_to_get_in() {
+    let place = desk();
+    let phone = token(&place, "phone", &[]);
+    let mut settings = place.settings();
+    settings.auth.jwt.issuer = Some(ISSUER.into());
+    let server = serve(&place, &settings);
+    for path in [
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-protected-resource/mcp",
+    ] {
+        let answer = Connection::open(server.address()).ask("GET", path, &[], "");
+        let told = answer.message();
+        assert_eq!(told["resource"], server.url(), "{told}");
+        assert_eq!(
+            told["scopes_supported"],
+            json!(["read", "write", "delete", "admin"])
+        );
+        assert_eq!(told["bearer_methods_supported"], json!(["header"]));
+        assert_eq!(told["authorization_servers"], json!([ISSUER]));
+    }
+    drop(server);
+    settings.auth.resource = Some(AUDIENCE.into());
+    let server = serve(&place, &settings);
+    let answer = knock(&server, &[]);
+    let challenge = answer.header("www-authenticate").expect("a challenge");
+    let expected =
+        "resource_metadata=\"https://notes.example.org/.well-known/oauth-protected-resource/mcp\"";
+    assert!(challenge.contains(expected), "{challenge}");
+    assert_eq!(show(&server, &phone).status, 200);
+}
+
+#[test]
+fn metrics_are_for_admins_where_tokens_are_asked_for() {
+    let place = desk();
+    let server = serve(&place, &place.settings());
+    let ask = |headers: &[(&str, &str)]| {
+        Connection::open(server.address()).ask("GET", "/metrics", headers, "")
+    };
+    assert_eq!(ask(&[]).status, 200);
+    let reader = format!("Bearer {}", token(&place, "reader", &[]));
+    let admin = format!("Bearer {}", token(&place, "admin", &["--scopes", "admin"]));
+    assert_eq!(ask(&[]).status, 401);
+    let answer = ask(&[("Authorization", &reader)]);
+    assert_eq!(answer.status, 403, "{answer:?}");
+    let challenge = answer.header("www-authenticate").expect("a challenge");
+    assert!(
+        challenge.contains("insufficient_scope") && challenge.contains("scope=\"admin\""),
+        "{challenge}"
+    );
+    assert_eq!(ask(&[("Authorization", &admin)]).status, 200);
+    // Health is not a secret.
+    let answer = Connection::open(server.address()).ask("GET", "/healthz", &[], "");
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[test]
+fn signed_tokens_are_checked_against_keys_and_secret() {
+    let place = desk();
+    let mut settings = place.settings();
+    let jwks = place.root().join("jwks.json");
+    let keys = [Key::rsa("r"), Key::elliptic("e"), Key::edwards("d")];
+    publish(&jwks, &keys.iter().collect::<Vec<_>>());
+    settings.auth.resource = Some(AUDIENCE.into());
+    settings.auth.jwt.issuer = Some(ISSUER.into());
+    settings.auth.jwt.jwks_file = Some(jwks);
+    settings.auth.jwt.secret_env = Some("TEST_SECRET".into());
+    let server = Server::start_at(
+        "127.0.0.1:0",
+        &place.config_file(&settings),
+        &place.state(),
+        |command| {
+            command.env("TEST_SECRET", SECRET);
+        },
+    );
+    assert_refused(&knock(&server, &[]), false);
+    let mut permitted = claims_with("notehost_permissions", json!({ "Diary": "none" }));
+    permitted["notehost_vaults"] = json!(["main"]);
+    for key in keys.iter().chain([&Key::secret(SECRET.as_bytes())]) {
+        let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&permitted));
+        let plan = client.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(plan["structuredContent"]["content"], PLAN, "{plan}");
+        let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
+        assert_eq!(code(&diary), "not_found", "{diary}");
+    }
+    let key = &keys[2];
+    // Bound to a vault that is not there: nothing is.
+    let bound = key.sign(&claims_with("notehost_vaults", json!(["other"])));
+    let read = HttpClient::stateless(server.address())
+        .showing(&bound)
+        .call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(read["isError"], true, "{read}");
+    // A list of scopes; words of the issuer are passed over.
+    let mut lists = claims();
+    lists.as_object_mut().expect("an object").remove("scope");
+    lists["scopes"] = json!(["profile", "document:read"]);
+    let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&lists));
+    let write = client.call(
+        "document.create",
+        json!({"path": "Work/New", "content": "x"}),
+    );
+    assert_eq!(write["isError"], true, "{write}");
+    assert_eq!(place.read("Work/New.md"), None);
+    let plan = client.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(plan["structuredContent"]["content"], PLAN, "{plan}");
+}
+
+#[test]
+fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
+    let place = desk();
+    let short = place.root().join("short");
+    fs::write(&short, "only a few bytes\n").expect("a file");
+    let secret = place.root().join("secret");
+    fs::write(&secret, SECRET).expect("a file");
+    let symmetric = place.root().join("symmetric.json");
+    let key = json!({ "keys": [{ "kty": "oct", "kid": "o", "k": "c2VjcmV0" }] });
+    fs::write(&symmetric, key.to_string()).expect("a file");
+    type Change<'a> = &'a dyn Fn(&mut Settings);
+    let cases: [(Change<'_>, &str); 8] = [
+        (
+            &|s| s.auth.mode = AuthMode::Jwt,
+            "neither a secret nor keys",
+        ),
+        (
+            &|s| s.auth.jwt.secret_file = Some(short.clone()),
+            "has 16 bytes",
+        ),
+        (
+            &|s| s.auth.jwt.secret_env = Some("NOT_SET_ANYWHERE".into()),
+            "NOT_SET_ANYWHERE",
+        ),
+        (
+            &|s| s.auth.jwt.jwks_file = Some(symmetric.clone()),
+            "symmetric",
+        ),
+        (
+            &|s| s.auth.jwt.jwks_file = Some(place.root().join("absent")),
+            "absent",
+        ),
+        (
+            &|s| {
+                s.auth.jwt.secret_file = Some(secret.clone());
+                s.auth.resource = None;
+            },
+            "whom they must be made for",
+        ),
+        // Where a note tool could write keys of its own.
+        (
+            &|s| s.auth.jwt.jwks_file = Some(place.vault().join("jwks.json")),
+            "`auth.jwt.jwks_file` lies inside the vault",
+        ),
+        (
+            &|s| s.http.tls_cert = Some(secret.clone()),
+            "`http.tls_key` is not",
+        ),
+    ];
+    for (change, told) in cases {
+        let mut settings = place.settings();
+        settings.auth.resource = Some(AUDIENCE.into());
+        change(&mut settings);
+        place.config_file(&settings);
+        let ended = run(&place, &["serve", "--http", "127.0.0.1:0"]);
+        assert_eq!(ended.code, Some(3), "{told}: {ended:?}");
+        assert!(ended.errors.contains(told), "{told}: {ended:?}");
+        assert!(!ended.errors.contains("listening"), "{told}: {ended:?}");
+    }
+}

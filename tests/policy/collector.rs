@@ -1,0 +1,94 @@
+//! Something that takes traces as an OTLP collector does.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::desk::PATIENCE;
+
+/// Something that takes traces as an OTLP collector does, and keeps what it got.
+pub(super) struct Collector {
+    /// Host and port.
+    pub(super) address: String,
+    bodies: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Collector {
+    /// Listen on any free port.
+    pub(super) fn start() -> Collector {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address").to_string();
+        let bodies = Arc::new(Mutex::new(Vec::new()));
+        let kept = bodies.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let kept = kept.clone();
+                std::thread::spawn(move || {
+                    let mut stream = BufReader::new(stream);
+                    while let Some((head, body)) = request(&mut stream) {
+                        assert!(head.starts_with("POST /v1/traces "), "{head}");
+                        assert!(
+                            head.to_lowercase().contains("application/x-protobuf"),
+                            "{head}"
+                        );
+                        kept.lock().expect("no panic").extend(body);
+                        let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n";
+                        if stream.get_mut().write_all(answer.as_bytes()).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        Collector { address, bodies }
+    }
+
+    fn got(&self) -> Vec<u8> {
+        self.bodies.lock().expect("no panic").clone()
+    }
+
+    /// Whether something came.
+    pub(super) fn has(&self, wanted: &[u8]) -> bool {
+        contains(&self.got(), wanted)
+    }
+
+    /// Wait until something came.
+    #[track_caller]
+    pub(super) fn wait_for(&self, wanted: &[u8]) {
+        let until = Instant::now() + PATIENCE;
+        while !self.has(wanted) {
+            assert!(
+                Instant::now() < until,
+                "it never came: {:?}",
+                String::from_utf8_lossy(wanted)
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn contains(whole: &[u8], part: &[u8]) -> bool {
+    whole.windows(part.len()).any(|window| window == part)
+}
+
+/// The next request of a connection.
+fn request(stream: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        if line == "\r\n" {
+            break;
+        }
+        if let Some(told) = line.to_lowercase().strip_prefix("content-length:") {
+            length = told.trim().parse().expect("a length");
+        }
+        head.push_str(&line);
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    Some((head, body))
+}

@@ -1,0 +1,142 @@
+//! What the tests of the way in share: a vault, a server in front of it, tokens, and knocks on its door.
+
+use std::process::Command;
+
+use notehost::config::Settings;
+use serde_json::{Value, json};
+
+use crate::support::http::{Connection, Response, STATELESS, Server, stateless_meta};
+use crate::support::place::Place;
+
+/// What `Work/Plan.md` says.
+pub(super) const PLAN: &str = "# Plan\n\nWater the plants.\n";
+
+/// A vault with two notebooks.
+pub(super) fn desk() -> Place {
+    let place = Place::new();
+    place.write("Work/Plan.md", PLAN);
+    place.write("Diary/Monday.md", "It rained.\n");
+    place
+}
+
+/// Settings in which nobody is ever too fast, nor too slow on a busy machine.
+pub(super) fn unhurried(place: &Place) -> Settings {
+    let mut settings = place.settings();
+    settings.limits.call_ms = 120_000;
+    (
+        settings.rates.read,
+        settings.rates.write,
+        settings.rates.delete,
+    ) = (0, 0, 0);
+    settings
+}
+
+/// A server with these settings.
+pub(super) fn serve(place: &Place, settings: &Settings) -> Server {
+    Server::start(&place.config_file(settings), &place.state())
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) code: Option<i32>,
+    pub(super) output: String,
+    pub(super) errors: String,
+}
+
+/// Run the program to its end with the place's config and state.
+pub(super) fn run(place: &Place, words: &[&str]) -> Ended {
+    let config = place.root().join("notehost.toml");
+    if !config.exists() {
+        place.config_file(&place.settings());
+    }
+    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(words)
+        .arg("--config")
+        .arg(config)
+        .arg("--state")
+        .arg(place.state())
+        .output()
+        .expect("the program runs");
+    Ended {
+        code: ended.status.code(),
+        output: String::from_utf8(ended.stdout).expect("text"),
+        errors: String::from_utf8(ended.stderr).expect("text"),
+    }
+}
+
+/// A new token of that name.
+pub(super) fn token(place: &Place, name: &str, words: &[&str]) -> String {
+    let words = [&["token", "new", "--name", name], words].concat();
+    let ended = run(place, &words);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let told: Value = serde_json::from_str(&ended.output).expect("JSON");
+    told["token"].as_str().expect("a token").to_owned()
+}
+
+/// Revoke a token.
+pub(super) fn revoke(place: &Place, name: &str) {
+    let ended = run(place, &["token", "revoke", name]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// The tokens, as the command line lists them.
+pub(super) fn listed(place: &Place) -> Vec<Value> {
+    let ended = run(place, &["token", "list"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let told: Value = serde_json::from_str(&ended.output).expect("JSON");
+    told["items"].as_array().expect("a list").clone()
+}
+
+/// What a request of the stateless era with these headers gets.
+pub(super) fn knock(server: &Server, headers: &[(&str, &str)]) -> Response {
+    knock_at(server, "/mcp", headers)
+}
+
+/// The same, at another path.
+pub(super) fn knock_at(server: &Server, path: &str, headers: &[(&str, &str)]) -> Response {
+    let params = json!({ "_meta": stateless_meta() });
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
+    let mut all = vec![
+        ("MCP-Protocol-Version", STATELESS),
+        ("Mcp-Method", "tools/list"),
+    ];
+    all.extend(headers);
+    Connection::open(server.address()).ask("POST", path, &all, &list.to_string())
+}
+
+/// What a request that shows this token gets.
+pub(super) fn show(server: &Server, token: &str) -> Response {
+    knock(server, &[("Authorization", &format!("Bearer {token}"))])
+}
+
+/// The code of a call's error.
+pub(super) fn code(result: &Value) -> &str {
+    result["structuredContent"]["error"]["code"]
+        .as_str()
+        .unwrap_or("none")
+}
+
+/// The answer says that a token is needed, or that the one that was shown does not hold.
+#[track_caller]
+pub(super) fn assert_refused(answer: &Response, shown: bool) {
+    assert_eq!(answer.status, 401, "{answer:?}");
+    let challenge = answer.header("www-authenticate").expect("a challenge");
+    assert!(challenge.starts_with("Bearer "), "{challenge}");
+    assert!(
+        challenge.contains("resource_metadata=\"http"),
+        "{challenge}"
+    );
+    assert!(
+        challenge.contains("/.well-known/oauth-protected-resource/mcp\""),
+        "{challenge}"
+    );
+    assert!(challenge.contains("scope=\"read\""), "{challenge}");
+    assert_eq!(
+        challenge.contains("error=\"invalid_token\""),
+        shown,
+        "{challenge}"
+    );
+    let body: Value = serde_json::from_str(&answer.body).expect("JSON");
+    assert_eq!(body["error"]["code"], "unauthorized", "{body}");
+}

@@ -1,0 +1,239 @@
+//! Too much, too many and too slow over HTTP, each with what it got.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::door::{assert_refused, desk, knock, serve, show, token, unhurried};
+use crate::support::http::{
+    Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta, wait_until,
+};
+
+#[test]
+fn a_body_that_is_too_large_is_refused() {
+    let place = desk();
+    let good = token(&place, "laptop", &[]);
+    let server = serve(&place, &place.settings());
+    let shown = format!("Bearer {good}");
+    let headers = [
+        ("MCP-Protocol-Version", STATELESS),
+        ("Authorization", shown.as_str()),
+    ];
+    let too_much = "x".repeat((32 << 20) + 1);
+    let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &too_much);
+    assert_eq!(answer.status, 413, "{answer:?}");
+    // It need not be sent to be refused.
+    let mut connection = Connection::open(server.address());
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nContent-Length: 99999999999\r\n\r\n"
+    );
+    connection.send_raw(head.as_bytes());
+    assert_eq!(connection.receive().status, 413);
+    // Nor by somebody who says nothing of its length.
+    let mut connection = Connection::open(server.address());
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    connection.send_raw(head.as_bytes());
+    let chunk = format!("{:x}\r\n{}\r\n", 1 << 20, "x".repeat(1 << 20));
+    for _ in 0..33 {
+        if !connection.send_raw(chunk.as_bytes()) {
+            break;
+        }
+    }
+    assert_eq!(connection.receive().status, 413);
+    // Who shows no token is not read at all.
+    let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers[..1], &too_much);
+    assert_refused(&answer, false);
+    assert_eq!(show(&server, &good).status, 200);
+}
+
+/// Clients that send their requests byte by byte are let go, and hold up nobody meanwhile.
+#[test]
+fn slow_clients_are_let_go() {
+    let place = desk();
+    let server = serve(&place, &unhurried(&place));
+    let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
+    let body = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
+                application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{";
+    let bodies = (0..20).map(|_| body.as_bytes().to_vec());
+    let mut slow: Vec<Connection> = heads
+        .chain(bodies)
+        .map(|begun| {
+            let mut connection = Connection::open(server.address());
+            assert!(connection.send_raw(&begun));
+            connection
+        })
+        .collect();
+    let deadline = Instant::now() + Duration::from_secs(240);
+    // A byte now and then keeps none of them alive.
+    let mut client = HttpClient::stateless(server.address());
+    let mut open = slow.len();
+    while open > 0 {
+        assert!(Instant::now() < deadline, "{open} of them are still held");
+        std::thread::sleep(Duration::from_millis(500));
+        open = slow
+            .iter_mut()
+            .filter_map(|one| one.send_raw(b" ").then_some(()))
+            .count();
+        let plan = client.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(plan["isError"], false, "{plan}");
+    }
+    let late = slow.last_mut().expect("one of them").rest();
+    assert!(
+        late.is_empty() || late.starts_with("HTTP/1.1 408"),
+        "{late}"
+    );
+}
+
+#[test]
+fn a_thousand_sessions_are_held_side_by_side() {
+    const THREADS: usize = 20;
+    const EACH: usize = 50;
+    let place = desk();
+    let good = token(&place, "crowd", &[]);
+    let server = serve(&place, &unhurried(&place));
+    let opened = std::sync::Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let open = || HttpClient::with_session_of(server.address(), Some(&good));
+                let mut clients: Vec<HttpClient> = (0..EACH).map(|_| open()).collect();
+                // Nobody goes on before all thousand are there.
+                opened.wait();
+                for client in &mut clients {
+                    client.send_call("document.read", json!({"path": "Work/Plan"}));
+                }
+                let plans: Vec<Value> = clients.iter_mut().map(HttpClient::receive).collect();
+                // Nor does anybody leave before all were answered.
+                opened.wait();
+                for plan in plans {
+                    assert_eq!(plan["result"]["isError"], false, "{plan}");
+                }
+            });
+        }
+    });
+    // And the next one is a client like any other.
+    let mut next = HttpClient::with_session_of(server.address(), Some(&good));
+    let plan = next.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(plan["isError"], false, "{plan}");
+}
+
+#[test]
+fn one_caller_cannot_take_the_sessions_of_all() {
+    let place = desk();
+    let (greedy, modest) = (token(&place, "greedy", &[]), token(&place, "modest", &[]));
+    let server = serve(&place, &unhurried(&place));
+    let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": SESSIONS, "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}});
+    let initialize = initialize.to_string();
+    let shown = format!("Bearer {greedy}");
+    let proof = ("Authorization", shown.as_str());
+    let mut connection = Connection::open(server.address());
+    let mut begin = || connection.ask("POST", "/mcp", &[proof], &initialize);
+    let mut last = None;
+    let refused = loop {
+        let answer = begin();
+        match answer.header("mcp-session-id") {
+            Some(session) => last = Some(session.to_owned()),
+            None => break answer,
+        }
+    };
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    let mut client = HttpClient::with_session_of(server.address(), Some(&modest));
+    let plan = client.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(plan["isError"], false, "{plan}");
+    // Who has too many is still served without one, and gets another one for each that ends.
+    assert_eq!(show(&server, &greedy).status, 200);
+    let last = last.expect("there were some");
+    let headers = [
+        proof,
+        ("MCP-Protocol-Version", SESSIONS),
+        ("Mcp-Session-Id", last.as_str()),
+    ];
+    let ended = Connection::open(server.address()).ask("DELETE", "/mcp", &headers, "");
+    assert!(ended.status < 300, "{ended:?}");
+    wait_until("there is room again", || begin().status == 200);
+}
+
+#[test]
+fn floods_of_requests_are_answered_or_refused_but_never_lost() {
+    let place = desk();
+    let server = serve(&place, &unhurried(&place));
+    // Batches were taken out of MCP: an array is refused whole.
+    let write = |id: usize| {
+        let arguments = json!({"path": format!("Work/Batch {id}.md"), "content": "x"});
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+            "name": "document__create", "arguments": arguments, "_meta": stateless_meta()}})
+    };
+    let batch = Value::from_iter((0..1000).map(write)).to_string();
+    let session = HttpClient::with_session(server.address());
+    let id = session.session().expect("a session");
+    for headers in [
+        vec![
+            ("MCP-Protocol-Version", STATELESS),
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "document__create"),
+        ],
+        vec![("MCP-Protocol-Version", SESSIONS), ("Mcp-Session-Id", id)],
+    ] {
+        let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &batch);
+        assert!((400..500).contains(&answer.status), "{answer:?}");
+        let deep = "[".repeat(100_000);
+        let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &deep);
+        assert!((400..500).contains(&answer.status), "{answer:?}");
+    }
+    assert_eq!(place.read("Work/Batch 0.md"), None);
+    // Four hundred requests before the first answer is read.
+    let mut client = HttpClient::stateless(server.address());
+    let sent: Vec<u64> = (0..400)
+        .map(|_| client.send_call("document.read", json!({"path": "Work/Plan"})))
+        .collect();
+    for id in sent {
+        let plan = client.receive();
+        assert_eq!(plan["id"], id, "{plan}");
+        assert_eq!(plan["result"]["isError"], false, "{plan}");
+    }
+    // Hundreds that hang up at once leave nothing behind.
+    for _ in 0..300 {
+        HttpClient::stateless(server.address())
+            .send_call("document.read", json!({"path": "Work/Plan"}));
+    }
+    wait_until("the server answers as before", || {
+        knock(&server, &[]).status == 200
+    });
+}
+
+/// What is not HTTP, or hardly.
+#[test]
+fn nonsense_on_the_wire_is_refused() {
+    let place = desk();
+    let server: Server = serve(&place, &place.settings());
+    let long = format!(
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
+        "x".repeat(1 << 20)
+    );
+    let many = format!(
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n{}\r\n",
+        "X: y\r\n".repeat(5000)
+    );
+    for nonsense in [
+        "hello\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nxxxx",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        &long,
+        &many,
+    ] {
+        let mut connection = Connection::open(server.address());
+        connection.send_raw(nonsense.as_bytes());
+        let answer = connection.rest();
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
+            "{nonsense:.60}: {answer}"
+        );
+    }
+    assert_eq!(knock(&server, &[]).status, 200);
+}

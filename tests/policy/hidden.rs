@@ -1,0 +1,185 @@
+//! What a caller may not see does not exist for it: every action of every loaded component is called with whatever
+//! could point into a hidden notebook, over stdio and over HTTP, and nothing that comes back may tell of it.
+//!
+//! Two witnesses. The hidden notes are full of a secret that no argument ever contains: wherever it turns up, it
+//! leaked. And beside the vault stands its twin, in which the notebook does not exist: what is answered there must be
+//! answered here, which also catches counts and choices of words.
+
+mod asking;
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::transcript::Stable;
+use asking::{Ask, hidden_values, hostile_asks, questions};
+use world::{Entrance, SECRET, World};
+
+/// The vault and its twin, side by side.
+struct Pair {
+    real: World,
+    twin: World,
+    /// One for each: their ids differ, and get the same names.
+    stable: [Stable; 2],
+    differences: Vec<String>,
+    leaks: Vec<String>,
+    /// How each action answered, to see that it was really reached.
+    outcomes: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Pair {
+    fn ask(&mut self, method: &str, params: &Value) -> [Value; 2] {
+        let (real, twin) = (self.real.ask(method, params), self.twin.ask(method, params));
+        let shown = format!("{method} {params}");
+        if contains_secret(&real.to_string()) {
+            self.leaks.push(format!("{shown}\n    {real}"));
+        }
+        let answers = [settled(&real), settled(&twin)];
+        let [real, twin] = [0, 1].map(|at| self.stable[at].value(&answers[at], "id"));
+        if real != twin {
+            self.differences
+                .push(format!("{shown}\n    here: {real}\n    twin: {twin}"));
+        }
+        answers
+    }
+
+    fn call(&mut self, ask: &Ask) {
+        let params = json!({"name": ask.tool, "arguments": ask.arguments});
+        let [answer, _] = self.ask("tools/call", &params);
+        let error = &answer["result"]["structuredContent"]["error"]["code"];
+        let outcome = error.as_str().unwrap_or("ok").to_owned();
+        self.outcomes
+            .entry(ask.tool.clone())
+            .or_default()
+            .insert(outcome);
+    }
+
+    /// Everything was asked: what was said along the way must not tell either.
+    fn judge(mut self) {
+        for (what, said) in [
+            ("a notification", self.real.notifications()),
+            ("the log", self.real.log()),
+        ] {
+            let lines = said.lines().filter(|line| contains_secret(line));
+            self.leaks
+                .extend(lines.map(|line| format!("{what}: {line}")));
+        }
+        let some = |all: &[String]| all.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+        assert!(
+            self.leaks.is_empty(),
+            "{} leaks:\n{}",
+            self.leaks.len(),
+            some(&self.leaks)
+        );
+        assert!(
+            self.differences.is_empty(),
+            "{} answers tell that something is hidden:\n{}",
+            self.differences.len(),
+            some(&self.differences)
+        );
+        for (tool, outcomes) in &self.outcomes {
+            let refused = outcomes.iter().all(|outcome| outcome == "validation_error");
+            assert!(!refused, "`{tool}` was never really called: {outcomes:?}");
+        }
+    }
+}
+
+fn contains_secret(text: &str) -> bool {
+    text.to_lowercase().contains(SECRET)
+}
+
+/// An answer without what differs between any two calls: approvals have ids and times of their own.
+fn settled(answer: &Value) -> Value {
+    let mut text = answer.clone();
+    let details = &answer["result"]["structuredContent"]["error"]["details"];
+    if let Some(approval) = details["approval"].as_str() {
+        let all = answer.to_string().replace(approval, "<approval>");
+        text = serde_json::from_str(&all).expect("still JSON");
+        text["result"]["structuredContent"]["error"]["details"]["expires_at"] = json!("<later>");
+    }
+    text["id"] = Value::Null;
+    text
+}
+
+fn everything_is_asked(entrance: Entrance) {
+    let stable = [Stable::new(), Stable::new()];
+    let (real, hidden_ids) = World::real(entrance);
+    let mut pair = Pair {
+        real,
+        twin: World::twin(entrance),
+        stable,
+        differences: Vec::new(),
+        leaks: Vec::new(),
+        outcomes: BTreeMap::new(),
+    };
+    let values = hidden_values(&hidden_ids);
+
+    let [tools, _] = pair.ask("tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().expect("tools").clone();
+    assert!(
+        tools.len() > 60,
+        "every action of every component is a tool: {}",
+        tools.len()
+    );
+    for tool in &tools {
+        for ask in questions(tool, &values) {
+            pair.call(&ask);
+        }
+    }
+    for ask in hostile_asks(&values) {
+        pair.call(&ask);
+    }
+
+    let mut cursor = Value::Null;
+    loop {
+        let params = match &cursor {
+            Value::Null => json!({}),
+            cursor => json!({ "cursor": cursor }),
+        };
+        let [page, _] = pair.ask("resources/list", &params);
+        cursor = page["result"]["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    pair.ask("resources/templates/list", &json!({}));
+    for value in &values {
+        for path in [value.clone(), asking::percent_encoded(value)] {
+            pair.ask(
+                "resources/read",
+                &json!({"uri": format!("notehost://vault/main/{path}")}),
+            );
+        }
+        pair.ask(
+            "completion/complete",
+            &json!({
+                "ref": {"type": "ref/resource", "uri": "notehost://vault/{vault}/{+path}"},
+                "argument": {"name": "path", "value": value},
+            }),
+        );
+    }
+    pair.judge();
+}
+
+#[test]
+fn nothing_tells_of_a_hidden_notebook_over_stdio() {
+    everything_is_asked(Entrance::Stdio);
+}
+
+#[test]
+fn nothing_tells_of_a_hidden_notebook_over_http() {
+    everything_is_asked(Entrance::Http);
+}
+
+/// The witnesses can see: for a caller that may read the notebook, both speak up.
+#[test]
+fn the_witnesses_notice_what_is_not_hidden() {
+    let (mut real, _) = World::real(Entrance::Owner);
+    let call = json!({"name": "document__read", "arguments": {"path": "Vellum/Known.md"}});
+    assert!(contains_secret(&real.ask("tools/call", &call).to_string()));
+    let mut twin = World::twin(Entrance::Owner);
+    let list = json!({"name": "notebook__list", "arguments": {}});
+    let said = [&mut real, &mut twin].map(|world| settled(&world.ask("tools/call", &list)));
+    assert_ne!(said[0]["result"], said[1]["result"]);
+}

@@ -1,0 +1,299 @@
+//! A vault with a hidden notebook and hidden notes beside open ones, its twin without them, and the built program that serves one of them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use notehost::auth::Caller;
+use notehost::config::{CallerSettings, Confirm, GrantSettings, PermissionRule, Settings, Surface};
+use notehost::dispatch::{self, Host};
+use notehost::vault::Tier;
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::guests::guest;
+use crate::support::http::HttpClient;
+use crate::support::place::{Place, component, request};
+
+/// Stands in names and contents of hidden notes, and in nothing that is ever sent.
+pub(super) const SECRET: &str = "zqx";
+
+/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Who calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entrance {
+    /// The named caller `stdio`.
+    Stdio,
+    /// The named caller `http`.
+    Http,
+    /// Over stdio, with nothing hidden.
+    Owner,
+}
+
+/// A vault that is being served.
+pub(super) struct World {
+    place: Place,
+    wire: Wire,
+}
+
+enum Wire {
+    Stdio(Box<Client>),
+    Http(Child, Box<HttpClient>),
+}
+
+impl World {
+    /// The vault with the hidden notebook, and the ids of what happened in it.
+    pub(super) fn real(entrance: Entrance) -> (World, Vec<String>) {
+        World::make(entrance, true)
+    }
+
+    /// The same vault, in which the notebook does not exist.
+    pub(super) fn twin(entrance: Entrance) -> World {
+        World::make(entrance, false).0
+    }
+
+    fn make(entrance: Entrance, is_real: bool) -> (World, Vec<String>) {
+        let place = Place::new();
+        let settings = settings(&place, entrance);
+        write_notes(&place, is_real);
+        let threads = tokio::runtime::Runtime::new().expect("threads");
+        let ids = threads.block_on(live_a_little(&place, &settings, is_real));
+        drop(threads);
+        let config = place.config_file(&settings);
+        let wire = serve(&place, &config, entrance);
+        (World { place, wire }, ids)
+    }
+
+    /// The whole answer to a request.
+    pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        match &mut self.wire {
+            Wire::Stdio(client) => {
+                let id = client.send(method, params.clone());
+                client.answer(id)
+            }
+            Wire::Http(_, client) => client.ask_any(method, params.clone()),
+        }
+    }
+
+    /// What came without being asked for.
+    pub(super) fn notifications(&self) -> String {
+        match &self.wire {
+            Wire::Stdio(client) => client
+                .notifications()
+                .iter()
+                .map(|said| format!("{said}\n"))
+                .collect(),
+            Wire::Http(..) => String::new(),
+        }
+    }
+
+    /// What was logged.
+    pub(super) fn log(&self) -> String {
+        std::fs::read_to_string(log_file(&self.place)).expect("a log")
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Wire::Http(program, _) = &mut self.wire {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+    }
+}
+
+fn log_file(place: &Place) -> PathBuf {
+    place.root().join("log.txt")
+}
+
+/// The hidden notebook has no tier for who calls; every component is let in everywhere.
+fn settings(place: &Place, entrance: Entrance) -> Settings {
+    let mut settings = place.settings();
+    settings.surface = Surface::Flat;
+    settings.rates.read = 0;
+    settings.rates.write = 0;
+    settings.rates.delete = 0;
+    if entrance != Entrance::Http {
+        settings.confirm = Confirm::Never;
+    }
+    let mut hidden = CallerSettings::default();
+    hidden
+        .permissions
+        .notebooks
+        .insert("Vellum".into(), Tier::None);
+    hidden.permissions.rules.push(PermissionRule {
+        glob: "**/Closet*".into(),
+        tier: Tier::None,
+    });
+    if entrance != Entrance::Owner {
+        settings.callers.insert("stdio".into(), hidden.clone());
+        settings.callers.insert("http".into(), hidden);
+    }
+    let everywhere = GrantSettings {
+        delete: vec!["**".into()],
+        ..GrantSettings::default()
+    };
+    for name in ["echo", "hostile"] {
+        settings
+            .components
+            .insert(name.into(), component(guest(name), everywhere.clone()));
+    }
+    settings.limits.call_ms = 60_000;
+    settings
+}
+
+fn write_notes(place: &Place, is_real: bool) {
+    place.write(
+        "Open/Seen.md",
+        "---\naliases: [Seen alias]\ntags: [shared-tag]\n---\n# Seen\n\nA word beside passphrase. [[Known]], [[Vellum/Known]], \
+         [[Alias One]], [[Seen]] and #open-tag\n\n## Budget\n\nopen numbers ^open-block\n",
+    );
+    place.write("Open/Other.md", "# Other\n\n[[Seen]] and [more](Seen.md)\n");
+    place.write("Open/Sub/Deep.md", "deep\n");
+    place.write("Root.md", "# Root\n\n[[Open/Other]]\n");
+    if !is_real {
+        return;
+    }
+    place.write(
+        "Vellum/Known.md",
+        "---\naliases: [Alias One, zqxalias]\ntags: [known-tag, zqxtag, shared-tag]\nkey: zqxproperty\n---\n# Known\n\npassphrase \
+         zqxpassphrase [[Seen]] [[Other]] [[zqxname]] #zqxinline\n\n## Budget\n\nnumbers zqxnumbers ^known-block\n\n## zqxheading\n\ntext \
+         ^zqxblock\n",
+    );
+    // The same name as a note that is seen: it must not make the name ambiguous.
+    place.write("Vellum/Seen.md", "zqxseen [[Open/Other]]\n");
+    place.write("Vellum/zqxname.md", "zqx\n");
+    place.write("Vellum/\u{c4}nderung.md", "zqx\n");
+    place.write("Vellum/Sub/zqxdeep.md", "zqx passphrase\n");
+    place.write("Vellum/Gone.md", "zqxgone\n");
+    place.write("Vellum/zqxgone.md", "zqxgone\n");
+    place.write("Vellum/zqxpicture.png", [0u8, 1, 2]);
+    // Hidden by a rule, in a notebook that is seen.
+    place.write(
+        "Open/Closet.md",
+        "---\naliases: [Closed alias]\n---\nzqxcloset passphrase [[Seen]] [[Other]] ^known-block\n",
+    );
+    place.write("Open/Closet zqx.md", "zqx\n");
+    place.write("Open/Sub/Closet/Seen.md", "zqx passphrase\n");
+    place.write("Open/Sub/Closet/zqxinner.md", "zqx [[Deep]]\n");
+}
+
+/// A past: changes and removals, some of which touch both sides. Returns the ids of what happened on the hidden one.
+async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec<String> {
+    // The owner is asked nothing.
+    let mut settings = settings.clone();
+    settings.confirm = Confirm::Never;
+    let host = place.host(settings).await;
+    let mut hidden = Vec::new();
+    for (action, arguments, is_hidden) in [
+        (
+            "document.append",
+            json!({"path": "Vellum/Known.md", "text": "zqxmore"}),
+            true,
+        ),
+        (
+            "document.create",
+            json!({"path": "Open/Made.md", "content": "made"}),
+            false,
+        ),
+        (
+            "document.append",
+            json!({"path": "Open/Closet.md", "text": "zqxmore"}),
+            true,
+        ),
+        (
+            "document.create",
+            json!({"path": "Vellum/Temp.md", "content": "zqxtemp"}),
+            true,
+        ),
+        (
+            "document.remove",
+            json!({"paths": ["Vellum/Gone.md", "Vellum/zqxgone.md"]}),
+            true,
+        ),
+        ("document.remove", json!({"paths": ["Open/Made.md"]}), false),
+        // Links in both notebooks follow.
+        (
+            "document.rename",
+            json!({"path": "Open/Other.md", "to": "Renamed"}),
+            false,
+        ),
+        (
+            "notebook.configure",
+            json!({"notebook": "Vellum", "description": "zqxdescription"}),
+            true,
+        ),
+    ] {
+        if is_hidden && !is_real {
+            continue;
+        }
+        let reply = owner(&host, action, arguments).await;
+        if is_hidden {
+            hidden.extend(reply["change"].as_str().map(str::to_owned));
+        }
+    }
+    if is_real {
+        let trash = owner(&host, "document.trash", json!({})).await;
+        let items = trash["items"].as_array().expect("the trash").clone();
+        let gone = items
+            .iter()
+            .filter(|item| item.to_string().contains("Vellum"));
+        hidden.extend(gone.filter_map(|item| item["trash_id"].as_str().map(str::to_owned)));
+        assert!(
+            hidden.len() >= 5,
+            "changes and removals have ids: {hidden:?} {trash}"
+        );
+    }
+    hidden
+}
+
+async fn owner(host: &Host, action: &str, arguments: Value) -> Value {
+    let caller = Caller::command_line(Some("owner"));
+    match dispatch::call(host, &caller, request(action, arguments)).await {
+        Ok(reply) => Value::Object(reply.structured),
+        Err(error) => panic!("{action}: {error:?}"),
+    }
+}
+
+fn serve(place: &Place, config: &Path, entrance: Entrance) -> Wire {
+    let log = std::fs::File::create(log_file(place)).expect("a log");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    command
+        .args(["serve", "--log", "debug", "--config"])
+        .arg(config)
+        .arg("--state")
+        .arg(place.state());
+    if entrance != Entrance::Http {
+        let mut client = Client::spawn_with(&mut command, Stdio::from(log));
+        client.shake_hands();
+        return Wire::Stdio(Box::new(client));
+    }
+    let program = command
+        .args(["--http", "127.0.0.1:0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn()
+        .expect("the program starts");
+    let began = Instant::now();
+    let address = loop {
+        let told = std::fs::read_to_string(log_file(place)).expect("a log");
+        let mut lines = told.lines();
+        let found = lines.find_map(|line| {
+            line.strip_prefix("listening on http://")?
+                .strip_suffix("/mcp")
+        });
+        if let Some(address) = found {
+            break address.to_owned();
+        }
+        assert!(
+            began.elapsed() < PATIENCE,
+            "the program does not listen: {told}"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let client = HttpClient::with_session(&address);
+    Wire::Http(program, Box::new(client))
+}

@@ -1,0 +1,227 @@
+//! What was changed can be seen across notes, also while a server runs, and taken back to the byte.
+
+use serde_json::{Value, json};
+
+use super::desk::{Ended, audit, desk, over_stdio, program, run, stop};
+use crate::support::client::{Client, error_code};
+use crate::support::place::Place;
+
+/// Line ends of both kinds, no last line end, letters of more than one byte.
+const STUBBORN: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
+
+fn history(place: &Place, words: &[&str]) -> Ended {
+    run(&mut program(place, &[&["history"], words].concat()))
+}
+
+#[track_caller]
+fn items(place: &Place, words: &[&str]) -> Vec<Value> {
+    let listed = history(place, words);
+    assert_eq!(listed.code, Some(0), "{listed:#?}");
+    listed.json()["items"].as_array().expect("a list").clone()
+}
+
+/// Make a call that changes something; returns the change.
+#[track_caller]
+fn change(client: &mut Client, name: &str, arguments: Value) -> String {
+    let result = client.call(name, arguments);
+    assert_eq!(error_code(&result), None, "{result}");
+    let change = &result["structuredContent"]["change"];
+    change
+        .as_str()
+        .unwrap_or_else(|| panic!("a change: {result}"))
+        .to_owned()
+}
+
+#[test]
+fn changes_are_listed_and_shown_while_a_server_runs() {
+    let place = desk(|_| ());
+    place.write("Work/Letter.md", STUBBORN);
+    let mut client = over_stdio(&place);
+    let created = change(
+        &mut client,
+        "document.create",
+        json!({"path": "Diary/One.md", "content": "first\n"}),
+    );
+    let appended = change(
+        &mut client,
+        "document.append",
+        json!({"path": "Work/Letter", "text": "vier"}),
+    );
+    let renamed = change(
+        &mut client,
+        "document.rename",
+        json!({"path": "Diary/One", "to": "Two"}),
+    );
+
+    let ids = |words: &[&str]| -> Vec<String> {
+        let named = |item: &Value| item["change"].as_str().unwrap_or_default().to_owned();
+        items(&place, words).iter().map(named).collect()
+    };
+    assert_eq!(
+        ids(&["list"]),
+        [&*renamed, &*appended, &*created],
+        "the latest first, across notes"
+    );
+    assert_eq!(ids(&["list", "--limit", "1"]), [&*renamed]);
+    assert_eq!(ids(&["list", "--path", "Work/Letter"]), [&*appended]);
+    assert_eq!(
+        ids(&["list", "--path", "Diary/Two.md"]),
+        [&*renamed, &*created],
+        "also under its earlier name"
+    );
+    assert_eq!(ids(&["list", "--path", "Diary"]), [&*renamed, &*created]);
+    assert_eq!(ids(&["list", "--caller", "stdio"]).len(), 3);
+    assert_eq!(ids(&["list", "--caller", "somebody"]).len(), 0);
+    assert_eq!(ids(&["list", "--since", "1h"]).len(), 3);
+    assert_eq!(ids(&["list", "--since", "0s"]).len(), 0);
+    let item = items(&place, &["list", "--limit", "1"]).remove(0);
+    assert_eq!(
+        (&item["caller"], &item["action"]),
+        (&json!("stdio"), &json!("document.rename"))
+    );
+    assert_eq!(item["files"][0]["from"], "Diary/One.md");
+
+    let shown = history(&place, &["show", &appended]).json();
+    assert_eq!(shown["files"].as_array().map(Vec::len), Some(1), "{shown}");
+    let diff = shown["files"][0]["diff"].as_str().unwrap_or_default();
+    assert!(
+        diff.contains("+vier") && diff.contains("--- a/Work/Letter.md"),
+        "{diff}"
+    );
+
+    for (words, told) in [
+        (&["show", "nonsense"][..], "no change `nonsense`"),
+        (&["undo", "nonsense"], "no change `nonsense`"),
+        (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
+    ] {
+        let ended = history(&place, words);
+        assert_eq!(ended.code, Some(1), "{ended:#?}");
+        assert!(ended.errors.contains(told), "{ended:#?}");
+    }
+}
+
+#[test]
+fn an_undo_brings_back_every_byte() {
+    let place = desk(|_| ());
+    place.write("Work/Letter.md", STUBBORN);
+    place.write("Work/Index.md", "see [[Letter]]\n");
+    let before = (place.read("Work/Letter.md"), place.read("Work/Index.md"));
+    let mut client = over_stdio(&place);
+    let moved = change(
+        &mut client,
+        "document.rename",
+        json!({"path": "Work/Letter", "to": "Brief"}),
+    );
+    assert_eq!(place.read("Work/Letter.md"), None);
+    assert_eq!(
+        place.read("Work/Index.md").as_deref(),
+        Some(&b"see [[Brief]]\n"[..])
+    );
+    let created = change(
+        &mut client,
+        "document.create",
+        json!({"path": "Diary/One.md", "content": "first\n"}),
+    );
+
+    // The server holds the vault: it says who, and what can be done.
+    let held = history(&place, &["undo", &moved]);
+    assert_eq!(held.code, Some(1), "{held:#?}");
+    let process = client.process().id().to_string();
+    assert!(
+        held.errors.contains(&process) && held.errors.contains("undo"),
+        "{held:#?}"
+    );
+    // Only to see it, nobody has to let go.
+    let snapshot = place.snapshot();
+    let shown = history(&place, &["undo", &moved, "--dry-run"]);
+    assert_eq!(shown.code, Some(0), "{shown:#?}");
+    assert_eq!(shown.json()["dry_run"], true);
+    assert!(
+        shown.json().to_string().contains("Work/Letter.md"),
+        "{shown:#?}"
+    );
+    place.snapshot().assert_same_as(&snapshot);
+    stop(client.process());
+
+    for id in [&moved, &created] {
+        let undone = history(&place, &["undo", id]);
+        assert_eq!(undone.code, Some(0), "{undone:#?}");
+        assert_eq!(undone.json()["undoes"], id.as_str());
+        assert!(undone.json()["change"].is_string(), "{undone:#?}");
+    }
+    assert_eq!(
+        (place.read("Work/Letter.md"), place.read("Work/Index.md")),
+        before
+    );
+    assert_eq!(place.read("Work/Brief.md"), None);
+    assert_eq!(place.read("Diary/One.md"), None);
+
+    let latest = items(&place, &["list"]);
+    assert_eq!(latest[0]["undoes"], created.as_str());
+    assert_eq!(
+        (&latest[0]["caller"], &latest[0]["action"]),
+        (&json!("cli"), &json!("history.undo"))
+    );
+    assert_eq!(latest[2]["undone"], true);
+    let again = history(&place, &["undo", &moved]);
+    assert_eq!(again.code, Some(1), "{again:#?}");
+    assert!(again.errors.contains("undone already"), "{again:#?}");
+    // An undo is a change as any other: it leaves rows, and can be undone.
+    let rows = audit(&place, &["--domain", "history", "--transport", "cli"]);
+    let outcomes: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["outcome"].as_str())
+        .collect();
+    assert_eq!(outcomes, ["unavailable", "ok", "ok", "ok", "conflict"]);
+    let redone = history(
+        &place,
+        &["undo", latest[0]["change"].as_str().unwrap_or_default()],
+    );
+    assert_eq!(redone.code, Some(0), "{redone:#?}");
+    assert_eq!(place.read("Diary/One.md").as_deref(), Some(&b"first\n"[..]));
+}
+
+#[test]
+fn an_undo_follows_the_same_rules() {
+    let place = desk(|_| ());
+    let mut client = over_stdio(&place);
+    let id = change(
+        &mut client,
+        "document.append",
+        json!({"path": "Work/Plan", "text": "more"}),
+    );
+    stop(client.process());
+    let snapshot = place.snapshot();
+    let refused = |settings: notehost::config::Settings, told: &str| {
+        place.config_file(&settings);
+        let ended = history(&place, &["undo", &id]);
+        assert_eq!(ended.code, Some(1), "{ended:#?}");
+        assert!(ended.errors.contains(told), "{ended:#?}");
+        place.snapshot().assert_same_as(&snapshot);
+    };
+    let mut settings = place.settings();
+    settings
+        .permissions
+        .notebooks
+        .insert("Work".into(), notehost::vault::Tier::Read);
+    refused(settings, "may not write");
+    let mut settings = place.settings();
+    settings.read_only = true;
+    refused(settings, "read-only");
+    // What is hidden did not happen.
+    let mut settings = place.settings();
+    settings
+        .permissions
+        .notebooks
+        .insert("Work".into(), notehost::vault::Tier::None);
+    refused(settings, "no change");
+    // Somebody wrote there since.
+    place.config_file(&place.settings());
+    place.write("Work/Plan.md", "written by hand\n");
+    let ended = history(&place, &["undo", &id]);
+    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert_eq!(
+        place.read("Work/Plan.md").as_deref(),
+        Some(&b"written by hand\n"[..])
+    );
+}

@@ -1,0 +1,120 @@
+//! A call that is sent twice happens once.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::client::{Client, error_code};
+use crate::support::http::{HttpClient, Server};
+use crate::support::place::Place;
+
+fn desk() -> Place {
+    let place = Place::new();
+    place.write("Log.md", "begin\n");
+    place
+}
+
+fn append(key: &str) -> Value {
+    json!({"path": "Log", "text": "once", "idempotency_key": key})
+}
+
+fn times(place: &Place) -> usize {
+    let log = String::from_utf8(place.read("Log.md").expect("the note")).expect("text");
+    log.matches("once").count()
+}
+
+#[test]
+fn the_same_call_sent_many_times_at_once_happens_once() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
+    let sent: Vec<u64> = (0..20)
+        .map(|_| client.send_call("document.append", append("k")))
+        .collect();
+    let mut replies = Vec::new();
+    for id in sent {
+        let result = client.answer(id)["result"].take();
+        match error_code(&result) {
+            None => replies.push(result),
+            Some(code) => assert_eq!(code, "idempotency_in_flight", "{result}"),
+        }
+    }
+    assert_eq!(times(&place), 1);
+    assert!(!replies.is_empty());
+    assert!(
+        replies.iter().all(|reply| *reply == replies[0]),
+        "{replies:#?}"
+    );
+    let other = client.call(
+        "document.append",
+        json!({"path": "Log", "text": "b", "idempotency_key": "k"}),
+    );
+    assert_eq!(error_code(&other), Some("idempotency_mismatch"), "{other}");
+}
+
+#[test]
+fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
+    let place = desk();
+    let config = place.config_file(&place.settings());
+    let mut client = Client::start(&config, &place.state());
+    let first = client.call("document.append", append("k"));
+    drop(client);
+    let mut client = Client::start(&config, &place.state());
+    assert_eq!(client.call("document.append", append("k")), first);
+    drop(client);
+    assert_eq!(times(&place), 1);
+    // Somebody else's key is another key.
+    let server = Server::start(&config, &place.state());
+    let mut other = HttpClient::stateless(server.address());
+    let done = other.call("document.append", append("k"));
+    assert_eq!(error_code(&done), None, "{done}");
+    assert_eq!(times(&place), 2);
+}
+
+#[test]
+fn a_program_that_dies_between_commit_and_reply_has_not_forgotten() {
+    for point in [
+        "commit-begin",
+        "commit-history-done",
+        "commit-journal-removed",
+    ] {
+        let place = desk();
+        let config = place.config_file(&place.settings());
+        let mut client = Client::spawn(
+            Command::new(env!("CARGO_BIN_EXE_notehost"))
+                .args(["serve", "--config"])
+                .arg(&config)
+                .arg("--state")
+                .arg(place.state())
+                .env("NOTEHOST_FAIL_POINT", point),
+        );
+        client.shake_hands();
+        let id = client.send_call("document.append", append("k"));
+        assert!(
+            client.answer_unless_it_ends(id).is_none(),
+            "{point} was not reached"
+        );
+        drop(client);
+
+        let mut client = Client::start(&config, &place.state());
+        let again = client.call("document.append", append("k"));
+        assert_eq!(error_code(&again), None, "{point}: {again}");
+        assert!(
+            again["structuredContent"]["change"].is_string(),
+            "{point}: {again}"
+        );
+        assert_eq!(client.call("document.append", append("k")), again);
+        assert_eq!(times(&place), 1, "{point}");
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_a_person_keeps_no_key() {
+    let place = desk();
+    let server = Server::start(&place.config_file(&place.settings()), &place.state());
+    let mut client = HttpClient::stateless(server.address());
+    let arguments = json!({"paths": ["Log"], "idempotency_key": "k"});
+    for _ in 0..2 {
+        let asked = client.call("document.remove", arguments.clone());
+        assert_eq!(error_code(&asked), Some("confirmation_required"), "{asked}");
+    }
+}

@@ -1,0 +1,96 @@
+//! `notehost config` and `doctor`: what cannot be meant is told with its line, and a secret is never shown.
+
+use std::process::Command;
+
+use super::{Ended, Office};
+
+#[test]
+fn a_config_that_cannot_be_meant_is_told_with_its_line() {
+    for (rules, told) in [
+        (
+            "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
+            "notehost.toml:5: `Work/Contracts` is no notebook",
+        ),
+        (
+            "[callers.phone]\nscopes = [\"raed\"]\n",
+            "notehost.toml:5: `raed` is no scope: did you mean `read`?",
+        ),
+        (
+            "[callers.phone]\nvaults = [\"man\"]\n",
+            "notehost.toml:5: no vault has the id `man`: did you mean `main`?",
+        ),
+        (
+            "[http]\ntls_cert = \"c.pem\"\n",
+            "notehost.toml:5: `http.tls_cert` is set and `http.tls_key` is not",
+        ),
+        (
+            "[http]\ntls_cert = \"vault/c\"\ntls_key = \"k\"\n",
+            "notehost.toml:5: the file of `http.tls_cert` lies inside the vault",
+        ),
+        (
+            "[telemetry]\notlp_endpoint = \"localhost:4318\"\n",
+            "notehost.toml:5: `localhost:4318` is no URL",
+        ),
+        (
+            "[auth.jwt]\njwks_file = \"~/nowhere/jwks.json\"\n",
+            "notehost.toml:5: cannot use `",
+        ),
+        (
+            "[rates]\nburst_second = 3\n",
+            "notehost.toml:5: unknown key `rates.burst_second`: did you mean `burst_seconds`?",
+        ),
+        (
+            "[[permissions.rules]]\nglob = \"/Diary/**\"\ntier = \"none\"\n",
+            "notehost.toml:5: `/Diary/**` can match no path",
+        ),
+    ] {
+        let office = Office::with(rules);
+        office.run(&["config", "validate"]).refused(told);
+        assert_eq!(office.run(&["serve"]).code, Some(3), "{rules}");
+        let doctor = office.run(&["doctor"]);
+        assert_eq!(doctor.code, Some(1), "{doctor:#?}");
+        assert!(
+            doctor.output.contains("a server that runs keeps"),
+            "{doctor:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_secret_is_never_shown() {
+    let office = Office::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
+    let show = |secret: Option<&str>, word: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        command
+            .args(["config", word, "--config"])
+            .arg(&office.config);
+        command
+            .arg("--state")
+            .arg(office.place.state())
+            .env_remove("OFFICE_SECRET");
+        if let Some(secret) = secret {
+            command.env("OFFICE_SECRET", secret);
+        }
+        Ended::of(command.output().expect("the program runs"))
+    };
+    let value = |ended: &Ended| {
+        let all = ended.json();
+        let items = all["items"].as_array().expect("items").clone();
+        let found = items
+            .into_iter()
+            .find(|item| item["key"] == "auth.jwt.secret_env");
+        found.expect("the key")
+    };
+    let secret = "a-secret-that-is-long-enough-for-hs256";
+    let shown = show(Some(secret), "show");
+    assert!(!shown.output.contains(secret), "{shown:#?}");
+    assert_eq!(value(&shown)["value"], "OFFICE_SECRET (set)");
+    assert_eq!(value(&shown)["origin"], "file, line 5");
+    assert_eq!(
+        value(&show(None, "show"))["value"],
+        "OFFICE_SECRET (not set)"
+    );
+    let short = show(Some("sh0rt-pass"), "validate");
+    short.refused("has 10 bytes");
+    assert!(!short.errors.contains("sh0rt-pass"), "{short:#?}");
+}
