@@ -36,9 +36,9 @@ pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
 /// A level is meant for Notehost: the libraries below it say little of use to its admin.
 fn directives(said: &str) -> String {
     match said.to_lowercase().as_str() {
-        level @ ("off" | "error") => level.to_owned(),
-        // What a client got wrong on the wire it is told itself; rmcp would also call it a warning.
-        level if LEVELS.contains(&level) => format!("warn,rmcp=error,notehost={level}"),
+        "off" => "off".to_owned(),
+        // What a client gets wrong on the wire it is told itself, and one that hangs up is no error: rmcp calls it one.
+        level if LEVELS.contains(&level) => format!("error,rmcp=off,notehost={level}"),
         _ => said.to_owned(),
     }
 }

@@ -51,6 +51,11 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
             "every approval would be void at once",
         ),
         (
+            "http.session_idle_seconds",
+            settings.http.session_idle_seconds,
+            "no session would last",
+        ),
+        (
             "idempotency.keep_hours",
             settings.idempotency.keep_hours,
             "no key would mean anything",

@@ -284,7 +284,7 @@ pub struct JwtSettings {
 }
 
 /// How HTTP is served.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpSettings {
     /// Names that clients may call us by, besides loopback and the address itself.
@@ -295,6 +295,20 @@ pub struct HttpSettings {
     pub tls_cert: Option<PathBuf>,
     /// Its private key (PEM).
     pub tls_key: Option<PathBuf>,
+    /// A session on which nothing happens for so long is ended.
+    pub session_idle_seconds: u64,
+}
+
+impl Default for HttpSettings {
+    fn default() -> Self {
+        HttpSettings {
+            allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
+            tls_cert: None,
+            tls_key: None,
+            session_idle_seconds: 30 * 60,
+        }
+    }
 }
 
 /// How many calls a caller may make, by effect.

@@ -49,7 +49,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     std::fs::write(
         &config,
         format!(
-            "[[vaults]]\nid = \"main\"\npath = {}\n[permissions]\ndefault = \"rwd\"\n[rates]\nread = 0\nwrite = 0\ndelete = 0\n",
+            "[[vaults]]\nid = \"main\"\npath = {}\n[permissions]\ndefault = \"rwd\"\n[http]\nsession_idle_seconds = 2\n[rates]\nread = 0\nwrite = 0\ndelete = 0\n",
             json!(notes.folder)
         ),
     )?;
@@ -93,7 +93,8 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     for (outcome, count) in &outcomes {
         println!("  {outcome:<24} {count}");
     }
-    std::thread::sleep(Duration::from_secs(2));
+    // Longer than a session may be idle.
+    std::thread::sleep(Duration::from_secs(4));
     let (early, last) = (memory[2], server.resident()?);
     println!(
         "memory: {early:.1} MiB after 30 %, {last:.1} MiB at the end ({:.2} ×)",
@@ -102,7 +103,9 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     ensure!(last <= early * FLAT, "memory is not flat");
     let in_flight = server.metric("notehost_calls_in_flight")?;
     ensure!(in_flight == 0.0, "{in_flight} calls are still in flight");
-    println!("calls in flight: 0");
+    let sessions = server.metric("notehost_sessions")?;
+    ensure!(sessions == 0.0, "{sessions} sessions are left");
+    println!("calls in flight: 0, sessions: 0");
     server.stop()?;
     println!("stopped when told to");
     nothing_left(&notes.folder, &state)?;

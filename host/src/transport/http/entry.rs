@@ -235,7 +235,11 @@ pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -
         );
         return entry.challenge(answer, called, Scope::Admin, Some("insufficient_scope"));
     }
-    let text = crate::audit::metrics_text();
+    let sessions = entry.owners.count().await;
+    let text = format!(
+        "{}# HELP notehost_sessions Sessions of the older era that are open\n# TYPE notehost_sessions gauge\nnotehost_sessions {sessions}\n",
+        crate::audit::metrics_text()
+    );
     (
         [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")],
         text,

@@ -90,7 +90,8 @@ pub async fn serve_http(
         options.surface,
         closing.clone(),
     );
-    let sessions = sessions::manager();
+    let idle = host.settings().http.session_idle_seconds;
+    let sessions = sessions::manager(Duration::from_secs(idle));
     let entry = Arc::new(Entry::new(
         host,
         authenticator,

@@ -9,19 +9,16 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 
 use crate::auth::{Caller, Proof};
 
-/// A session on which nothing happens for so long is ended; its client begins another one.
-const IDLE: Duration = Duration::from_secs(30 * 60);
-
 /// So many sessions are held at once, at about 55 KiB each.
 const MOST: usize = 4096;
 
 /// And so many of one caller, so that none can keep the others out.
 const MOST_OF_ONE: usize = 2048;
 
-/// What rmcp keeps sessions in.
-pub(super) fn manager() -> Arc<LocalSessionManager> {
+/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one.
+pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
-    manager.session_config.keep_alive = Some(IDLE);
+    manager.session_config.keep_alive = Some(idle);
     Arc::new(manager)
 }
 
@@ -53,6 +50,11 @@ impl Owners {
             manager,
             by_session: Mutex::default(),
         }
+    }
+
+    /// How many sessions there are.
+    pub(super) async fn count(&self) -> usize {
+        self.manager.sessions.read().await.len()
     }
 
     /// Whether a caller began this session.
