@@ -65,3 +65,27 @@ async fn a_long_note_is_cut_between_lines_and_gone_on_with() {
     }
     assert_eq!(read, text);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_landed_is_never_told_as_a_failure() {
+    let place = Place::new();
+    place.write("Plan.md", "# Plan\n");
+    for number in 0..60 {
+        place.write(&format!("Work/Note number {number}.md"), "see [[Plan]]\n");
+    }
+    let mut settings = place.settings();
+    (settings.limits.reply_bytes, settings.limits.reply_tokens) = (3000, 750);
+    let host = place.host(settings).await;
+    let renamed = call(
+        &host,
+        "document.rename",
+        json!({"path": "Plan", "to": "Plot"}),
+    )
+    .await;
+    let renamed = renamed.expect("it happened").structured;
+    assert!(place.read("Plot.md").is_some());
+    assert!(renamed["change"].is_string());
+    assert_eq!(renamed["changes_total"], 61);
+    let told = renamed["changes"].as_array().expect("changes").len();
+    assert!((1..61).contains(&told), "{told}");
+}

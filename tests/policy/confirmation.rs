@@ -224,6 +224,38 @@ fn over_http_the_floor_stays_whatever_the_config_says() {
 }
 
 #[test]
+fn over_http_the_config_cannot_raise_how_many_notes_change_unasked() {
+    let place = desk();
+    for number in 0..25 {
+        place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
+    }
+    let mut settings = place.settings();
+    settings.confirmation.notes = 1_000_000;
+    let server = Server::start(&place.config_file(&settings), &place.state());
+    let mut client = HttpClient::stateless(server.address());
+    let rename = json!({"path": "Plan", "to": "Plot"});
+    approval_of(&client.call("document.rename", rename));
+    assert!(place.read("Work/Plan.md").is_some());
+}
+
+#[test]
+fn nobody_is_asked_more_than_a_person_can_look_at() {
+    let place = desk();
+    for number in 0..51 {
+        place.write(&format!("Many/Note {number}.md"), "x\n");
+    }
+    let mut client = stdio(&place);
+    for number in 0..50 {
+        approval_of(&client.call(
+            "document.remove",
+            json!({"paths": [format!("Many/Note {number}")]}),
+        ));
+    }
+    let refused = client.call("document.remove", json!({"paths": ["Many/Note 50"]}));
+    assert_eq!(error_code(&refused), Some("throttled"), "{refused}");
+}
+
+#[test]
 fn a_client_of_the_older_era_asks_its_person() {
     for (says, code) in [
         (

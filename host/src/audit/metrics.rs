@@ -28,6 +28,11 @@ struct Recorder {
     started: Instant,
 }
 
+/// Begin to count.
+pub(super) fn begin() {
+    recorder();
+}
+
 /// The one recorder of this process, made when it is first needed.
 fn recorder() -> &'static Recorder {
     static RECORDER: OnceLock<Recorder> = OnceLock::new();

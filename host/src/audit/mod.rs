@@ -33,6 +33,7 @@ pub struct Audit {
 impl Audit {
     /// Begin to write into these records.
     pub fn start(database: &Database, settings: &Settings) -> Result<Audit, DatabaseError> {
+        metrics::begin();
         let kept = Arc::new(ArcSwap::from_pointee(settings.audit.clone()));
         let audit = Audit {
             writer: Writer::start(database, kept.clone())?,

@@ -28,6 +28,8 @@ pub struct Filter {
     pub until: Option<i64>,
     /// With a smaller number than this.
     pub before: Option<i64>,
+    /// On one of these vaults, or on none.
+    pub vaults: Option<Vec<String>>,
 }
 
 impl Filter {
@@ -82,6 +84,11 @@ impl Filter {
                 conditions.push(comparison.into());
                 values.push(Value::from(moment));
             }
+        }
+        if let Some(vaults) = &self.vaults {
+            let places = vec!["?"; vaults.len()].join(", ");
+            conditions.push(format!("(vault IS NULL OR vault IN ({places}))"));
+            values.extend(vaults.iter().map(|vault| Value::from(vault.clone())));
         }
         (conditions.join(" AND "), values)
     }

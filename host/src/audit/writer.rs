@@ -173,16 +173,26 @@ impl Work {
         let days = i64::try_from(settings.keep_days).unwrap_or(i64::MAX);
         let oldest = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
         let rows = i64::try_from(settings.keep_rows).unwrap_or(i64::MAX);
-        let pruned = self.database.with(|connection| {
-            connection.execute("DELETE FROM audit WHERE time < ?1", [oldest])?;
-            // Numbers have no gaps but at the old end.
-            connection.execute(
-                "DELETE FROM audit WHERE number <= (SELECT max(number) FROM audit) - ?1",
-                [rows],
-            )
-        });
-        if let Err(error) = pruned {
-            tracing::warn!("old calls could not be forgotten: {error}");
+        // In pieces: whoever wants to write meanwhile does not wait for all of them. Numbers have no gaps but at the old
+        // end.
+        loop {
+            let pruned = self.database.with(|connection| {
+                connection.execute(
+                    "DELETE FROM audit WHERE number IN (
+                         SELECT number FROM audit
+                         WHERE time < ?1 OR number <= (SELECT max(number) FROM audit) - ?2
+                         ORDER BY number LIMIT 2000)",
+                    params![oldest, rows],
+                )
+            });
+            match pruned {
+                Ok(2000) => {}
+                Ok(_) => return,
+                Err(error) => {
+                    tracing::warn!("old calls could not be forgotten: {error}");
+                    return;
+                }
+            }
         }
     }
 }

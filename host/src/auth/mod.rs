@@ -75,6 +75,11 @@ impl Caller {
         Caller::named("http", Entrance::Http, Scopes::everything_but_admin())
     }
 
+    /// Nobody, who may do nothing.
+    pub fn nobody() -> Caller {
+        Caller::named("nobody", Entrance::Http, Scopes::default())
+    }
+
     /// The person at the terminal; `name` picks a named caller of the config.
     pub fn command_line(name: Option<&str>) -> Caller {
         // Who can run this program on the state folder can do everything that an admin can.
@@ -124,9 +129,26 @@ impl Caller {
         }
     }
 
+    /// The same caller, at this terminal instead of over HTTP.
+    pub fn at_terminal(self) -> Caller {
+        Caller {
+            entrance: Entrance::CommandLine,
+            ..self
+        }
+    }
+
     /// The name under which the config may give it permissions of its own.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What is remembered about it is remembered under this: a signed token may name somebody as a static one does, and
+    /// is somebody else.
+    pub fn key(&self) -> String {
+        match self.proof {
+            Proof::Signed => format!("{} (signed)", self.name),
+            Proof::Token | Proof::Place => self.name.to_string(),
+        }
     }
 
     /// How it came in.

@@ -111,6 +111,7 @@ impl Wanted {
             since: self.since.map(|moment| moment.0),
             until: self.until.map(|moment| moment.0),
             before: None,
+            vaults: None,
         }
     }
 }

@@ -11,9 +11,9 @@ use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use super::{logging, question, reply};
+use super::{logging, question, records, reply};
 use crate::auth::Caller;
-use crate::config::{Confirm, Given};
+use crate::config::{Confirm, Given, Loaded};
 use crate::dispatch::{Host, Request};
 use crate::vault::Tier;
 
@@ -45,7 +45,7 @@ pub(super) struct Call {
     /// What may be done in notebooks that nothing names: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
-    /// Call with the permissions of this caller of the config
+    /// Call with the rights of this token, or of this caller of the config
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
     /// When a person is asked before a change lands
@@ -80,9 +80,15 @@ impl Call {
         }
         loaded.check()?;
         let is_configured = loaded.file.is_some();
+        let caller = self.caller(&loaded)?;
+        let source = loaded.source();
         let answer = options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
-            self.call(&host, is_configured).await
+            // What `admin` changes it changes in the file.
+            if let Some(source) = source {
+                host.watch(source);
+            }
+            self.call(&host, &caller, is_configured).await
         })??;
         // The vault is let go of before somebody reads the answer at leisure.
         Terminal::stdout().print(&answer);
@@ -90,7 +96,12 @@ impl Call {
     }
 
     /// What the action answers, as it is to be printed.
-    async fn call(&self, host: &Host, is_configured: bool) -> Result<String, Failure> {
+    async fn call(
+        &self,
+        host: &Host,
+        caller: &Caller,
+        is_configured: bool,
+    ) -> Result<String, Failure> {
         let domains = host.registry().snapshot();
         let action = domains
             .domain(&self.domain)
@@ -120,8 +131,7 @@ impl Call {
                 cancelled.cancel();
             }
         });
-        let caller = Caller::command_line(self.caller.as_deref());
-        let outcome = question::call(host, &caller, request).await;
+        let outcome = question::call(host, caller, request).await;
         interrupted.abort();
 
         let terminal = Terminal::stdout();
@@ -152,6 +162,21 @@ impl Call {
                 Err(Failure::call(spoken.phrase(&error.message)).with_any_hint(hint))
             }
         }
+    }
+
+    /// Whose rights the call has: of whoever sits here, of a token, or of a caller that the config names.
+    fn caller(&self, loaded: &Loaded) -> Result<Caller, Failure> {
+        let Some(name) = self.caller.as_deref() else {
+            return Ok(Caller::command_line(None));
+        };
+        if let Some(caller) = records::token_caller(loaded, name)? {
+            return Ok(caller.at_terminal());
+        }
+        if loaded.settings.callers.contains_key(name) || matches!(name, "stdio" | "http" | "cli") {
+            return Ok(Caller::command_line(Some(name)));
+        }
+        Err(Failure::usage(format!("no caller `{name}`"))
+            .with_hint("a token has the name, or a section `[callers.NAME]` of the config"))
     }
 
     fn json_arguments(&self) -> Result<Map<String, Value>, Failure> {

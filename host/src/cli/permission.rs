@@ -2,7 +2,6 @@
 //! server that runs takes it over at once.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
@@ -10,12 +9,12 @@ use serde_json::{Value, json};
 use super::call::print_json;
 use super::failure::Failure;
 use super::options::{self, Common};
+use super::records;
 use super::terminal::Terminal;
-use crate::auth::{Caller, Token, Tokens};
+use crate::auth::Caller;
 use crate::config::{
     CallerPermissions, Edit, Given, Loaded, Origin, config_file, dotted, expand_home,
 };
-use crate::database::Database;
 use crate::dispatch::{Asked, explain};
 use crate::vault::{Kind, Tier};
 
@@ -245,14 +244,18 @@ impl Set {
         let (notebook, tier) = match (self.default, self.notebook.as_deref(), self.tier) {
             (Some(tier), _, _) => (None, tier),
             (None, Some(notebook), Some(tier)) => (Some(notebook), tier),
-            _ => return Err(Failure::usage("a notebook and its tier are missing")),
+            _ => {
+                return Err(Failure::usage(
+                    "a notebook and its tier are missing, or `--default TIER`",
+                ));
+            }
         };
         edit.set_tier(caller, notebook, tier).map_err(refused)?;
         let place = notebook.map_or("all other notebooks".to_owned(), |name| format!("`{name}`"));
         let whom = caller
             .map(|name| format!(" for `{name}`"))
             .unwrap_or_default();
-        save(edit, &given, &format!("{place} is `{tier}`{whom}"))
+        save(edit, &given, &format!("{place}: `{tier}`{whom}"))
     }
 }
 
@@ -284,9 +287,8 @@ impl Explain {
         let caller = match self.caller.as_str() {
             "stdio" => Caller::stdio(),
             "http" => Caller::loopback(),
-            name => {
-                token_caller(&loaded, name)?.unwrap_or_else(|| Caller::command_line(Some(name)))
-            }
+            name => records::token_caller(&loaded, name)?
+                .unwrap_or_else(|| Caller::command_line(Some(name))),
         };
         let asked = Asked {
             domain,
@@ -370,16 +372,4 @@ fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
 
 fn refused(error: crate::config::ConfigError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
-}
-
-/// Whoever shows the token of that name, if there is one.
-fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>, Failure> {
-    let tokens = Tokens::new(Arc::new(Database::open(&loaded.running.state)?));
-    let found = tokens
-        .list()?
-        .into_iter()
-        .find(|token| token.made.name == name);
-    Ok(found.map(|Token { made, .. }| {
-        Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions)
-    }))
 }

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
+use super::{logging, records};
 use crate::auth::{self, NewToken, Scopes, TokenError, Tokens};
 use crate::config::{CallerPermissions, Loaded, nearest};
 use crate::database::{Database, now_ms};
@@ -142,7 +142,8 @@ impl New {
 
 impl List {
     fn run(self) -> Result<ExitCode, Failure> {
-        let (_, tokens) = open(self.common)?;
+        let (_, database) = records::open(self.common)?;
+        let tokens = Tokens::new(Arc::new(database));
         let (tokens, now) = (tokens.list()?, now_ms());
         let terminal = Terminal::stdout();
         if self.json_output || !terminal.is_terminal() {
@@ -159,7 +160,8 @@ impl List {
 
 impl Revoke {
     fn run(self) -> Result<ExitCode, Failure> {
-        let (_, tokens) = open(self.common)?;
+        let (_, database) = records::open(self.common)?;
+        let tokens = Tokens::new(Arc::new(database));
         match tokens.revoke(&self.name) {
             Ok(()) => {
                 Terminal::stderr().print(&format!("The token `{}` no longer holds.\n", self.name));

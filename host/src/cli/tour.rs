@@ -28,7 +28,10 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
         terminal.strong("What a client can do"),
         tools::table(
             terminal,
-            &host.registry().snapshot(),
+            &host
+                .registry()
+                .snapshot()
+                .seen_with(&host.scopes_of(&Caller::stdio())),
             host.settings().surface
         )
     );

@@ -140,12 +140,15 @@ fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> CallError {
 /// The kill switch.
 fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<(), CallError> {
     let is_closed = |entry: &VaultEntry| entry.id == vault && entry.read_only;
-    let (what, key) = if settings.read_only {
-        ("Notehost is".to_owned(), "read_only".to_owned())
+    let (what, command) = if settings.read_only {
+        (
+            "Notehost is".to_owned(),
+            "notehost permission read-only off".to_owned(),
+        )
     } else if settings.vaults.iter().any(is_closed) {
         (
             format!("the vault `{vault}` is"),
-            "read_only under its `[[vaults]]`".to_owned(),
+            format!("notehost permission read-only off --vault {vault}"),
         )
     } else {
         return Ok(());
@@ -154,7 +157,7 @@ fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<(), CallError
         "read_only",
         format!("{what} switched to read-only: nothing can be changed now"),
     )
-    .with_hint(format!("an admin switched it in the config: `{key}`")))
+    .with_hint(format!("an admin can switch it back: `{command}`")))
 }
 
 fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {

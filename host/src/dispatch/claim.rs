@@ -1,11 +1,13 @@
 //! A call that is sent twice happens once: its `idempotency_key` is claimed before it runs, and its reply is kept.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 
 use super::authorize::Allowed;
 use super::{CallError, Host, Reply};
 use crate::policy;
-use crate::vault::Committed;
+use crate::vault::{Committed, Effect, Tier};
 
 /// What the key of a call comes to.
 pub(super) enum Claimed {
@@ -16,12 +18,20 @@ pub(super) enum Claimed {
 }
 
 /// The key of a call, if it has one.
-pub(super) struct Claim(Option<policy::Claim>);
+#[derive(Clone)]
+pub(super) struct Claim(Option<Arc<policy::Claim>>);
 
 impl Claim {
     /// What names this call in the vault's history.
     pub(super) fn in_history(&self) -> Option<String> {
-        self.0.as_ref().map(policy::Claim::in_history)
+        self.0.as_ref().map(|claim| claim.in_history())
+    }
+
+    /// A commit has begun: whatever happens now, the key is not given back as if nothing had.
+    pub(super) fn committing(&self, is_begun: bool) {
+        if let Some(claim) = &self.0 {
+            claim.committing(is_begun);
+        }
     }
 
     /// Keep the reply for whoever calls again.
@@ -39,8 +49,8 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
     let Some(key) = common.idempotency_key.as_deref() else {
         return Ok(Claimed::ToDo(Claim(None)));
     };
-    // A dry run does nothing that could happen twice.
-    if common.dry_run {
+    // A dry run and a read do nothing that could happen twice, and what a read answered may be for fewer eyes by then.
+    if common.dry_run || allowed.effect == Effect::Read {
         return Ok(Claimed::ToDo(Claim(None)));
     }
     let keep_ms = host
@@ -51,23 +61,26 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
     let claimed = host
         .idempotency()
         .claim(
-            allowed.caller.name(),
+            &allowed.caller.key(),
             key,
             &allowed.binding(),
             i64::try_from(keep_ms).unwrap_or(i64::MAX),
         )
         .map_err(|error| CallError::new("unavailable", error.to_string()))?;
     match claimed {
-        policy::Claimed::Ours(claim) => Ok(Claimed::ToDo(Claim(Some(claim)))),
+        policy::Claimed::Ours(claim) => Ok(Claimed::ToDo(Claim(Some(Arc::new(claim))))),
         policy::Claimed::Orphan(claim) => match allowed.vault.landed(&claim.in_history())? {
-            None => Ok(Claimed::ToDo(Claim(Some(claim)))),
+            None => Ok(Claimed::ToDo(Claim(Some(Arc::new(claim))))),
             Some(committed) => {
                 let reply = reply_of(committed);
-                Claim(Some(claim)).keep(&reply);
+                Claim(Some(Arc::new(claim))).keep(&reply);
                 Ok(Claimed::Answered(reply))
             }
         },
-        policy::Claimed::Answered(kept) => kept_reply(&kept).map(Claimed::Answered),
+        policy::Claimed::Answered(kept) => {
+            let reply = kept_reply(&kept)?;
+            Ok(Claimed::Answered(as_far_as_seen(allowed, reply)))
+        }
         policy::Claimed::InFlight => Err(CallError::new(
             "idempotency_in_flight",
             format!("a call with the key `{key}` is still running; ask again for its reply"),
@@ -76,6 +89,29 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
             "idempotency_mismatch",
             format!("the key `{key}` was used for another call; use a new key for each call"),
         )),
+    }
+}
+
+/// A kept reply for a caller who may see less by now than when it was given.
+fn as_far_as_seen(allowed: &Allowed, reply: Reply) -> Reply {
+    let is_seen = |path: &str| allowed.rules.tier(path) > Tier::None;
+    let changes = reply.structured.get("changes").and_then(Value::as_array);
+    let mut paths = changes
+        .into_iter()
+        .flatten()
+        .filter_map(|change| change["path"].as_str());
+    let own = reply.structured.get("path").and_then(Value::as_str);
+    if paths.all(is_seen) && own.is_none_or(is_seen) {
+        return reply;
+    }
+    let change = reply.structured.get("change").cloned();
+    Reply {
+        text: "This call had already been carried out.".to_owned(),
+        structured: change
+            .into_iter()
+            .map(|id| ("change".to_owned(), id))
+            .collect(),
+        content: Vec::new(),
     }
 }
 

@@ -120,7 +120,17 @@ pub(super) async fn commit(
             key: claim.in_history(),
         };
         // On a thread of its own, and not ended by a caller who gives up: a commit that began ends by itself.
-        let committed = tokio::task::spawn_blocking(move || ran.transaction.commit(note)).await;
+        // The claim lives as long as the commit, also where nobody waits for it any more.
+        claim.committing(true);
+        let claimed = claim.clone();
+        let committed = tokio::task::spawn_blocking(move || {
+            let committed = ran.transaction.commit(note);
+            if committed.is_err() {
+                claimed.committing(false);
+            }
+            committed
+        })
+        .await;
         match committed {
             Ok(Ok(committed)) => change = committed.change,
             Ok(Err(CommitError::Conflict { path })) => return Ok(Landing::Conflict(path)),

@@ -3,8 +3,9 @@
 //! reached (by the client, in the console, at a terminal) is none of this stage's affair: it asks, refuses, and
 //! recognises the approval when the call comes again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use notehost_sdk::text::links;
 use serde_json::{Value, json};
 
 use super::authorize::Allowed;
@@ -13,7 +14,7 @@ use super::conform::Staged;
 use super::run::Ran;
 use super::{CallError, Host};
 use crate::auth::Entrance;
-use crate::config::{Confirm, Settings};
+use crate::config::{Confirm, ConfirmationSettings, Settings};
 use crate::policy::{ApprovalError, Question};
 use crate::vault::{ChangeKind, Effect, StagedChange, unified_diff};
 
@@ -67,7 +68,7 @@ pub(super) fn confirm(
         return Ok(Settled::Torn(conflict.path));
     }
     let question = Question {
-        caller: allowed.caller.name().to_owned(),
+        caller: allowed.caller.key(),
         action: allowed.checked.found.full_name(),
         vault: allowed.vault.id().to_owned(),
         arguments: allowed.binding(),
@@ -110,6 +111,10 @@ fn ask(
     let expires_ms = i64::try_from(expires_ms).unwrap_or(i64::MAX / 2);
     let approval = match host.approvals().ask(question, expires_ms) {
         Ok(approval) => approval,
+        Err(error @ ApprovalError::TooMany) => {
+            return CallError::new("throttled", format!("{error}; nothing was changed"))
+                .with_hint("decide them with `notehost approval list`, or let them expire");
+        }
         Err(error) => return CallError::new("unavailable", error.to_string()),
     };
     let listed: Vec<Value> = changes
@@ -161,7 +166,7 @@ fn reason_to_ask(
         .any(|change| change.kind == ChangeKind::Delete);
     if removes || allowed.effect == Effect::Delete {
         Some("removes")
-    } else if changes.len() > settings.confirmation.notes {
+    } else if changes.len() > most_notes(settings, allowed.caller.entrance()) {
         Some("changes many notes")
     } else if drops_content(changes) {
         Some("drops content")
@@ -170,67 +175,85 @@ fn reason_to_ask(
     }
 }
 
+/// How many notes may change unasked. Over HTTP the config can lower it, not raise it.
+fn most_notes(settings: &Settings, entrance: Entrance) -> usize {
+    let configured = settings.confirmation.notes;
+    match entrance {
+        Entrance::Http => configured.min(ConfirmationSettings::default().notes),
+        Entrance::Stdio | Entrance::CommandLine => configured,
+    }
+}
+
 /// Whether content is lost, not only replaced or moved to another note: of some note more than half of the words are
 /// gone from all of these notes, or many lines are. That links follow a note that is renamed loses nothing.
 fn drops_content(changes: &[StagedChange]) -> bool {
-    let total = |count: fn(&StagedChange) -> u64| changes.iter().map(count).sum::<u64>();
-    if total(|change| change.removed) > total(|change| change.added) + MANY_LINES {
-        return true;
-    }
-    let text = |bytes: &'_ Option<std::sync::Arc<[u8]>>| -> Option<String> {
-        let bytes = bytes.as_deref().unwrap_or_default();
-        std::str::from_utf8(bytes).ok().map(str::to_owned)
-    };
+    let follows_rename = changes.iter().any(|change| change.from.is_some());
+    let (mut added, mut removed) = (0, 0);
     let mut notes = Vec::new();
     let mut kept: HashMap<String, i64> = HashMap::new();
     for change in changes {
-        let (Some(before), Some(after)) = (text(&change.before), text(&change.after)) else {
-            // What is no text is replaced whole.
-            return change.before.is_some();
+        // What is too large to be shown, or no text, is replaced whole.
+        let is_replaced = change.etag_before.is_some() && change.after.is_some();
+        let before = match (&change.before, is_replaced) {
+            (None, true) => return true,
+            (before, _) => words(before.as_deref(), follows_rename),
         };
-        for word in after.split_whitespace() {
-            *kept.entry(word.to_owned()).or_default() += 1;
+        let after = words(change.after.as_deref(), follows_rename);
+        let (before, after) = match (before, after) {
+            (Some(before), Some(after)) => (before, after),
+            _ if is_replaced => return true,
+            // Something that was not there drops nothing.
+            _ => continue,
+        };
+        added += change.added;
+        removed += change.removed;
+        for word in &after {
+            *kept.entry(word.clone()).or_default() += 1;
         }
-        for word in before.split_whitespace() {
-            *kept.entry(word.to_owned()).or_default() -= 1;
+        for word in &before {
+            *kept.entry(word.clone()).or_default() -= 1;
         }
         notes.push((before, after));
     }
-    let renamed = names_of_renamed(changes);
-    let names = |word: &str| name_parts(word).all(|part| renamed.contains(&part));
+    if removed > added + MANY_LINES {
+        return true;
+    }
     notes.iter().any(|(before, after)| {
         let mut left: HashMap<&str, usize> = HashMap::new();
-        for word in after.split_whitespace() {
+        for word in after {
             *left.entry(word).or_default() += 1;
         }
-        let (mut all, mut lost) = (0usize, 0usize);
-        for word in before.split_whitespace() {
-            all += 1;
-            match left.get_mut(word) {
+        let mut lost = 0;
+        for word in before {
+            match left.get_mut(word.as_str()) {
                 Some(count) if *count > 0 => *count -= 1,
-                _ if kept.get(word).is_some_and(|kept| *kept < 0) && !names(word) => lost += 1,
+                _ if kept.get(word).is_some_and(|kept| *kept < 0) => lost += 1,
                 _ => {}
             }
         }
-        lost * 2 > all
+        lost * 2 > before.len()
     })
 }
 
-/// The words of the paths that files had before they were renamed.
-fn names_of_renamed(changes: &[StagedChange]) -> HashSet<String> {
-    let from = changes.iter().filter_map(|change| change.from.as_deref());
-    from.flat_map(name_parts).collect()
-}
-
-/// The words that a name or a link to it is made of, without brackets, slashes and what stands for a space.
-fn name_parts(text: &str) -> impl Iterator<Item = String> {
-    let text = text.replace("%20", " ").to_lowercase();
-    let parts = text.split(|letter: char| !letter.is_alphanumeric());
-    let parts: Vec<String> = parts
-        .filter(|part| !part.is_empty() && *part != "md")
-        .map(str::to_owned)
-        .collect();
-    parts.into_iter()
+/// The words of a text; `None` if it is none. Where links follow a rename, one is as good as another.
+fn words(bytes: Option<&[u8]>, links_alike: bool) -> Option<Vec<String>> {
+    let text = std::str::from_utf8(bytes.unwrap_or_default()).ok()?;
+    let mut words = Vec::new();
+    let mut rest = 0;
+    let links = match links_alike {
+        true => links::parse(text),
+        false => Vec::new(),
+    };
+    for link in links {
+        // A link may lie within another.
+        if link.range.start >= rest {
+            words.extend(text[rest..link.range.start].split_whitespace());
+            words.push("[[]]");
+            rest = link.range.end;
+        }
+    }
+    words.extend(text[rest..].split_whitespace());
+    Some(words.into_iter().map(str::to_owned).collect())
 }
 
 /// Names a change exactly: the same digest is the same effect on the same notes.
@@ -246,6 +269,7 @@ fn digest(changes: &[StagedChange]) -> String {
         part(change.from.as_deref().unwrap_or_default().as_bytes());
         part(change.before.as_deref().unwrap_or_default());
         part(change.after.as_deref().unwrap_or_default());
+        part(change.etag_before.as_deref().unwrap_or_default().as_bytes());
         part(change.etag.as_deref().unwrap_or_default().as_bytes());
         part(&change.added.to_le_bytes());
         part(&change.removed.to_le_bytes());
@@ -300,6 +324,7 @@ mod tests {
             from: None,
             before: Some(before.as_bytes().into()),
             after: Some(after.as_bytes().into()),
+            etag_before: Some("before".into()),
             etag: None,
             added: lines(after),
             removed: lines(before),
@@ -316,6 +341,27 @@ mod tests {
         assert!(!drops("a\nb\n", "b\na\n"));
         let long = "a line of a long note\n".repeat(100);
         assert!(drops(&long, &long[..22 * 70]));
+    }
+
+    #[test]
+    fn nothing_beside_it_hides_what_is_dropped() {
+        let wiped = modify("one two three four\n", "");
+        let picture = StagedChange {
+            path: "!.png".into(),
+            kind: ChangeKind::Create,
+            before: None,
+            after: Some([0xff, 0xfe, 0].as_slice().into()),
+            etag_before: None,
+            added: 10_000,
+            ..modify("", "")
+        };
+        assert!(drops_content(&[picture.clone(), wiped]));
+        assert!(!drops_content(&[picture]));
+        let too_large_to_show = StagedChange {
+            before: None,
+            ..modify("", "small\n")
+        };
+        assert!(drops_content(&[too_large_to_show]));
     }
 
     #[test]
@@ -346,7 +392,9 @@ mod tests {
         assert!(drops_content(std::slice::from_ref(&index)));
         assert!(!drops_content(&[rename.clone(), index]));
         let other = modify("all my secrets are here\n", "gone\n");
-        assert!(drops_content(&[rename, other]));
+        assert!(drops_content(&[rename.clone(), other]));
+        let wiped = modify("[[My plan]] [[My plan]]\n", "\n");
+        assert!(drops_content(&[rename, wiped]));
     }
 
     #[test]

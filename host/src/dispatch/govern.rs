@@ -61,8 +61,13 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
         let skipped = resumed.map_or(0, |cut| cut.skip);
         let was_cut = cut_items(&mut structured, &mut text, budget, skipped, &own_cursor)
             || cut_note(&mut structured, &mut text, size, budget);
+        let has_landed = landed.footprint.change.is_some();
+        if !was_cut && has_landed {
+            // It happened, so it is not told as a failure: the changes are told in part.
+            cut_changes(&mut structured, budget);
+        }
         // What cannot be cut may cost a model more than it should, but not more than a client can take.
-        if !was_cut && size > limits.reply_bytes {
+        if !was_cut && !has_landed && size > limits.reply_bytes {
             return Err(CallError::new(
                 "too_large",
                 format!(
@@ -150,6 +155,24 @@ fn cut_items(
     ));
     structured.insert("next_cursor".into(), next.into());
     true
+}
+
+/// Keep as many of the changes as fit, and tell how many there were.
+fn cut_changes(structured: &mut Map<String, Value>, budget: usize) {
+    let Some(Value::Array(changes)) = structured.get_mut("changes") else {
+        return;
+    };
+    let all = changes.len();
+    let mut left = budget / 2;
+    let kept = changes.iter().take_while(|change| {
+        let size = change.to_string().len() + 1;
+        let fits = size <= left;
+        left = left.saturating_sub(size);
+        fits
+    });
+    let kept = kept.count();
+    changes.truncate(kept);
+    structured.insert("changes_total".into(), all.into());
 }
 
 /// Keep as many lines of a note as fit, and say where the next one is. Where the text shows the note, it shows the same

@@ -98,7 +98,8 @@ impl Host {
             registry,
             vaults,
             state: state.to_owned(),
-            tokens: Arc::new(Tokens::new(database.clone())),
+            // On a connection of their own: whoever shows a token does not wait for what others write.
+            tokens: Arc::new(Tokens::new(Arc::new(database.reopen()?))),
             approvals: Approvals::new(database.clone()),
             idempotency: Idempotency::new(database.clone()),
             rates: Rates::open(database.clone())?,

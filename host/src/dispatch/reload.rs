@@ -47,6 +47,10 @@ impl Host {
     pub async fn reload(&self) -> Result<Vec<&'static str>, ReloadError> {
         let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
         let _turn = watching.turn.lock().await;
+        self.read_again(watching).await
+    }
+
+    async fn read_again(&self, watching: &Watching) -> Result<Vec<&'static str>, ReloadError> {
         // A change after this moment is met at the next look.
         watching.source.changed();
         let outcome = self.take_over(&watching.source).await;
@@ -79,9 +83,10 @@ impl Host {
         change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
     ) -> Result<(), ReloadError> {
         let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
+        let _turn = watching.turn.lock().await;
         let edited = watching.source.edit(change);
         edited.map_err(|error| ReloadError::Unusable(sentence(&error)))?;
-        self.reload().await.map(|_| ())
+        self.read_again(watching).await.map(|_| ())
     }
 
     /// What is wrong with the config file, if the settings in force are older than it.

@@ -18,9 +18,9 @@ pub(super) fn throttle(host: &Host, allowed: &Allowed) -> Result<(), CallError> 
     if !is_counted {
         return Ok(());
     }
-    let (name, effect) = (allowed.caller.name(), allowed.effect);
+    let effect = allowed.effect;
     host.rates()
-        .take(name, effect, &settings.rates)
+        .take(&allowed.caller.key(), effect, &settings.rates)
         .map_err(|wait| {
             let effect = effect.word();
             CallError::new(

@@ -26,6 +26,10 @@ CREATE TABLE IF NOT EXISTS approvals (
     decided_by TEXT
 ) STRICT;";
 
+/// How many questions of one caller may wait at once.
+const MOST_WAITING: i64 = 50;
+/// How many are listed.
+const MOST_LISTED: i64 = 500;
 /// How long what was decided can still be looked at.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -122,6 +126,9 @@ pub enum ApprovalError {
     /// Nobody approves their own calls.
     #[error("`{0}` was asked for by this caller, and somebody else has to decide")]
     Own(String),
+    /// Nobody could look at so many.
+    #[error("{MOST_WAITING} questions of this caller wait for a person already")]
+    TooMany,
     /// The records cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -195,6 +202,14 @@ impl Approvals {
                     |row| row.get(0),
                 )
                 .optional()?;
+            let waiting: i64 = transaction.query_row(
+                "SELECT count(*) FROM approvals WHERE caller = ?1 AND state = 'pending' AND expires > ?2",
+                params![question.caller, now],
+                |row| row.get(0),
+            )?;
+            if standing.is_none() && waiting >= MOST_WAITING {
+                return Ok(None);
+            }
             let id = match standing {
                 Some(id) => {
                     transaction.execute(
@@ -223,8 +238,9 @@ impl Approvals {
                 }
             };
             transaction.commit()?;
-            Ok(id)
+            Ok(Some(id))
         })?;
+        let id = id.ok_or(ApprovalError::TooMany)?;
         self.changed.send_modify(|count| *count += 1);
         self.get(&id)
     }
@@ -242,9 +258,12 @@ impl Approvals {
     /// The questions that stand; with those that are decided, if asked. The latest first.
     pub fn list(&self, with_decided: bool) -> Result<Vec<Approval>, ApprovalError> {
         let mut all = self.database.with(|connection| {
-            let mut statement =
-                connection.prepare("SELECT * FROM approvals ORDER BY created DESC, id")?;
-            let rows = statement.query_map([], approval)?;
+            let mut statement = connection.prepare(
+                "SELECT * FROM approvals WHERE ?1 OR (state = 'pending' AND expires > ?2)
+                 ORDER BY created DESC, id LIMIT ?3",
+            )?;
+            let rows =
+                statement.query_map(params![with_decided, now_ms(), MOST_LISTED], approval)?;
             rows.collect::<rusqlite::Result<Vec<Approval>>>()
         })?;
         all.retain(|approval| with_decided || approval.state == ApprovalState::Pending);

@@ -5,6 +5,7 @@
 //! history knows that it happened.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use rusqlite::{OptionalExtension as _, params};
 
@@ -49,8 +50,17 @@ pub struct Claim {
     database: Arc<Database>,
     caller: String,
     key: String,
-    kept: bool,
+    arguments: String,
+    /// What to do with it at the end.
+    fate: AtomicU8,
 }
+
+/// Nothing happened: the key is free again.
+const FREE: u8 = 0;
+/// A commit has begun, and whether it landed only the history knows.
+const UNKNOWN: u8 = 1;
+/// The reply is kept.
+const KEPT: u8 = 2;
 
 impl Idempotency {
     /// The keys in these records.
@@ -75,7 +85,8 @@ impl Idempotency {
             database: self.database.clone(),
             caller: caller.to_owned(),
             key: key.to_owned(),
-            kept: false,
+            arguments: arguments.to_owned(),
+            fate: AtomicU8::new(FREE),
         };
         self.database.with(|connection| {
             let transaction =
@@ -117,12 +128,18 @@ impl Idempotency {
 impl Claim {
     /// What names this call in the vault's history.
     pub fn in_history(&self) -> String {
-        format!("{}\n{}", self.caller, self.key)
+        format!("{}\n{}\n{}", self.caller, self.key, self.arguments)
+    }
+
+    /// A commit has begun, or has ended without effect.
+    pub fn committing(&self, is_begun: bool) {
+        let fate = if is_begun { UNKNOWN } else { FREE };
+        self.fate.store(fate, Ordering::SeqCst);
     }
 
     /// Keep the reply for whoever calls again.
-    pub fn keep(mut self, reply: &str) {
-        self.kept = true;
+    pub fn keep(&self, reply: &str) {
+        self.fate.store(KEPT, Ordering::SeqCst);
         let kept = self.database.with(|connection| {
             connection.execute(
                 "UPDATE idempotency SET reply = ?3 WHERE caller = ?1 AND key = ?2",
@@ -137,15 +154,17 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
-        let given_back = self.database.with(|connection| {
-            connection.execute(
-                "DELETE FROM idempotency WHERE caller = ?1 AND key = ?2 AND reply IS NULL",
-                params![self.caller, self.key],
-            )
-        });
+        let query = match self.fate.load(Ordering::SeqCst) {
+            FREE => "DELETE FROM idempotency WHERE caller = ?1 AND key = ?2 AND reply IS NULL",
+            // Nobody's: whoever comes next with it asks the history.
+            UNKNOWN => {
+                "UPDATE idempotency SET owner = '' WHERE caller = ?1 AND key = ?2 AND reply IS NULL"
+            }
+            _ => return,
+        };
+        let given_back = self
+            .database
+            .with(|connection| connection.execute(query, params![self.caller, self.key]));
         if let Err(error) = given_back {
             tracing::error!("an idempotency key could not be given back: {error}");
         }

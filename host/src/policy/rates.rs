@@ -109,7 +109,13 @@ impl Rates {
             buckets
                 .by_caller
                 .retain(|_, bucket| now - bucket.time < FORGOTTEN_MS);
-            self.write(&buckets);
+            let (database, rows) = (self.database.clone(), rows(&buckets));
+            drop(buckets);
+            // Nobody who calls waits for it.
+            match tokio::runtime::Handle::try_current() {
+                Ok(runtime) => drop(runtime.spawn_blocking(move || write(&database, &rows))),
+                Err(_) => write(&database, &rows),
+            }
         }
         taken
     }
@@ -120,29 +126,37 @@ impl Rates {
         let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.word()))?;
         Some(bucket.tokens.max(0.0) as u64)
     }
+}
 
-    fn write(&self, buckets: &Buckets) {
-        let written = self.database.with(|connection| {
-            let transaction = connection.transaction()?;
-            transaction.execute("DELETE FROM rates", [])?;
-            for ((caller, effect), bucket) in &buckets.by_caller {
-                transaction.execute(
-                    "INSERT INTO rates VALUES (?1, ?2, ?3, ?4)",
-                    params![caller, effect, bucket.tokens, bucket.time],
-                )?;
-            }
-            transaction.commit()
-        });
-        if let Err(error) = written {
-            tracing::warn!("what callers have left could not be written down: {error}");
+type Row = (String, &'static str, Bucket);
+
+fn rows(buckets: &Buckets) -> Vec<Row> {
+    let rows = buckets.by_caller.iter();
+    rows.map(|((caller, effect), bucket)| (caller.clone(), *effect, *bucket))
+        .collect()
+}
+
+fn write(database: &Database, rows: &[Row]) {
+    let written = database.with(|connection| {
+        let transaction = connection.transaction()?;
+        transaction.execute("DELETE FROM rates", [])?;
+        for (caller, effect, bucket) in rows {
+            transaction.execute(
+                "INSERT INTO rates VALUES (?1, ?2, ?3, ?4)",
+                params![caller, effect, bucket.tokens, bucket.time],
+            )?;
         }
+        transaction.commit()
+    });
+    if let Err(error) = written {
+        tracing::warn!("what callers have left could not be written down: {error}");
     }
 }
 
 impl Drop for Rates {
     fn drop(&mut self) {
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        self.write(&buckets);
+        write(&self.database, &rows(&buckets));
     }
 }
 

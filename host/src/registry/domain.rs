@@ -241,6 +241,7 @@ fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Valu
                 "required": ["path", "kind", "added", "removed"],
             },
         },
+        "changes_total": {"type": "integer", "description": "How many there are, if not all are told"},
         "change": {"type": "string", "description": "The id for `undo`"},
         "dry_run": {"type": "boolean"},
     });

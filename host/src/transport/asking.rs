@@ -214,5 +214,5 @@ fn shortened(diff: &str, id: &str) -> String {
 
 /// What a sealed state holds for: this caller, this tool, these arguments.
 fn bound_to(caller: &Caller, sent: &CallToolRequestParams) -> String {
-    json!([caller.name(), sent.name, sent.arguments]).to_string()
+    json!([caller.key(), sent.name, sent.arguments]).to_string()
 }

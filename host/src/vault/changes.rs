@@ -143,6 +143,7 @@ impl Transaction {
             count_lines(before.as_deref(), after.as_deref())
         };
         StagedChange {
+            etag_before: net.before.as_ref().map(|before| before.digest.etag()),
             path: net.path,
             kind: net.kind,
             from: net.from,

@@ -63,6 +63,6 @@ fn held_by(file: &mut File) -> VaultError {
         "unavailable",
         format!("the vault is already served by {who}"),
     )
-    .with_hint("stop that process, or send the call to it: `notehost call --server URL`")
+    .with_hint("one process serves a vault at a time: stop that one, or ask it through its client")
     .with_details(json!({ "process": process.parse::<u32>().ok() }))
 }

@@ -39,6 +39,7 @@ impl Transaction {
                 from: seen.from,
                 before,
                 after,
+                etag_before: seen.before,
                 etag: seen.after,
                 added,
                 removed,

@@ -119,6 +119,8 @@ pub struct StagedChange {
     pub before: Option<Arc<[u8]>>,
     /// Its bytes then; `None` if it will not be there, or if it is only renamed.
     pub after: Option<Arc<[u8]>>,
+    /// Its etag now, if it is there.
+    pub etag_before: Option<String>,
     /// Its etag then.
     pub etag: Option<String>,
     /// Lines added; for binary content bytes.

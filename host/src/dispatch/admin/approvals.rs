@@ -7,8 +7,10 @@ use super::Answer;
 use crate::auth::Caller;
 use crate::policy::{Approval, ApprovalError};
 
-pub(super) fn list(host: &Host, with_decided: bool) -> Result<Answer, CallError> {
-    let approvals = host.approvals().list(with_decided).map_err(refused)?;
+pub(super) fn list(host: &Host, caller: &Caller, with_decided: bool) -> Result<Answer, CallError> {
+    let mut approvals = host.approvals().list(with_decided).map_err(refused)?;
+    let vaults = host.vault_ids_of(caller);
+    approvals.retain(|approval| vaults.contains(&approval.vault));
     let lines: Vec<String> = approvals.iter().map(line).collect();
     let text = match lines.is_empty() {
         true => "nothing waits for a person".to_owned(),
@@ -24,8 +26,12 @@ pub(super) fn decide(
     yes: bool,
 ) -> Result<Answer, CallError> {
     let approval = host.approvals().get(id).map_err(refused)?;
+    // Who is bound to some vaults does not know of the others.
+    if !host.vault_ids_of(caller).contains(&approval.vault) {
+        return Err(refused(ApprovalError::Unknown(id.to_owned())));
+    }
     // A model must not be able to wave its own calls through.
-    if yes && approval.caller == caller.name() {
+    if yes && approval.caller == caller.key() {
         return Err(refused(ApprovalError::Own(id.to_owned())));
     }
     let decided = host

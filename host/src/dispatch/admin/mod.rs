@@ -35,10 +35,10 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         "grant" => components::grant(host, &said).await,
         "permissions" => Ok(permissions::list(host, said.maybe("caller"))),
         "set_permission" => permissions::set(host, &said).await,
-        "audit" => records::audit(host, &said),
-        "stats" => records::stats(host, &said),
+        "audit" => records::audit(host, &allowed.caller, &said).await,
+        "stats" => records::stats(host, &allowed.caller, &said).await,
         "reload" => records::reload(host).await,
-        "approvals" => approvals::list(host, said.flag("all")),
+        "approvals" => approvals::list(host, &allowed.caller, said.flag("all")),
         "approve" => approvals::decide(host, &allowed.caller, said.text("id")?, true),
         "deny" => approvals::decide(host, &allowed.caller, said.text("id")?, false),
         action => Err(CallError::new(

@@ -5,22 +5,30 @@ use serde_json::json;
 use super::super::{CallError, Host};
 use super::{Answer, Said, written};
 use crate::audit::{self, By, Filter};
+use crate::auth::Caller;
+use crate::database::{Database, DatabaseError};
 use crate::when;
 
 const USUAL: u64 = 50;
 const MOST: u64 = 500;
 
-pub(super) fn audit(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
+pub(super) async fn audit(
+    host: &Host,
+    caller: &Caller,
+    said: &Said<'_>,
+) -> Result<Answer, CallError> {
     let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
     let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
     let before = before
         .map_err(|_| CallError::new("validation_error", "`cursor` is not one that a page gave"))?;
     let filter = Filter {
         before,
-        ..filter(said)?
+        ..filter(host, caller, said)?
     };
-    let mut rows = audit::latest(host.database(), &filter, limit as u32)
-        .map_err(|error| CallError::new("unavailable", error.to_string()))?;
+    let mut rows = looked_up(host, move |database| {
+        audit::latest(database, &filter, limit as u32)
+    })
+    .await?;
     rows.reverse();
     let lines: Vec<String> = rows
         .iter()
@@ -39,9 +47,16 @@ pub(super) fn audit(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
     Ok((lines.join("\n"), told))
 }
 
-pub(super) fn stats(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let statistics = audit::statistics(host.database(), &filter(said)?, By::Action)
-        .map_err(|error| CallError::new("unavailable", error.to_string()))?;
+pub(super) async fn stats(
+    host: &Host,
+    caller: &Caller,
+    said: &Said<'_>,
+) -> Result<Answer, CallError> {
+    let filter = filter(host, caller, said)?;
+    let statistics = looked_up(host, move |database| {
+        audit::statistics(database, &filter, By::Action)
+    })
+    .await?;
     let (calls, failed) = (statistics.total.calls, statistics.total.failed);
     let mut lines = vec![format!("{calls} calls, {failed} of them failed")];
     for group in &statistics.items {
@@ -74,7 +89,26 @@ pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
     Ok((text, json!({ "reloaded": true })))
 }
 
-fn filter(said: &Said<'_>) -> Result<Filter, CallError> {
+/// Look into the records on a connection and a thread of their own: there may be a million rows.
+async fn looked_up<T: Send + 'static>(
+    host: &Host,
+    look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
+) -> Result<T, CallError> {
+    let unavailable = |reason: String| CallError::new("unavailable", reason);
+    let database = host
+        .database()
+        .reopen()
+        .map_err(|error| unavailable(error.to_string()))?;
+    tokio::task::spawn_blocking(move || look(&database))
+        .await
+        .map_err(|error| unavailable(error.to_string()))?
+        .map_err(|error| unavailable(error.to_string()))
+}
+
+/// Which calls are wanted. Who is bound to some vaults does not know of the others.
+fn filter(host: &Host, caller: &Caller, said: &Said<'_>) -> Result<Filter, CallError> {
+    let vaults = host.vault_ids_of(caller);
+    let is_bound = vaults.len() < host.vault_ids().len();
     let owned = |name: &str| said.maybe(name).map(str::to_owned);
     let since = said.maybe("since").map(when::moment).transpose();
     let since = since
@@ -85,6 +119,7 @@ fn filter(said: &Said<'_>) -> Result<Filter, CallError> {
         action: owned("action"),
         outcome: owned("outcome"),
         since: since.map(|moment| moment.0),
+        vaults: is_bound.then_some(vaults),
         ..Filter::default()
     })
 }

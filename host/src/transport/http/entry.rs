@@ -187,9 +187,10 @@ pub(super) async fn prove(
             ),
         };
     }
-    // Requests of the era without sessions name their method.
-    let may_begin =
-        request.method() == Method::POST && !request.headers().contains_key("mcp-method");
+    // Requests of the era without sessions name their method, and it is not this one.
+    let named = request.headers().get("mcp-method");
+    let is_stateless = named.is_some_and(|method| method.as_bytes() != b"initialize");
+    let may_begin = request.method() == Method::POST && !is_stateless;
     if may_begin && !entry.owners.has_room(&caller).await {
         tracing::warn!(
             caller = caller.name(),

@@ -86,7 +86,8 @@ pub async fn serve_http(
     let in_flight = Arc::new(watch::Sender::new(()));
     let server = Server::new(
         host.clone(),
-        Caller::loopback(),
+        // Each request brings its own caller; one that did not would be nobody's.
+        Caller::nobody(),
         options.surface,
         closing.clone(),
     );
