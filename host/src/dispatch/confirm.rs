@@ -187,31 +187,38 @@ fn most_notes(settings: &Settings, entrance: Entrance) -> usize {
 /// Whether content is lost, not only replaced or moved to another note: of some note more than half of the words are
 /// gone from all of these notes, or many lines are. That links follow a note that is renamed loses nothing.
 fn drops_content(changes: &[StagedChange]) -> bool {
+    // What is too large to be shown is replaced whole.
+    let is_replaced =
+        |change: &StagedChange| change.etag_before.is_some() && change.after.is_some();
+    let is_unseen = |change: &StagedChange| is_replaced(change) && change.before.is_none();
+    if changes.iter().any(is_unseen) {
+        return true;
+    }
+    // Most calls only add: nothing has to be counted for them.
+    if changes.iter().all(|change| change.removed == 0) {
+        return false;
+    }
     let follows_rename = changes.iter().any(|change| change.from.is_some());
     let (mut added, mut removed) = (0, 0);
     let mut notes = Vec::new();
-    let mut kept: HashMap<String, i64> = HashMap::new();
+    let mut kept: HashMap<&str, i64> = HashMap::new();
     for change in changes {
-        // What is too large to be shown, or no text, is replaced whole.
-        let is_replaced = change.etag_before.is_some() && change.after.is_some();
-        let before = match (&change.before, is_replaced) {
-            (None, true) => return true,
-            (before, _) => words(before.as_deref(), follows_rename),
-        };
+        let before = words(change.before.as_deref(), follows_rename);
         let after = words(change.after.as_deref(), follows_rename);
         let (before, after) = match (before, after) {
             (Some(before), Some(after)) => (before, after),
-            _ if is_replaced => return true,
+            // What is no text is replaced whole too.
+            _ if is_replaced(change) => return true,
             // Something that was not there drops nothing.
             _ => continue,
         };
         added += change.added;
         removed += change.removed;
         for word in &after {
-            *kept.entry(word.clone()).or_default() += 1;
+            *kept.entry(word).or_default() += 1;
         }
         for word in &before {
-            *kept.entry(word.clone()).or_default() -= 1;
+            *kept.entry(word).or_default() -= 1;
         }
         notes.push((before, after));
     }
@@ -225,7 +232,7 @@ fn drops_content(changes: &[StagedChange]) -> bool {
         }
         let mut lost = 0;
         for word in before {
-            match left.get_mut(word.as_str()) {
+            match left.get_mut(word) {
                 Some(count) if *count > 0 => *count -= 1,
                 _ if kept.get(word).is_some_and(|kept| *kept < 0) => lost += 1,
                 _ => {}
@@ -236,7 +243,7 @@ fn drops_content(changes: &[StagedChange]) -> bool {
 }
 
 /// The words of a text; `None` if it is none. Where links follow a rename, one is as good as another.
-fn words(bytes: Option<&[u8]>, links_alike: bool) -> Option<Vec<String>> {
+fn words(bytes: Option<&[u8]>, links_alike: bool) -> Option<Vec<&str>> {
     let text = std::str::from_utf8(bytes.unwrap_or_default()).ok()?;
     let mut words = Vec::new();
     let mut rest = 0;
@@ -253,7 +260,7 @@ fn words(bytes: Option<&[u8]>, links_alike: bool) -> Option<Vec<String>> {
         }
     }
     words.extend(text[rest..].split_whitespace());
-    Some(words.into_iter().map(str::to_owned).collect())
+    Some(words)
 }
 
 /// Names a change exactly: the same digest is the same effect on the same notes.
