@@ -4,6 +4,7 @@ use notehost::config::{CallerSettings, Confirm, Settings};
 use serde_json::{Value, json};
 
 use crate::support::client::{Client, error_code};
+use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
@@ -232,4 +233,55 @@ fn an_admin_over_http_sees_who_called_what() {
     );
     let refused = client.call("admin.stats", json!({"since": "soon"}));
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
+}
+
+#[test]
+fn an_admin_installs_upgrades_and_goes_back() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
+    let (first, second) = (
+        place.outside().join("echo-1.wasm"),
+        place.outside().join("echo-2.wasm"),
+    );
+    for file in [&first, &second] {
+        std::fs::copy(guest("echo"), file).expect("a component");
+    }
+    let broken = place.outside().join("broken.wasm");
+    std::fs::write(&broken, "no component").expect("a file");
+    let with = |file: &std::path::Path| json!({"component": "echo", "file": file});
+
+    for (action, arguments, code) in [
+        ("admin.install", with(&broken), "validation_error"),
+        (
+            "admin.install",
+            with(std::path::Path::new("echo.wasm")),
+            "validation_error",
+        ),
+        ("admin.upgrade", with(&first), "not_found"),
+        (
+            "admin.rollback",
+            json!({"component": "document"}),
+            "unsupported",
+        ),
+    ] {
+        let refused = client.call(action, arguments);
+        assert_eq!(error_code(&refused), Some(code), "{action}: {refused}");
+    }
+    assert!(!names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    let done = client.call("admin.install", with(&first));
+    assert_eq!(error_code(&done), None, "{done}");
+    assert!(names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    let again = client.call("admin.install", with(&first));
+    assert_eq!(error_code(&again), Some("already_exists"), "{again}");
+    let nothing = client.call("admin.rollback", json!({"component": "echo"}));
+    assert_eq!(error_code(&nothing), Some("unsupported"), "{nothing}");
+
+    // What cannot be used replaces nothing.
+    let refused = client.call("admin.upgrade", with(&broken));
+    assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
+    assert!(names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    let done = client.call("admin.upgrade", with(&second));
+    assert_eq!(done["structuredContent"]["file"], json!(second), "{done}");
+    let done = client.call("admin.rollback", json!({"component": "echo"}));
+    assert_eq!(done["structuredContent"]["file"], json!(first), "{done}");
 }

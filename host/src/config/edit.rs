@@ -90,6 +90,28 @@ impl Edit {
         Ok(())
     }
 
+    /// Say from which file a component comes, and from which it came before.
+    pub fn set_component_file(
+        &mut self,
+        component: &str,
+        file: &Path,
+        previous: Option<&Path>,
+    ) -> Result<(), ConfigError> {
+        let table = self.table(&["components", component])?;
+        put(table, "path", file.display().to_string().into());
+        match previous {
+            Some(previous) => put(table, "previous", previous.display().to_string().into()),
+            None => drop(table.remove("previous")),
+        }
+        Ok(())
+    }
+
+    /// Forget a component from a file.
+    pub fn remove_component(&mut self, component: &str) -> Result<(), ConfigError> {
+        self.table(&["components"])?.remove(component);
+        Ok(())
+    }
+
     /// Say which paths a component from a file may use, in place of what it was granted.
     pub fn set_grant(&mut self, component: &str, grant: &GrantSettings) -> Result<(), ConfigError> {
         let table = self.table(&["components", component, "grant"])?;

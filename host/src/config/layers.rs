@@ -385,7 +385,8 @@ fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>),
         &mut jwt.secret_file,
         &mut jwt.jwks_file,
     ];
-    for path in components.map(|component| &mut component.path).chain(named) {
+    let files = components.flat_map(|component| [&mut component.path, &mut component.previous]);
+    for path in files.chain(named) {
         *path = path.take().map(|path| beside.join(expand_home(&path)));
     }
     Ok((settings, lines))

@@ -130,6 +130,8 @@ pub struct ComponentSettings {
     pub actions: BTreeMap<String, bool>,
     /// The component's file; first-party components have none, they are part of the program.
     pub path: Option<PathBuf>,
+    /// The file that it had before its last upgrade, for going back.
+    pub previous: Option<PathBuf>,
     /// What a component from a file may use of the vaults. First-party components are only bound by the caller.
     pub grant: GrantSettings,
 }
@@ -152,6 +154,7 @@ impl Default for ComponentSettings {
             enabled: true,
             actions: BTreeMap::new(),
             path: None,
+            previous: None,
             grant: GrantSettings::default(),
         }
     }
