@@ -271,6 +271,13 @@ fn an_admin_installs_upgrades_and_goes_back() {
     let done = client.call("admin.install", with(&first));
     assert_eq!(error_code(&done), None, "{done}");
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    let granted = client.call(
+        "admin.grant",
+        json!({"component": "echo", "read": ["Work/**"]}),
+    );
+    assert_eq!(error_code(&granted), None, "{granted}");
+    let config = std::fs::read_to_string(place.root().join("notehost.toml")).expect("the config");
+    assert!(config.contains("Work/**"), "{config}");
     let again = client.call("admin.install", with(&first));
     assert_eq!(error_code(&again), Some("already_exists"), "{again}");
     let nothing = client.call("admin.rollback", json!({"component": "echo"}));

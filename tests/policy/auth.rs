@@ -424,3 +424,30 @@ fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
         assert!(!ended.errors.contains("listening"), "{told}: {ended:?}");
     }
 }
+
+#[test]
+fn the_command_line_calls_with_a_tokens_rights() {
+    let place = desk();
+    let mut settings = place.settings();
+    // The config may take from a token, and cannot give it more.
+    let scopes = ["read", "write", "admin"].map(str::to_owned);
+    settings.callers.entry("phone".into()).or_default().scopes = Some(scopes.into());
+    place.config_file(&settings);
+    token(&place, "phone", &["--scopes", "read"]);
+    let call = |words: &[&str]| run(&place, &[&["call", "document"], words].concat());
+    let read = ["read", "--path", "Work/Plan", "--caller"];
+    let append = ["append", "--path", "Work/Plan", "--text", "x", "--caller"];
+    assert_eq!(call(&[&read[..], &["phone"]].concat()).code, Some(0));
+    let refused = call(&[&append[..], &["phone"]].concat());
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.output.contains("forbidden"), "{refused:?}");
+    let nobody = call(&[&read[..], &["nobody"]].concat());
+    assert_eq!(nobody.code, Some(2), "{nobody:?}");
+    // A token can be revoked while the config is broken, and then it may do nothing.
+    fs::write(place.root().join("notehost.toml"), "broken").expect("the config");
+    revoke(&place, "phone");
+    place.config_file(&settings);
+    let revoked = call(&[&read[..], &["phone"]].concat());
+    assert_eq!(revoked.code, Some(1), "{revoked:?}");
+    assert!(revoked.errors.contains("was revoked"), "{revoked:?}");
+}

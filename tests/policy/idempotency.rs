@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use notehost::vault::Tier;
 use serde_json::{Value, json};
 
 use crate::support::client::{Client, error_code};
@@ -117,4 +118,24 @@ fn a_call_that_waits_for_a_person_keeps_no_key() {
         let asked = client.call("document.remove", arguments.clone());
         assert_eq!(error_code(&asked), Some("confirmation_required"), "{asked}");
     }
+}
+
+#[test]
+fn who_may_see_less_by_now_is_told_only_that_it_happened() {
+    let place = desk();
+    let mut settings = place.settings();
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let first = client.call("document.append", append("k"));
+    drop(client);
+    settings
+        .permissions
+        .notebooks
+        .insert(".".into(), Tier::None);
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let again = client.call("document.append", append("k"));
+    assert_eq!(error_code(&again), None, "{again}");
+    let change = &first["structuredContent"]["change"];
+    assert_eq!(again["structuredContent"], json!({ "change": change }));
+    assert!(!again.to_string().contains("Log"), "{again}");
+    assert_eq!(times(&place), 1);
 }

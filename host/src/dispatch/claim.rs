@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::authorize::Allowed;
 use super::{CallError, Host, Reply};
 use crate::policy;
-use crate::vault::{Committed, Effect, Tier};
+use crate::vault::{Committed, Effect};
 
 /// What the key of a call comes to.
 pub(super) enum Claimed {
@@ -19,26 +19,36 @@ pub(super) enum Claimed {
 
 /// The key of a call, if it has one.
 #[derive(Clone)]
-pub(super) struct Claim(Option<Arc<policy::Claim>>);
+pub(super) struct Claim(Option<Arc<Held>>);
+
+struct Held {
+    claim: policy::Claim,
+    /// The rules by which the reply is given.
+    rules: String,
+}
 
 impl Claim {
     /// What names this call in the vault's history.
     pub(super) fn in_history(&self) -> Option<String> {
-        self.0.as_ref().map(|claim| claim.in_history())
+        self.0.as_ref().map(|held| held.claim.in_history())
     }
 
     /// A commit has begun: whatever happens now, the key is not given back as if nothing had.
     pub(super) fn committing(&self, is_begun: bool) {
-        if let Some(claim) = &self.0 {
-            claim.committing(is_begun);
+        if let Some(held) = &self.0 {
+            held.claim.committing(is_begun);
         }
     }
 
     /// Keep the reply for whoever calls again.
     pub(super) fn keep(self, reply: &Reply) {
-        if let Some(claim) = self.0 {
-            let kept = json!({ "text": reply.text, "structured": reply.structured });
-            claim.keep(&kept.to_string());
+        if let Some(held) = self.0 {
+            let kept = json!({
+                "text": reply.text,
+                "structured": reply.structured,
+                "rules": held.rules,
+            });
+            held.claim.keep(&kept.to_string());
         }
     }
 }
@@ -67,20 +77,28 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
             i64::try_from(keep_ms).unwrap_or(i64::MAX),
         )
         .map_err(|error| CallError::new("unavailable", error.to_string()))?;
+    let rules = host
+        .rights_of(&allowed.caller)
+        .map_err(|error| CallError::new("internal_error", error.to_string()))?
+        .rules
+        .clone();
+    let held = |claim: policy::Claim| {
+        Claim(Some(Arc::new(Held {
+            claim,
+            rules: rules.clone(),
+        })))
+    };
     match claimed {
-        policy::Claimed::Ours(claim) => Ok(Claimed::ToDo(Claim(Some(Arc::new(claim))))),
+        policy::Claimed::Ours(claim) => Ok(Claimed::ToDo(held(claim))),
         policy::Claimed::Orphan(claim) => match allowed.vault.landed(&claim.in_history())? {
-            None => Ok(Claimed::ToDo(Claim(Some(Arc::new(claim))))),
+            None => Ok(Claimed::ToDo(held(claim))),
             Some(committed) => {
                 let reply = reply_of(committed);
-                Claim(Some(Arc::new(claim))).keep(&reply);
+                held(claim).keep(&reply);
                 Ok(Claimed::Answered(reply))
             }
         },
-        policy::Claimed::Answered(kept) => {
-            let reply = kept_reply(&kept)?;
-            Ok(Claimed::Answered(as_far_as_seen(allowed, reply)))
-        }
+        policy::Claimed::Answered(kept) => kept_reply(&kept, &rules).map(Claimed::Answered),
         policy::Claimed::InFlight => Err(CallError::new(
             "idempotency_in_flight",
             format!("a call with the key `{key}` is still running; ask again for its reply"),
@@ -92,39 +110,28 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
     }
 }
 
-/// A kept reply for a caller who may see less by now than when it was given.
-fn as_far_as_seen(allowed: &Allowed, reply: Reply) -> Reply {
-    let is_seen = |path: &str| allowed.rules.tier(path) > Tier::None;
-    let changes = reply.structured.get("changes").and_then(Value::as_array);
-    let mut paths = changes
-        .into_iter()
-        .flatten()
-        .filter_map(|change| change["path"].as_str());
-    let own = reply.structured.get("path").and_then(Value::as_str);
-    if paths.all(is_seen) && own.is_none_or(is_seen) {
-        return reply;
-    }
-    let change = reply.structured.get("change").cloned();
-    Reply {
-        text: "This call had already been carried out.".to_owned(),
-        structured: change
-            .into_iter()
-            .map(|id| ("change".to_owned(), id))
-            .collect(),
-        content: Vec::new(),
-    }
-}
-
-fn kept_reply(kept: &str) -> Result<Reply, CallError> {
+/// A kept reply. Where other rules hold by now than when it was given, only that it happened is told: what it names may be
+/// for fewer eyes.
+fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
     let broken = || CallError::new("internal_error", "the kept reply cannot be read");
-    let kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
-    let (Some(text), Some(structured)) = (kept["text"].as_str(), kept["structured"].as_object())
+    let mut kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
+    let is_as_then = kept["rules"] == rules;
+    let (Value::String(text), Value::Object(structured)) =
+        (kept["text"].take(), kept["structured"].take())
     else {
         return Err(broken());
     };
+    if is_as_then {
+        return Ok(Reply {
+            text,
+            structured,
+            content: Vec::new(),
+        });
+    }
+    let change = structured.into_iter().filter(|(name, _)| name == "change");
     Ok(Reply {
-        text: text.to_owned(),
-        structured: structured.clone(),
+        text: "This call had already been carried out.".to_owned(),
+        structured: change.collect(),
         content: Vec::new(),
     })
 }

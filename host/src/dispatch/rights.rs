@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::auth::{Caller, Entrance, Scopes, UnknownScope};
+use crate::auth::{Caller, Scopes, UnknownScope};
 use crate::config::Settings;
 use crate::policy::{BadGlob, Permissions};
 
@@ -14,6 +14,8 @@ const MOST_KNOWN: usize = 10_000;
 pub(super) struct Rights {
     pub(super) permissions: Arc<Permissions>,
     pub(super) scopes: Scopes,
+    /// Names the rules that its tiers follow from: another name, and it may see something else.
+    pub(super) rules: String,
     /// The vaults it is bound to; `None` is all of them.
     vaults: Option<Vec<String>>,
 }
@@ -80,9 +82,7 @@ impl Rights {
         let scopes = match configured {
             None => caller.scopes().clone(),
             // Who shows a token cannot get more than was put into it.
-            Some(configured) if caller.entrance() == Entrance::Http && caller.has_token() => {
-                configured.both(caller.scopes())
-            }
+            Some(configured) if caller.has_token() => configured.both(caller.scopes()),
             Some(configured) => configured,
         };
         let mut vaults: Option<Vec<String>> = caller.vaults().map(<[String]>::to_vec);
@@ -99,6 +99,7 @@ impl Rights {
         Ok(Rights {
             permissions: Arc::new(permissions),
             scopes,
+            rules: rules(settings, caller),
             vaults,
         })
     }
@@ -108,6 +109,17 @@ impl Rights {
         let bound = self.vaults.as_deref();
         bound.is_none_or(|bound| bound.iter().any(|id| id == vault))
     }
+}
+
+fn rules(settings: &Settings, caller: &Caller) -> String {
+    let own = settings
+        .callers
+        .get(caller.name())
+        .map(|own| &own.permissions);
+    let all = serde_json::json!([settings.permissions, own, caller.permissions()]);
+    blake3::hash(all.to_string().as_bytes())
+        .to_hex()
+        .to_string()
 }
 
 /// What a caller's rights follow from, besides the settings.

@@ -185,7 +185,7 @@ fn find(snapshot: &Snapshot, query: &str, limit: usize) -> Reply {
             "domain": domain.name,
             "action": action.name,
             "signature": signature,
-            "effect": help::word(action.effect),
+            "effect": action.effect.word(),
             "description": sentence,
         }));
     }

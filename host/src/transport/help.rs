@@ -6,19 +6,9 @@ use serde_json::{Value, json};
 use super::schema;
 use crate::dispatch::{CallError, Reply};
 use crate::registry::{Action, COMMON_ARGUMENTS, Domain};
-use crate::vault::Effect;
 
 /// Clients cut a longer description.
 const DESCRIPTION_BYTES: usize = 2048;
-
-/// The word for an effect in the names of tools and in replies.
-pub(super) fn word(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Read => "read",
-        Effect::Write => "write",
-        Effect::Delete => "delete",
-    }
-}
 
 /// Whether an argument is one that the host takes for every action, and that no line needs to repeat.
 pub(super) fn is_common(argument: &str) -> bool {
@@ -182,10 +172,10 @@ fn on_domain(domain: &Domain) -> Reply {
         let signature = signature(action);
         text.push_str(&format!(
             "\n{signature} [{}]: {sentence}",
-            word(action.effect)
+            action.effect.word()
         ));
         actions.push(json!({
-            "name": action.name, "effect": word(action.effect), "signature": signature, "description": sentence,
+            "name": action.name, "effect": action.effect.word(), "signature": signature, "description": sentence,
         }));
     }
     let structured =
@@ -200,7 +190,7 @@ fn on_action(domain: &Domain, action: &Action) -> Reply {
         "{}.{} [{}]\n{}\n",
         domain.name,
         signature(action),
-        word(action.effect),
+        action.effect.word(),
         action.description.trim()
     );
     for (name, argument) in schema::properties(&input) {
@@ -222,7 +212,7 @@ fn on_action(domain: &Domain, action: &Action) -> Reply {
     let structured = json!({
         "domain": domain.name,
         "action": action.name,
-        "effect": word(action.effect),
+        "effect": action.effect.word(),
         "description": action.description,
         "input": input,
         "output": action.output,

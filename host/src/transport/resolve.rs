@@ -93,7 +93,7 @@ pub(super) fn resolve(
 
 /// The name of the tool for the actions of a domain that have one effect.
 pub(super) fn split_tool(domain: &str, effect: Effect) -> String {
-    format!("{domain}_{}", help::word(effect))
+    format!("{domain}_{}", effect.word())
 }
 
 /// A text that a call must have, taken out of its arguments.
@@ -118,7 +118,7 @@ fn split_name<'a>(snapshot: &'a Snapshot, tool: &str) -> Option<(&'a Domain, Eff
     let (domain, word) = tool.rsplit_once('_')?;
     let effect = [Effect::Read, Effect::Write, Effect::Delete]
         .into_iter()
-        .find(|effect| help::word(*effect) == word)?;
+        .find(|effect| effect.word() == word)?;
     Some((snapshot.domain(domain)?, effect))
 }
 
@@ -147,7 +147,7 @@ fn pick(
             "validation_error",
             format!(
                 "`{action}` has the effect `{}`: call it with the tool `{}`",
-                help::word(found.effect),
+                found.effect.word(),
                 split_tool(&domain.name, found.effect)
             ),
         )),

@@ -54,7 +54,7 @@ fn by_effect(domain: &Domain) -> impl Iterator<Item = Tool> {
                 .filter(|action| action.effect == effect)
                 .collect();
             let name = resolve::split_tool(&domain.name, effect);
-            let title = format!("{}: {}", title(&domain.name), help::word(effect));
+            let title = format!("{}: {}", title(&domain.name), effect.word());
             (!actions.is_empty()).then(|| together(domain, name, title, &actions))
         })
 }
