@@ -15,8 +15,9 @@ use crate::support::guests::guest;
 use crate::support::http::HttpClient;
 use crate::support::place::{Place, component, request};
 
-/// Stands in names and contents of hidden notes, and in nothing that is ever sent.
-pub(super) const SECRET: &str = "zqx";
+/// Stands in names and contents of hidden notes, and in nothing that is ever sent. No id can contain it by chance: the
+/// letters of ids lack `o` and `l`.
+pub(super) const SECRET: &str = "zqolx";
 
 /// Longer than anything takes, even on a busy machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -158,26 +159,26 @@ fn write_notes(place: &Place, is_real: bool) {
     }
     place.write(
         "Vellum/Known.md",
-        "---\naliases: [Alias One, zqxalias]\ntags: [known-tag, zqxtag, shared-tag]\nkey: zqxproperty\n---\n# Known\n\npassphrase \
-         zqxpassphrase [[Seen]] [[Other]] [[zqxname]] #zqxinline\n\n## Budget\n\nnumbers zqxnumbers ^known-block\n\n## zqxheading\n\ntext \
-         ^zqxblock\n",
+        "---\naliases: [Alias One, zqolxalias]\ntags: [known-tag, zqolxtag, shared-tag]\nkey: zqolxproperty\n---\n# Known\n\npassphrase \
+         zqolxpassphrase [[Seen]] [[Other]] [[zqolxname]] #zqolxinline\n\n## Budget\n\nnumbers zqolxnumbers ^known-block\n\n## zqolxheading\n\ntext \
+         ^zqolxblock\n",
     );
     // The same name as a note that is seen: it must not make the name ambiguous.
-    place.write("Vellum/Seen.md", "zqxseen [[Open/Other]]\n");
-    place.write("Vellum/zqxname.md", "zqx\n");
-    place.write("Vellum/\u{c4}nderung.md", "zqx\n");
-    place.write("Vellum/Sub/zqxdeep.md", "zqx passphrase\n");
-    place.write("Vellum/Gone.md", "zqxgone\n");
-    place.write("Vellum/zqxgone.md", "zqxgone\n");
-    place.write("Vellum/zqxpicture.png", [0u8, 1, 2]);
+    place.write("Vellum/Seen.md", "zqolxseen [[Open/Other]]\n");
+    place.write("Vellum/zqolxname.md", "zqolx\n");
+    place.write("Vellum/\u{c4}nderung.md", "zqolx\n");
+    place.write("Vellum/Sub/zqolxdeep.md", "zqolx passphrase\n");
+    place.write("Vellum/Gone.md", "zqolxgone\n");
+    place.write("Vellum/zqolxgone.md", "zqolxgone\n");
+    place.write("Vellum/zqolxpicture.png", [0u8, 1, 2]);
     // Hidden by a rule, in a notebook that is seen.
     place.write(
         "Open/Closet.md",
-        "---\naliases: [Closed alias]\n---\nzqxcloset passphrase [[Seen]] [[Other]] ^known-block\n",
+        "---\naliases: [Closed alias]\n---\nzqolxcloset passphrase [[Seen]] [[Other]] ^known-block\n",
     );
-    place.write("Open/Closet zqx.md", "zqx\n");
-    place.write("Open/Sub/Closet/Seen.md", "zqx passphrase\n");
-    place.write("Open/Sub/Closet/zqxinner.md", "zqx [[Deep]]\n");
+    place.write("Open/Closet zqolx.md", "zqolx\n");
+    place.write("Open/Sub/Closet/Seen.md", "zqolx passphrase\n");
+    place.write("Open/Sub/Closet/zqolxinner.md", "zqolx [[Deep]]\n");
 }
 
 /// A past: changes and removals, some of which touch both sides. Returns the ids of what happened on the hidden one.
@@ -190,7 +191,7 @@ async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec
     for (action, arguments, is_hidden) in [
         (
             "document.append",
-            json!({"path": "Vellum/Known.md", "text": "zqxmore"}),
+            json!({"path": "Vellum/Known.md", "text": "zqolxmore"}),
             true,
         ),
         (
@@ -200,17 +201,17 @@ async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec
         ),
         (
             "document.append",
-            json!({"path": "Open/Closet.md", "text": "zqxmore"}),
+            json!({"path": "Open/Closet.md", "text": "zqolxmore"}),
             true,
         ),
         (
             "document.create",
-            json!({"path": "Vellum/Temp.md", "content": "zqxtemp"}),
+            json!({"path": "Vellum/Temp.md", "content": "zqolxtemp"}),
             true,
         ),
         (
             "document.remove",
-            json!({"paths": ["Vellum/Gone.md", "Vellum/zqxgone.md"]}),
+            json!({"paths": ["Vellum/Gone.md", "Vellum/zqolxgone.md"]}),
             true,
         ),
         ("document.remove", json!({"paths": ["Open/Made.md"]}), false),
@@ -222,7 +223,7 @@ async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec
         ),
         (
             "notebook.configure",
-            json!({"notebook": "Vellum", "description": "zqxdescription"}),
+            json!({"notebook": "Vellum", "description": "zqolxdescription"}),
             true,
         ),
     ] {
