@@ -2,7 +2,7 @@
 //!
 //! The rooms follow the path of a call: `transport` takes it from the wire, `auth` says who calls, `dispatch` runs
 //! the checks of `policy` in order, `registry` knows the component, `runtime` runs it in its sandbox, `vault` stages
-//! and commits what it writes, `audit` writes down what came of it. `config` holds the settings, `cli` the terminal. `ARCHITECTURE.md` draws it.
+//! and commits what it writes, `index` finds what is in it, `audit` writes down what came of it. `config` holds the settings, `cli` the terminal. `ARCHITECTURE.md` draws it.
 
 pub mod audit;
 pub mod auth;
@@ -10,6 +10,7 @@ pub mod cli;
 pub mod config;
 pub mod database;
 pub mod dispatch;
+pub mod index;
 pub mod policy;
 pub mod registry;
 pub mod runtime;

@@ -16,13 +16,17 @@ wit_bindgen::generate!({
 #[global_allocator]
 static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
+use crate::index::{
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
+    Unresolved, UnresolvedIn,
+};
 use crate::{
     Blob, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level, Page, RawVault,
     Result, Tier, Trashed,
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
-use notehost::domain::{log, store, types};
+use notehost::domain::{index as asked, log, store, types};
 
 /// What `describe` answers.
 pub fn describe<D: Describes>() -> String {
@@ -79,6 +83,24 @@ macro_rules! export_component {
 
         $crate::guest::export_bindings!(ExportedComponent with_types_in $crate::guest);
     };
+}
+
+/// A question to the index, as JSON.
+fn question(asked: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(asked)
+        .map_err(|error| Error::new(Code::InternalError, format!("no question: {error}")))
+}
+
+/// What the index answered.
+fn answer<T: serde::de::DeserializeOwned>(
+    answered: std::result::Result<String, types::Error>,
+) -> Result<T> {
+    serde_json::from_str(&answered.map_err(from_wire)?).map_err(|error| {
+        Error::new(
+            Code::InternalError,
+            format!("the index answered what cannot be read: {error}"),
+        )
+    })
 }
 
 fn to_wire(error: Error) -> types::Error {
@@ -215,6 +237,51 @@ impl RawVault for wire::Vault {
 
     fn store_keys(&self, prefix: &str) -> Result<Vec<String>> {
         store::keys(prefix).map_err(from_wire)
+    }
+
+    fn index_state(&self) -> IndexState {
+        serde_json::from_str(&asked::state(self)).unwrap_or(IndexState {
+            state: Progress::Building,
+            done: 0,
+            total: 0,
+            assistant_tag: None,
+        })
+    }
+
+    fn find(&self, query: &Query) -> Result<Found> {
+        answer(asked::find(self, &question(query)?))
+    }
+
+    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+        answer(asked::backlinks(self, &question(of)?))
+    }
+
+    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+        answer(asked::unresolved(self, &question(within)?))
+    }
+
+    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+        answer(asked::tags(self, &question(of)?))
+    }
+
+    fn edges(&self) -> Result<Edges> {
+        answer(asked::edges(self))
+    }
+
+    fn files(&self) -> Result<Vec<String>> {
+        asked::files(self).map_err(from_wire)
+    }
+
+    fn linking(&self, files: &[String]) -> Result<Vec<String>> {
+        asked::linking(self, files).map_err(from_wire)
+    }
+
+    fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
+        asked::containing(self, texts).map_err(from_wire)
+    }
+
+    fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
+        answer(asked::names_in(self, text))
     }
 
     fn log(&self, level: Level, message: &str) {

@@ -54,6 +54,7 @@ mod error;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod guest;
+pub mod index;
 mod memory;
 mod naming;
 mod notes;
@@ -62,6 +63,7 @@ mod schema;
 #[cfg(feature = "markdown")]
 pub mod text;
 mod vault;
+pub mod words;
 
 pub use action::{Action, Describes, Effect, Reply, describe_action, run_action};
 pub use error::{Code, Error, Result};

@@ -1,6 +1,6 @@
 //! Notes by name: how a path or a name that a caller wrote becomes the one note it means.
 
-use crate::{Entry, Error, Kind, Result, Vault, fold_name};
+use crate::{Code, Entry, Error, Kind, Result, Vault, fold_name};
 use serde_json::json;
 
 /// How many entries are asked for at once when all of a folder is wanted.
@@ -74,6 +74,28 @@ impl Vault {
             [first, ..] if is_exactly(first, name) => Ok(first.clone()),
             several => Err(Error::ambiguous(format!(
                 "`{name}` could be {} notes: use the path of one of them: {}",
+                several.len(),
+                listed(several)
+            ))
+            .with_details(json!({ "choices": several }))),
+        }
+    }
+
+    /// The path of the file that a caller named: a note as [`find_note`](Vault::find_note) finds it, or else another file
+    /// by its path or its unique name.
+    pub fn find_file(&self, name: &str) -> Result<String> {
+        let no_note = match self.find_note(name) {
+            Err(error) if error.kind() == Code::NotFound => error,
+            decided => return decided,
+        };
+        let name = unbracketed(name);
+        let files = self.resolve(name, None)?;
+        match files.as_slice() {
+            [] => Err(no_note),
+            [only] => Ok(only.clone()),
+            [first, ..] if is_exactly(first, name) => Ok(first.clone()),
+            several => Err(Error::ambiguous(format!(
+                "`{name}` could be {} files: use the path of one of them: {}",
                 several.len(),
                 listed(several)
             ))
@@ -183,4 +205,32 @@ fn unbracketed(name: &str) -> &str {
 fn is_exactly(path: &str, name: &str) -> bool {
     let (path, name) = (fold_name(path), fold_name(name));
     path == name || path.strip_suffix(".md") == Some(name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tier;
+
+    #[test]
+    fn a_file_is_found_as_a_note_first() {
+        let vault = Vault::in_memory()
+            .with("Work/Plan.md", "")
+            .with("pic/a.png", "")
+            .with("x/b.png", "")
+            .with("y/b.png", "")
+            .with("Hidden/c.png", "")
+            .allow("Hidden", Tier::None);
+        assert_eq!(vault.find_file("[[plan]]").unwrap(), "Work/Plan.md");
+        assert_eq!(vault.find_file("A.png").unwrap(), "pic/a.png");
+        assert_eq!(vault.find_file("![[a.png|300]]").ok(), None);
+        assert_eq!(vault.find_file("[[a.png|300]]").unwrap(), "pic/a.png");
+        assert_eq!(vault.find_file("x/b.png").unwrap(), "x/b.png");
+        assert_eq!(
+            vault.find_file("b.png").unwrap_err().code(),
+            "ambiguous_name"
+        );
+        assert_eq!(vault.find_file("c.png").unwrap_err().code(), "not_found");
+        assert_eq!(vault.find_file(" ").unwrap_err().code(), "validation_error");
+    }
 }

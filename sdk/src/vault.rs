@@ -1,6 +1,10 @@
 //! The vault as a domain sees it. [`RawVault`] is the contract's handle, function by function; [`Vault`] is the same
 //! with what most actions want added in `notes`. Behind it stands the host, or [`MemoryVault`] in tests.
 
+use crate::index::{
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
+    UnresolvedIn,
+};
 use crate::{MemoryVault, Result};
 
 /// What an action is handed: the notes, as far as this call may see and change them.
@@ -227,6 +231,27 @@ pub trait RawVault {
     fn store_remove(&self, key: &str) -> Result<()>;
     /// The keys of the store that begin with a prefix, sorted.
     fn store_keys(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// How far the index is.
+    fn index_state(&self) -> IndexState;
+    /// Notes that fulfil a condition.
+    fn find(&self, query: &Query) -> Result<Found>;
+    /// Links to a file, with line and context.
+    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks>;
+    /// Links that lead nowhere.
+    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved>;
+    /// Tags and how often they are used.
+    fn tags(&self, of: &TagsOf) -> Result<Tags>;
+    /// Which note links to which.
+    fn edges(&self) -> Result<Edges>;
+    /// Every file, sorted by path.
+    fn files(&self) -> Result<Vec<String>>;
+    /// The notes in which a link stands that leads to one of these files, or might if it were there.
+    fn linking(&self, files: &[String]) -> Result<Vec<String>>;
+    /// The notes that may contain, for each of these lists, at least one of its texts, whatever the case.
+    fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>>;
+    /// The names and aliases of notes that stand in a text.
+    fn names_in(&self, text: &str) -> Result<Vec<NameAt>>;
 
     /// A line for the host's log. Never the content of notes.
     fn log(&self, level: Level, message: &str);

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// Which room may use which, in an order in which nobody uses a later one.
-const ROOMS: [(&str, &[&str]); 10] = [
+const ROOMS: [(&str, &[&str]); 11] = [
     ("vault", &[]),
     ("config", &["vault"]),
+    ("index", &["vault"]),
     ("auth", &["vault", "config"]),
     ("audit", &["config"]),
     ("policy", &["vault", "config", "auth"]),
-    ("runtime", &["vault", "config"]),
+    ("runtime", &["vault", "index", "config"]),
     (
         "registry",
         &["vault", "config", "auth", "policy", "runtime"],
@@ -19,7 +20,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
     (
         "dispatch",
         &[
-            "vault", "config", "auth", "audit", "policy", "registry", "runtime",
+            "vault", "index", "config", "auth", "audit", "policy", "registry", "runtime",
         ],
     ),
     (
@@ -30,6 +31,7 @@ const ROOMS: [(&str, &[&str]); 10] = [
         "cli",
         &[
             "vault",
+            "index",
             "config",
             "auth",
             "audit",

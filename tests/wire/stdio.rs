@@ -52,7 +52,10 @@ fn the_stateless_era_begins_without_a_handshake() {
     );
     let listed = &ended.answer(2)["result"];
     assert_eq!(listed["resultType"], "complete");
-    assert_eq!(names(listed), ["document", "notebook"]);
+    assert_eq!(
+        names(listed),
+        ["document", "link", "notebook", "search", "system", "tag"]
+    );
     let answered = &ended.answer(3)["result"];
     assert_eq!(answered["resultType"], "complete");
     assert_eq!(answered["structuredContent"]["content"], PLAN);
@@ -71,7 +74,7 @@ fn tools_are_listed_plainly_and_always_alike() {
     for (surface, most_bytes) in [
         ("domain", 24 << 10),
         ("split", 32 << 10),
-        ("flat", 128 << 10),
+        ("flat", 256 << 10),
         ("finder", 2 << 10),
     ] {
         let list = || {

@@ -4,7 +4,7 @@
 use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
-use notehost_sdk::text::moving::{LinkLeft, naming};
+use notehost_sdk::text::moving::LinkLeft;
 
 /// What a reply's text says about links.
 pub(crate) fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
@@ -46,10 +46,9 @@ impl<'v> Backlinks<'v> {
             .filter(|entry| entry.kind == Kind::File)
             .map(|entry| entry.path)
             .collect();
-        let paths = || targets.iter().map(String::as_str);
-        let wanted = Wanted::new(paths());
+        let wanted = Wanted::new(targets.iter().map(String::as_str));
         let mut notes = Vec::new();
-        for path in naming(vault, paths(), &files)? {
+        for path in vault.linking(targets)? {
             if targets.contains(&path) {
                 continue;
             }

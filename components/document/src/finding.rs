@@ -1,12 +1,16 @@
 //! Which note is meant, and what is where in it.
 
+use notehost_sdk::index::{Condition, Field, Part, Progress, Query, Sort, SortBy, Words};
 use notehost_sdk::prelude::*;
-use notehost_sdk::serde_json::Value;
+use notehost_sdk::text::facts::facts;
 use notehost_sdk::text::links::{self, Fragment};
 use notehost_sdk::text::{self, Outline, TextError, section};
-use notehost_sdk::{Kind, fold_name, is_note, stem_of};
+use notehost_sdk::{Kind, fold_name, is_note, stem_of, words};
 
 use crate::pages::{Span, more};
+
+/// How many notes the index is asked for at once.
+const NOTES_AT_ONCE: u32 = 500;
 
 /// Look up which notes a path, name, alias or link means. Give one of the four.
 #[args]
@@ -118,24 +122,11 @@ fn with_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
     }
     let wanted = fold_name(alias);
     let mut items = Vec::new();
-    for path in vault.mentioning(&[alias.to_owned()])? {
-        // A note that is no text, or whose frontmatter is broken, has no aliases.
-        let Ok(note) = vault.read_text(&path) else {
-            continue;
-        };
-        let Ok(properties) = text::frontmatter::properties(&note.text) else {
-            continue;
-        };
-        let aliases = properties
-            .get("aliases")
-            .or_else(|| properties.get("alias"));
-        let spelt = aliases
-            .into_iter()
-            .flat_map(texts)
-            .find(|alias| fold_name(alias.trim()) == wanted);
+    for (path, aliases) in aliases_like(vault, alias)? {
+        let spelt = aliases.into_iter().find(|alias| fold_name(alias) == wanted);
         if let Some(spelt) = spelt {
             items.push(Match {
-                alias: Some(spelt.to_owned()),
+                alias: Some(spelt),
                 ..Match::new(path, "alias")
             });
         }
@@ -143,12 +134,41 @@ fn with_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
     Ok(items)
 }
 
-/// The texts of a property that is one or a list of them.
-fn texts(value: &Value) -> Vec<&str> {
-    match value {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+/// Notes with their aliases, in order of path: at least all that have this one.
+fn aliases_like(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>> {
+    let mut found = Vec::new();
+    // Only a complete index of words will do, and an alias of signs alone has none.
+    if vault.index_state().state == Progress::Building || words::asked(alias).is_empty() {
+        for path in vault.containing(&[vec![alias.to_owned()]])? {
+            // A note that is no text has no aliases.
+            if let Ok(note) = vault.read_text(&path) {
+                found.push((path, facts(&note.text).aliases));
+            }
+        }
+        return Ok(found);
+    }
+    let mut query = Query {
+        condition: Some(Condition::Words(Words {
+            text: alias.to_owned(),
+            part: Some(Part::Name),
+        })),
+        sort: vec![Sort {
+            by: SortBy::Path,
+            descending: false,
+        }],
+        limit: NOTES_AT_ONCE,
+        fields: vec![Field::Aliases],
+        ..Query::default()
+    };
+    loop {
+        let page = vault.find(&query)?;
+        let is_last = page.items.is_empty();
+        query.offset += page.items.len() as u64;
+        let items = page.items.into_iter();
+        found.extend(items.map(|note| (note.path, note.aliases.unwrap_or_default())));
+        if is_last || query.offset >= page.total {
+            return Ok(found);
+        }
     }
 }
 

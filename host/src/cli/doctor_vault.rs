@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::doctor::Check;
 use crate::config::VaultEntry;
-use crate::vault::{Findings, LARGE_NOTE, holder, inspect};
+use crate::index::report;
+use crate::vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
 
 /// How many paths of a long list are told.
 const TOLD: usize = 5;
@@ -47,6 +48,7 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
         ));
     }
     checks.extend(oddities(&subject, &found));
+    checks.extend(of_index(&subject, vault, state));
     checks
 }
 
@@ -107,6 +109,61 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
             )
         })
         .collect()
+}
+
+/// What the index has to say, and what it makes of peculiar files.
+fn of_index(subject: &str, vault: &VaultEntry, state: &Path) -> Vec<Check> {
+    let looked = Vault::open_to_look(&vault.id, &vault.path, state);
+    let Some(found) = looked.ok().and_then(|vault| report(&vault).ok()) else {
+        return Vec::new();
+    };
+    let mut checks = Vec::new();
+    if found.is_there {
+        checks.push(Check::ok(
+            subject,
+            format!(
+                "its index has {} notes, {} links, {} tags; {} files changed since it was written",
+                found.notes, found.links, found.tags, found.changed
+            ),
+        ));
+    }
+    let lists: [(&[String], &str, &str); 3] = [
+        (
+            &found.conflicts,
+            "copies that a sync tool made of notes that two machines changed",
+            "compare each with its original, keep what is right and remove the copy",
+        ),
+        (
+            &found.placeholders,
+            "notes that are only in the cloud, so nobody can read them here",
+            "have the sync tool keep this folder on this machine",
+        ),
+        (
+            &found.refused,
+            "lines about what to leave out that cannot be understood",
+            "mend or remove them",
+        ),
+    ];
+    for (paths, what, advice) in lists {
+        if !paths.is_empty() {
+            checks.push(Check::warn(
+                subject,
+                format!("{} {what}: {}", paths.len(), some(paths)),
+                advice,
+            ));
+        }
+    }
+    if !found.ignored.is_empty() {
+        checks.push(Check::ok(
+            subject,
+            format!(
+                "{} notes are left out of searches, as `.notehostignore` and Obsidian's settings say: {}",
+                found.ignored.len(),
+                some(&found.ignored)
+            ),
+        ));
+    }
+    checks
 }
 
 /// The first few of a list of paths.

@@ -16,6 +16,7 @@ mod fields;
 mod help;
 mod history;
 mod history_told;
+mod index;
 mod logging;
 mod options;
 mod permission;
@@ -73,6 +74,8 @@ enum Command {
     Approval(approval::Approval),
     /// See and undo what was changed
     History(history::History),
+    /// See or rebuild the search index
+    Index(index::IndexCommand),
     /// See which calls were made
     Audit(audit::Audit),
     /// See how much is called, how fast and by whom
@@ -97,6 +100,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Permission(command) => command.run(),
         Command::Approval(command) => command.run(),
         Command::History(command) => command.run(),
+        Command::Index(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Stats(command) => command.run(),
         Command::Doctor(command) => command.run(),

@@ -54,6 +54,7 @@ impl Serve {
         options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
             host.warm_up();
+            host.start_indexes();
             if let Some(source) = source {
                 host.watch(source);
             }

@@ -42,6 +42,8 @@ pub struct Settings {
     pub telemetry: TelemetrySettings,
     /// Which tags notes may get.
     pub tags: TagSettings,
+    /// What a model is told about the vaults.
+    pub orientation: OrientationSettings,
     /// How the tools are presented to a client.
     #[serde(rename = "tool_surface")]
     pub surface: Surface,
@@ -408,6 +410,25 @@ pub struct TelemetrySettings {
 pub struct TagSettings {
     /// What may be tagged with what.
     pub policy: TagPolicy,
+}
+
+/// What a model is told about the vaults.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OrientationSettings {
+    /// Whether it is told anything.
+    pub enabled: bool,
+    /// The tag of the notes that are written for assistants.
+    pub tag: String,
+}
+
+impl Default for OrientationSettings {
+    fn default() -> Self {
+        OrientationSettings {
+            enabled: true,
+            tag: "assistant".to_owned(),
+        }
+    }
 }
 
 /// Which tags notes may get.

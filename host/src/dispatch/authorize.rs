@@ -11,6 +11,7 @@ use super::validate::Checked;
 use super::{CallError, Host};
 use crate::auth::{Caller, Scope, Scopes};
 use crate::config::{Settings, VaultEntry};
+use crate::index::Index;
 use crate::policy::Both;
 use crate::registry::{Action, Domain};
 use crate::vault::{Effect, Rules, Vault};
@@ -21,6 +22,7 @@ pub(super) struct Allowed {
     pub(super) caller: Caller,
     pub(super) effect: Effect,
     pub(super) vault: Arc<Vault>,
+    pub(super) index: Arc<Index>,
     /// What the caller and the component's grant both allow.
     pub(super) rules: Arc<dyn Rules>,
 }
@@ -46,6 +48,7 @@ pub(super) fn authorize(
     let chosen = gate.pass(checked.common.vault.as_deref(), checked.common.dry_run)?;
     let effect = action.effect;
     let vault = vaults[chosen].clone();
+    let index = host.index_of(&vault);
     Ok(Allowed {
         rules: Arc::new(Both {
             caller: rights.permissions.clone(),
@@ -55,6 +58,7 @@ pub(super) fn authorize(
         checked,
         effect,
         vault,
+        index,
     })
 }
 

@@ -2,7 +2,9 @@
 //! read, and they get no tags that the vault's owner does not want.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
+use notehost_sdk::index::{Tags, TagsOf};
 use notehost_sdk::text;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +12,13 @@ use super::authorize::Allowed;
 use super::run::{Attempt, Ran};
 use super::{CallError, Host};
 use crate::config::TagPolicy;
+use crate::index::{Answer, Index, Question};
 use crate::vault::{Access, Effect, Limits, StagedChange, Transaction, VaultError};
+
+/// How long is waited for an index that is being built.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many of the tags that may be used are told.
+const MOST_TAGS_TOLD: usize = 200;
 
 /// What an action staged, and it may be asked for.
 pub(super) enum Staged {
@@ -87,44 +95,56 @@ async fn refuse_new_tags(allowed: &Allowed, changes: &[StagedChange]) -> Result<
         component: allowed.checked.found.domain.name.clone(),
         limits: Limits::default(),
     });
-    // It may have to look at every note: not on a thread that answers calls.
-    let unknown = tokio::task::spawn_blocking(move || nowhere(looking, new))
+    // The index may still be at work: not on a thread that answers calls.
+    let index = allowed.index.clone();
+    let there = tokio::task::spawn_blocking(move || tags_there(&index, looking))
         .await
         .unwrap_or_else(|error| Err(VaultError::broken(&error.to_string())))?;
+    let is_there = |tag: &str| there.iter().any(|known| known.to_lowercase() == tag);
+    let unknown: Vec<String> = new.into_iter().filter(|tag| !is_there(tag)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
     let named: Vec<String> = unknown.iter().map(|tag| format!("`#{tag}`")).collect();
+    let usable: Vec<String> = there.iter().take(MOST_TAGS_TOLD).cloned().collect();
+    let shown: Vec<String> = usable
+        .iter()
+        .take(20)
+        .map(|tag| format!("#{tag}"))
+        .collect();
     Err(CallError::new(
         "validation_error",
         format!(
-            "no note has the tag {} yet, and only existing tags are allowed here: use one that exists",
-            named.join(", ")
+            "no note has the tag {} yet, and only existing tags are allowed here: use one that exists ({}), or ask the user first",
+            named.join(", "),
+            shown.join(", ")
         ),
     )
     .with_hint("an admin can allow new tags: `tags.policy = \"open\"` in the config")
-    .with_details(json!({ "new_tags": unknown })))
+    .with_details(json!({ "new_tags": unknown, "allowed": usable })))
 }
 
-/// Of these tags, those that no note has, nor one below them.
-fn nowhere(mut looking: Transaction, mut tags: Vec<String>) -> Result<Vec<String>, VaultError> {
-    // Letters may be spelt in the other case, which only reading tells.
-    for path in looking.mentioning(&tags)? {
-        if tags.is_empty() {
-            break;
-        }
-        let Ok(blob) = looking.read(&path) else {
-            continue;
-        };
-        let there = tags_of(Some(&blob.bytes));
-        tags.retain(|tag| {
-            let below = format!("{tag}/");
-            !there
-                .iter()
-                .any(|known| known == tag || known.starts_with(&below))
-        });
+/// The tags that notes have, and those above them, the most used first.
+fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, VaultError> {
+    let asked = TagsOf {
+        by_count: true,
+        limit: u32::MAX,
+        ..TagsOf::default()
+    };
+    index.start();
+    if !index.wait(Some(Instant::now() + PATIENCE)) {
+        return Err(VaultError::new(
+            "unavailable",
+            "the index is still being built, so it cannot be told which tags exist: try again",
+        ));
     }
-    Ok(tags)
+    match index.ask(&mut looking, Question::Tags(asked))? {
+        Answer::Json(json) => {
+            let tags: Tags = serde_json::from_str(&json).unwrap_or_default();
+            Ok(tags.items.into_iter().map(|tag| tag.tag).collect())
+        }
+        Answer::Paths(_) => Ok(Vec::new()),
+    }
 }
 
 /// The tags of a text, spelt alike.

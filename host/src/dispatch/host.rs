@@ -12,6 +12,7 @@ use crate::audit::Audit;
 use crate::auth::{Caller, Scopes, Tokens};
 use crate::config::Settings;
 use crate::database::{Database, DatabaseError};
+use crate::index::Index;
 use crate::policy::{Approvals, Idempotency, Rates};
 use crate::registry::Registry;
 use crate::runtime::{LoadError, Runtime};
@@ -26,6 +27,8 @@ pub struct Host {
     runtime: Runtime,
     registry: Registry,
     vaults: Vec<Arc<Vault>>,
+    /// One per vault, in the same order.
+    indexes: Vec<Arc<Index>>,
     state: PathBuf,
     tokens: Arc<Tokens>,
     approvals: Approvals,
@@ -87,6 +90,8 @@ impl Host {
                 memory,
             )?));
         }
+        let indexes: Vec<Arc<Index>> = vaults.iter().map(Index::open).collect();
+        tell_orientation(&indexes, &settings);
         let database = Arc::new(Database::open(state)?);
         let runtime = Runtime::new(&settings.limits, &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
@@ -96,6 +101,7 @@ impl Host {
             watching: OnceLock::new(),
             runtime,
             registry,
+            indexes,
             vaults,
             state: state.to_owned(),
             // On a connection of their own: whoever shows a token does not wait for what others write.
@@ -114,6 +120,30 @@ impl Host {
         tokio::spawn(async move { host.registry.warm_up(&host.runtime).await });
     }
 
+    /// Begin to keep the indexes, so that they are ready when somebody asks.
+    pub fn start_indexes(&self) {
+        for index in &self.indexes {
+            index.start();
+        }
+    }
+
+    /// The index of each vault, with the vault's id.
+    pub fn indexes(&self) -> impl Iterator<Item = (&str, &Arc<Index>)> {
+        self.vaults
+            .iter()
+            .map(|vault| vault.id())
+            .zip(&self.indexes)
+    }
+
+    /// The index of one of the vaults.
+    pub(super) fn index_of(&self, vault: &Arc<Vault>) -> Arc<Index> {
+        let place = self
+            .vaults
+            .iter()
+            .position(|known| Arc::ptr_eq(known, vault));
+        self.indexes[place.unwrap_or(0)].clone()
+    }
+
     /// The settings in force.
     pub fn settings(&self) -> Arc<Settings> {
         self.current.load().settings().clone()
@@ -126,6 +156,7 @@ impl Host {
         let current = RightsBySettings::new(settings)?;
         let settings = current.settings().clone();
         self.audit.apply(&settings);
+        tell_orientation(&self.indexes, &settings);
         // What callers may do comes first: a component that is new must not meet the old permissions.
         self.current.store(Arc::new(current));
         self.registry
@@ -211,5 +242,13 @@ impl Host {
     /// What a caller may do.
     pub(super) fn rights_of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
         self.current.load().of(caller)
+    }
+}
+
+/// Components may tell models of the notes that are written for them, if the settings want it.
+fn tell_orientation(indexes: &[Arc<Index>], settings: &Settings) {
+    let orientation = &settings.orientation;
+    for index in indexes {
+        index.set_assistant_tag(orientation.enabled.then(|| orientation.tag.clone()));
     }
 }

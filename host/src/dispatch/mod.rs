@@ -10,6 +10,7 @@ mod conform;
 mod explain;
 mod govern;
 mod host;
+mod orientation;
 mod record;
 mod reload;
 mod reply;
@@ -21,6 +22,7 @@ mod validate;
 
 pub use explain::{Asked, Deciding, Explanation, explain};
 pub use host::{Host, StartError};
+pub use orientation::{complete_note, orientation};
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, known_code};
 pub use rights::BadRights;

@@ -54,6 +54,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         action: found.request.action.clone(),
         arguments: allowed.checked.arguments.clone(),
         transaction,
+        index: allowed.index.clone(),
         deadline,
         limits: settings.limits.clone(),
         cancelled: found.request.cancelled.clone(),

@@ -1,11 +1,12 @@
 //! What an admin lets a component use of the vaults.
 
-use super::{BadGlob, matcher, matches_path_or_folder};
+use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use crate::config::GrantSettings;
 use crate::vault::{Rules, Tier, fold_path};
 
 /// What a component may use of the vaults, whoever calls.
 pub struct Grant {
+    identity: u64,
     /// From the widest tier to the narrowest.
     allowed: Vec<Allowed>,
 }
@@ -25,14 +26,13 @@ impl Grant {
             delete: vec!["**".into()],
             ..GrantSettings::default()
         };
-        Grant::from_settings(&all).unwrap_or(Grant {
-            allowed: Vec::new(),
-        })
+        Grant::from_settings(&all).unwrap_or_else(|_| Grant::nothing())
     }
 
     /// Nothing: not even that something is there.
     pub fn nothing() -> Grant {
         Grant {
+            identity: new_identity(),
             allowed: Vec::new(),
         }
     }
@@ -54,7 +54,10 @@ impl Grant {
                 });
             }
         }
-        Ok(Grant { allowed })
+        Ok(Grant {
+            identity: new_identity(),
+            allowed,
+        })
     }
 
     /// What the component may do at a path, and the glob that grants it.
@@ -80,6 +83,10 @@ impl Grant {
 impl Rules for Grant {
     fn tier(&self, path: &str) -> Tier {
         self.decide(path).0
+    }
+
+    fn identity(&self) -> Option<u64> {
+        Some(self.identity)
     }
 }
 

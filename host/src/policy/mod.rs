@@ -15,6 +15,7 @@ pub use permissions::{Decision, Narrowing, Permissions, Said};
 pub use rates::{RATES_TABLE, Rates};
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::vault::{Kind, Rules, Tier};
 
@@ -41,9 +42,19 @@ impl Rules for Both {
         }
     }
 
+    fn identity(&self) -> Option<u64> {
+        Some((self.caller.identity()? << 32) | self.grant.identity()?)
+    }
+
     fn narrowed_by(&self, path: &str) -> Option<String> {
         self.caller.narrowed_by(path)
     }
+}
+
+/// A number for rules that were just read, and for no others.
+fn new_identity() -> u64 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    u64::from(NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// A glob that cannot be read.

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{BadGlob, matcher, matches_path_or_folder};
+use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use crate::config::{CallerPermissions, PermissionRule, Settings, dotted};
 use crate::vault::{Kind, Rules, Tier, fold_path};
 
@@ -14,6 +14,7 @@ const TOKEN: &str = "token";
 
 /// What one caller may do where.
 pub struct Permissions {
+    identity: u64,
     default: Said,
     notebooks: HashMap<String, Said>,
     narrower: Vec<Rule>,
@@ -70,6 +71,7 @@ impl Permissions {
         };
         let own = settings.callers.get(caller).map(|own| &own.permissions);
         let mut permissions = Permissions {
+            identity: new_identity(),
             default: Said {
                 tier: Tier::None,
                 key: String::new(),
@@ -185,6 +187,10 @@ impl Rules for Permissions {
 
     fn tier_of(&self, path: &str, kind: Kind) -> Tier {
         self.decide(path, Some(kind)).tier
+    }
+
+    fn identity(&self) -> Option<u64> {
+        Some(self.identity)
     }
 
     fn narrowed_by(&self, path: &str) -> Option<String> {

@@ -22,6 +22,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LimitSettings;
+use crate::index::Index;
 use crate::vault::Transaction;
 use cache::CompiledCode;
 use state::CallState;
@@ -51,6 +52,8 @@ pub struct Job {
     pub arguments: String,
     /// What the action reads and writes through.
     pub transaction: Transaction,
+    /// Where it looks things up.
+    pub index: Arc<Index>,
     /// When it is ended.
     pub deadline: Instant,
     /// What it may use; its memory is as the sandbox was made.

@@ -9,6 +9,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::GuestOutput;
 use crate::config::LimitSettings;
+use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
 
 /// How many handles a guest may hold at once; it needs a handful for its output streams.
@@ -33,6 +34,8 @@ pub(super) struct CallState {
     pub(super) meter: Meter,
     /// `None` while a component is asked to describe itself, and while a long operation has it on another thread.
     pub(super) transaction: Option<Transaction>,
+    /// `None` while a component is asked to describe itself.
+    pub(super) index: Option<Arc<Index>>,
     wasi: WasiCtx,
     table: ResourceTable,
 }
@@ -49,6 +52,7 @@ impl CallState {
     pub(super) fn new(
         domain: Arc<str>,
         transaction: Option<Transaction>,
+        index: Option<Arc<Index>>,
         deadline: Instant,
         limits: &LimitSettings,
     ) -> CallState {
@@ -64,6 +68,7 @@ impl CallState {
                 memory_bytes: limits.memory_bytes,
             },
             transaction,
+            index,
             domain,
         }
     }

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Extensions, Implementation,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
+    Extensions, Implementation, InitializeRequestParams, InitializeResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
     ServerConfig, SubscriptionFilter, Tool,
@@ -21,8 +22,9 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::{Asked, new_seal};
+use super::orienting::{Told, instructions};
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
-use super::{asking, resources, results, surface};
+use super::{asking, completing, resources, results, surface};
 use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
@@ -57,6 +59,8 @@ struct Shared {
     offered: Mutex<Option<OfferedByScopes>>,
     /// Seals what a client carries from a question to its answer.
     sealed: RequestStateCodec,
+    /// Who has been told about the vaults.
+    told: Told,
     /// The clients that began with `initialize`, to be told when the tools change.
     peers: Mutex<Vec<Peer<RoleServer>>>,
 }
@@ -88,6 +92,7 @@ impl Server {
             closing,
             offered: Mutex::default(),
             sealed: new_seal(),
+            told: Told::default(),
             peers: Mutex::default(),
         }));
         tokio::spawn(server.clone().announce_changes());
@@ -192,12 +197,45 @@ impl ServerHandler for Server {
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
+            .enable_completions()
             .build();
         let implementation =
             Implementation::new("notehost", env!("CARGO_PKG_VERSION")).with_title("Notehost");
         ServerConfig::new(capabilities)
             .with_server_info(implementation)
             .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut answer = self.negotiate_initialize(&request)?;
+        let caller = self.caller(&context.extensions);
+        answer.instructions = Some(instructions(INSTRUCTIONS, self.host(), &caller));
+        Ok(answer)
+    }
+
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        let caller = self.caller(&context.extensions);
+        let mut info = self.get_info();
+        info.instructions = Some(instructions(INSTRUCTIONS, self.host(), &caller));
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, info))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let caller = self.caller(&context.extensions);
+        completing::complete(self, &caller, &request)
     }
 
     async fn list_tools(
@@ -241,7 +279,12 @@ impl ServerHandler for Server {
                     traceparent: traceparent(&context),
                 };
                 match asking::call(self, &caller, &request, call, &context).await? {
-                    Asked::Answered(outcome) => return Ok(results::of(outcome).into()),
+                    Asked::Answered(outcome) => {
+                        let result = results::of(outcome);
+                        let told = &self.0.told;
+                        let result = told.with_first_result(self.host(), &caller, &context, result);
+                        return Ok(result.into());
+                    }
                     Asked::InputRequired(question) => return Ok(question),
                 }
             }

@@ -3,11 +3,13 @@
 //! what comes back into MCP results.
 
 mod asking;
+mod completing;
 mod drain;
 mod finder;
 mod help;
 mod http;
 mod mcp;
+mod orienting;
 mod resolve;
 mod resources;
 mod results;

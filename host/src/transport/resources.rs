@@ -14,8 +14,8 @@ use super::{help, schema};
 use crate::auth::Caller;
 use crate::dispatch::{CallError, Reply, Request};
 
-const VAULT_PREFIX: &str = "notehost://vault/";
-const HELP_PREFIX: &str = "notehost://help/";
+pub(super) const VAULT_PREFIX: &str = "notehost://vault/";
+pub(super) const HELP_PREFIX: &str = "notehost://help/";
 const PAGE: u64 = 200;
 const MARKDOWN: &str = "text/markdown";
 

@@ -94,6 +94,12 @@ pub trait Rules: Send + Sync {
         self.tier(path)
     }
 
+    /// Names these rules for as long as the process lives: rules with equal names answer alike. Without a name nothing
+    /// that was derived from them is kept.
+    fn identity(&self) -> Option<u64> {
+        None
+    }
+
     /// The glob of a rule that allows less here than in the rest of the notebook.
     fn narrowed_by(&self, path: &str) -> Option<String> {
         let _ = path;

@@ -85,6 +85,25 @@ impl Transaction {
     }
 }
 
+/// Waits until these files are safe on disk. Several threads ask for it, because a disk does together what it is asked
+/// for together.
+fn sync_together(files: &[File]) -> io::Result<()> {
+    const THREADS: usize = 16;
+    if files.len() < THREADS {
+        return files.iter().try_for_each(File::sync_all);
+    }
+    std::thread::scope(|scope| {
+        let parts = files.chunks(files.len().div_ceil(THREADS));
+        let syncing: Vec<_> = parts
+            .map(|part| scope.spawn(|| part.iter().try_for_each(File::sync_all)))
+            .collect();
+        syncing.into_iter().try_for_each(|thread| {
+            let panicked = || Err(io::Error::other("a thread panicked"));
+            thread.join().unwrap_or_else(|_| panicked())
+        })
+    })
+}
+
 /// One try to land a transaction. The commit lock is held.
 struct Attempt<'commit> {
     transaction: &'commit Transaction,
@@ -189,10 +208,11 @@ impl Attempt<'_> {
             files.push(file);
             // So many at once that the disk can gather them, so few that no limit of open files is near.
             if files.len() == 256 {
-                files.drain(..).try_for_each(|file| file.sync_all())?;
+                sync_together(&files)?;
+                files.clear();
             }
         }
-        files.into_iter().try_for_each(|file| file.sync_all())
+        sync_together(&files)
     }
 
     fn write_trash_notes(&self, plan: &Plan) -> io::Result<()> {

@@ -70,7 +70,7 @@ impl From<FileType> for Node {
 
 /// What tells, without reading a file, that it is still the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Signature {
+pub struct Signature {
     pub(super) inode: u64,
     pub(super) size: u64,
     /// Nanoseconds since 1970.
@@ -79,8 +79,13 @@ pub(super) struct Signature {
 }
 
 impl Signature {
+    /// In bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Whether a change so soon after this one could carry the same times.
-    pub(super) fn is_racy(&self, seen: SystemTime) -> bool {
+    pub fn is_racy(&self, seen: SystemTime) -> bool {
         let seen = seen
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |since| since.as_nanos() as i128);
@@ -92,8 +97,8 @@ impl Signature {
         (self.inode, self.size, self.modified) == (earlier.inode, earlier.size, earlier.modified)
     }
 
-    /// Milliseconds since 1970.
-    pub(super) fn modified_millis(&self) -> u64 {
+    /// When the file was changed, in milliseconds since 1970.
+    pub fn modified_millis(&self) -> u64 {
         u64::try_from(self.modified / 1_000_000).unwrap_or(0)
     }
 }

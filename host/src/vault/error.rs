@@ -27,7 +27,7 @@ pub struct VaultError {
 struct Hint(String);
 
 impl VaultError {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
         VaultError {
             code,
             message: message.into(),
@@ -36,7 +36,7 @@ impl VaultError {
         }
     }
 
-    pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(Box::new(Hint(hint.into())));
         self
     }
@@ -61,7 +61,7 @@ impl VaultError {
         self.hint.as_ref().map(|hint| hint.0.clone())
     }
 
-    pub(super) fn invalid(message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
         VaultError::new("validation_error", message)
     }
 
@@ -121,7 +121,7 @@ impl VaultError {
             .with_hint("make the file and its folder writable for the user that runs notehost")
     }
 
-    pub(super) fn too_large(message: impl Into<String>) -> Self {
+    pub(crate) fn too_large(message: impl Into<String>) -> Self {
         VaultError::new("too_large", message)
     }
 
@@ -132,7 +132,7 @@ impl VaultError {
         )
     }
 
-    pub(super) fn internal(doing: &str, cause: impl std::fmt::Display) -> Self {
+    pub(crate) fn internal(doing: &str, cause: impl std::fmt::Display) -> Self {
         VaultError::new("internal_error", format!("could not {doing}: {cause}"))
     }
 

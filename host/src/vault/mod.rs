@@ -33,6 +33,7 @@ mod plan;
 mod read;
 mod recovery;
 mod show;
+mod sight;
 mod stage;
 mod steps;
 mod store;
@@ -61,7 +62,8 @@ pub use error::{CommitError, Conflict, VaultError};
 pub use fail::FAIL_POINTS;
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use path::{folded as fold_path, is_open as is_open_path};
-pub use transaction::Transaction;
+pub use sight::{Glimpse, Sighted, Stamp, etag_of, folder_of};
+pub use transaction::{AskAgain, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
     Trashed,
@@ -103,6 +105,8 @@ pub struct Vault {
     /// Where absolute links inside the vault begin.
     canonical: PathBuf,
     root: Arc<Folder>,
+    /// The folder for what this machine keeps of it.
+    state: PathBuf,
     /// Whether the disk takes names for the same that differ in case or normal form.
     is_forgiving: bool,
     settings: VaultSettings,
@@ -168,6 +172,7 @@ impl Vault {
             is_forgiving: lookup::is_forgiving(&root),
             canonical,
             root: Arc::new(root),
+            state,
             settings,
             history,
             listings: Listings::default(),

@@ -15,6 +15,7 @@ use super::{
     error::VaultError,
     identifier::now_millis,
     path::{is_below, parse, split},
+    types::Kind,
     view::Survey,
 };
 
@@ -30,6 +31,8 @@ pub struct Transaction {
     pub(super) seen: BTreeMap<String, Seen>,
     /// Searches and listings, to be repeated if another commit landed meanwhile.
     pub(super) scans: Vec<Scan>,
+    /// Answers of the index, to be asked for again in the same case.
+    pub(super) relied: Vec<Reliance>,
     /// The folders as they were when they were first gone through.
     pub(super) survey: Option<Arc<Survey>>,
     /// A file that changed between two reads of this transaction: it can only be run again.
@@ -47,6 +50,15 @@ pub struct Transaction {
     /// How many bytes of what was read are kept.
     pub(super) kept: u64,
     pub(super) store_bytes: Option<u64>,
+}
+
+/// Asks again for an answer, and digests it: `None` if that cannot be told any more.
+pub type AskAgain = Arc<dyn Fn(&Transaction) -> Option<[u8; 32]> + Send + Sync>;
+
+/// An answer that came from elsewhere than the files, and how to ask again.
+pub(super) struct Reliance {
+    pub(super) answer: [u8; 32],
+    pub(super) again: AskAgain,
 }
 
 /// A file as a transaction first met it.
@@ -126,6 +138,7 @@ impl Transaction {
             access,
             seen: BTreeMap::new(),
             scans: Vec::new(),
+            relied: Vec::new(),
             survey: None,
             torn: None,
             staged: BTreeMap::new(),
@@ -142,6 +155,32 @@ impl Transaction {
     /// Whether nothing is staged.
     pub fn is_read_only(&self) -> bool {
         self.staged.is_empty() && self.new_folders.is_empty() && self.gone_folders.is_empty()
+    }
+
+    /// What the caller, the component and the action may do together.
+    pub fn terms(&self) -> &Access {
+        &self.access
+    }
+
+    /// The vault it works on.
+    pub fn vault(&self) -> &Arc<Vault> {
+        &self.vault
+    }
+
+    /// Whether the caller may know of the file at a canonical path.
+    pub fn sees_file(&self, path: &str) -> bool {
+        self.sees(path, Kind::File)
+    }
+
+    /// Whether it relies on an answer already.
+    pub fn relies_on_answers(&self) -> bool {
+        !self.relied.is_empty()
+    }
+
+    /// What the call does next follows from an answer about the vault: if another commit lands first, `again` must
+    /// still say the same at commit.
+    pub fn rely_on(&mut self, answer: [u8; 32], again: AskAgain) {
+        self.relied.push(Reliance { answer, again });
     }
 
     /// The files whose content the call looked at, with the etags that they had.

@@ -72,6 +72,12 @@ impl Transaction {
     }
 
     fn check_scans(&self) -> Result<(), Conflict> {
+        for reliance in &self.relied {
+            if (reliance.again)(self) != Some(reliance.answer) {
+                tracing::debug!("what the index said changed before the commit");
+                return Err(Conflict { path: None });
+            }
+        }
         if self.scans.is_empty() {
             return Ok(());
         }

@@ -2,6 +2,11 @@
 //! refused and with which words, how names are found, trash, history and undo. Durability and concurrency are not
 //! here; those are the host's alone.
 
+#[cfg(feature = "markdown")]
+mod index;
+#[cfg(not(feature = "markdown"))]
+#[path = "no_index.rs"]
+mod index;
 mod past;
 mod paths;
 mod reading;
@@ -15,6 +20,10 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
+use crate::index::{
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
+    UnresolvedIn,
+};
 use crate::{
     Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
 };
@@ -279,6 +288,48 @@ impl RawVault for MemoryVault {
             .map(|(key, _)| key.clone())
             .take_while(|key| key.starts_with(prefix))
             .collect())
+    }
+
+    fn index_state(&self) -> IndexState {
+        let tree = self.staged.borrow();
+        let scope = &self.scope;
+        index::state(&reading::Reading { tree: &tree, scope })
+    }
+
+    fn find(&self, query: &Query) -> Result<Found> {
+        self.reading(|reading| index::find(reading, query))
+    }
+
+    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+        self.reading(|reading| index::backlinks(reading, of))
+    }
+
+    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+        self.reading(|reading| index::unresolved(reading, within))
+    }
+
+    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+        self.reading(|reading| index::tags(reading, of))
+    }
+
+    fn edges(&self) -> Result<Edges> {
+        self.reading(index::edges)
+    }
+
+    fn files(&self) -> Result<Vec<String>> {
+        self.reading(|reading| Ok(reading.paths()))
+    }
+
+    fn linking(&self, files: &[String]) -> Result<Vec<String>> {
+        self.reading(|reading| index::linking(reading, files))
+    }
+
+    fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
+        self.reading(|reading| index::containing(reading, texts))
+    }
+
+    fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
+        self.reading(|reading| index::names_in(reading, text))
     }
 
     fn log(&self, level: Level, message: &str) {

@@ -204,6 +204,11 @@ impl Reading<'_> {
         })
     }
 
+    /// The path of every file that the caller may see, sorted.
+    pub(super) fn paths(&self) -> Vec<String> {
+        self.files().map(|(path, _)| path.clone()).collect()
+    }
+
     /// Everything that the caller may see.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let files = self.files().map(|(path, file)| file_entry(path, file));
@@ -216,7 +221,7 @@ impl Reading<'_> {
         files.chain(folders)
     }
 
-    fn files(&self) -> impl Iterator<Item = (&String, &File)> {
+    pub(super) fn files(&self) -> impl Iterator<Item = (&String, &File)> {
         self.tree
             .files
             .iter()

@@ -88,6 +88,6 @@ impl Tree {
 /// The name of a content, as the host makes it.
 pub(super) fn etag(bytes: &[u8]) -> String {
     let mut digits = blake3::hash(bytes).to_hex().to_string();
-    digits.truncate(32);
+    digits.truncate(24);
     digits
 }

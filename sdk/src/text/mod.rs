@@ -8,6 +8,7 @@ pub mod body;
 pub mod dialect;
 pub mod edits;
 mod error;
+pub mod facts;
 pub mod frontmatter;
 pub mod lines;
 pub mod links;

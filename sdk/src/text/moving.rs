@@ -64,9 +64,7 @@ pub fn move_with_links(vault: &Vault, renames: &[(String, String)]) -> Result<Mo
 
 /// What moving these files and folders, from path to path, will do. Changes nothing.
 pub fn plan(vault: &Vault, renames: &[(String, String)]) -> Result<Plan> {
-    let mut all_files = vault.list_all("", true)?;
-    all_files.retain(|entry| entry.kind == Kind::File);
-    let all_files: Vec<String> = all_files.into_iter().map(|entry| entry.path).collect();
+    let all_files = vault.files()?;
 
     let mut spelt = Vec::new();
     let mut moving = Vec::new();
@@ -134,7 +132,7 @@ impl Plan {
         let before = Names::new(all_files.iter().map(String::as_str));
         let after = before.moved(&self.files);
         let wanted = Wanted::by(&self.files);
-        for path in candidates(vault, &self.files, all_files)? {
+        for path in candidates(vault, &self.files)? {
             let blob = vault.read(&path)?;
             // What is no UTF-8 is looked through as far as it can be read, and never written.
             let text = String::from_utf8_lossy(&blob.bytes);
@@ -184,33 +182,22 @@ impl Plan {
     }
 }
 
-/// The notes that may hold a link which the moves disturb: those that move, and those that name what moves.
-fn candidates(vault: &Vault, moves: &Moves, all_files: &[String]) -> Result<BTreeSet<String>> {
-    let before_and_after = moves.iter().flat_map(|(from, to)| [from, to]);
-    let mut found = naming(vault, before_and_after, all_files)?;
+/// The notes that may hold a link which the moves disturb: those that move, and those with a link that has the name of
+/// what moves, before or after.
+fn candidates(vault: &Vault, moves: &Moves) -> Result<BTreeSet<String>> {
+    let names: Vec<String> = moves
+        .iter()
+        .flat_map(|(from, to)| [from.to_owned(), to.to_owned()])
+        .collect();
+    let mut found: BTreeSet<String> = vault.linking(&names)?.into_iter().collect();
     found.extend(moves.iter().map(|(from, _)| from.to_owned()));
     found.retain(|path| is_note(path));
     Ok(found)
 }
 
-/// Every note that links to one of these files, and some that do not: those whose text has a part of its name.
-pub fn naming<'p>(
-    vault: &Vault,
-    files: impl Iterator<Item = &'p str>,
-    all_files: &[String],
-) -> Result<BTreeSet<String>> {
-    let texts = texts_in_links(files);
-    let mut notes: BTreeSet<String> = match texts {
-        Some(texts) => vault.mentioning(&texts)?.into_iter().collect(),
-        None => all_files.iter().cloned().collect(),
-    };
-    notes.retain(|path| is_note(path));
-    Ok(notes)
-}
-
 /// Texts of which one occurs in every note that links to one of these files; nothing where only looking at every note
-/// will do.
-fn texts_in_links<'p>(files: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
+/// will do. For a host whose index is not there yet: the index knows links by name.
+pub fn texts_in_links<'p>(files: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
     let mut texts = BTreeSet::new();
     for path in files {
         texts.extend(certain_parts(stem_of(path))?);
@@ -345,6 +332,23 @@ mod tests {
         assert_eq!(vault.text("A.md").unwrap(), "[[Plan]]");
         assert!(vault.text("B.md").unwrap().ends_with("/Plan.md)"));
         assert_eq!(vault.text("C.md").unwrap(), "---\nsee: \"[[Plan]]\"\n---\n");
+    }
+
+    #[test]
+    fn every_link_to_a_file_holds_one_of_its_texts() {
+        let texts = |path: &str| texts_in_links([path].into_iter());
+        assert_eq!(texts("Work/My plan 7.md"), Some(vec!["plan".to_owned()]));
+        let other = texts("日記/計画.md").unwrap();
+        for link in [
+            "[[計画]]",
+            "[p](%E8%A8%88%E7%94%BB.md)",
+            "\"[[\\u8A08\\u753B]]\"",
+        ] {
+            assert!(other.iter().any(|text| link.contains(text)), "{link}");
+        }
+        assert_eq!(texts("Old/---.md"), None);
+        let many: Vec<String> = (0..100).map(|number| format!("n{number}.md")).collect();
+        assert_eq!(texts_in_links(many.iter().map(String::as_str)), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{frontmatter, lines, links};
 
@@ -20,10 +20,16 @@ pub struct Tag {
 /// The tags of a note: those of its properties, then those of its prose in their order. One that stands several times is
 /// told each time.
 pub fn tags(note: &str) -> Vec<Tag> {
-    let mut tags = of_properties(note);
+    let properties = frontmatter::properties(note).unwrap_or_default();
+    among(note, &links::hashes(note), &properties)
+}
+
+/// The same where the hashes and the properties are known.
+pub(super) fn among(note: &str, hashes: &[usize], properties: &Map<String, Value>) -> Vec<Tag> {
+    let mut tags = of_properties(note, properties);
     let mut counted = 0;
     let mut line = 1;
-    for at in links::hashes(note) {
+    for &at in hashes {
         let Some(length) = length_at(note, at) else {
             continue;
         };
@@ -74,14 +80,13 @@ fn belongs(letter: char) -> bool {
 }
 
 /// What the properties say. A frontmatter that cannot be read has no tags.
-fn of_properties(note: &str) -> Vec<Tag> {
+fn of_properties(note: &str, properties: &Map<String, Value>) -> Vec<Tag> {
     let Some(found) = frontmatter::locate(note) else {
         return Vec::new();
     };
     let line = lines::line_of(note, found.block.start);
-    let properties = frontmatter::properties(note).unwrap_or_default();
     let mut names = Vec::new();
-    for (key, value) in &properties {
+    for (key, value) in properties {
         if key.eq_ignore_ascii_case("tags") || key.eq_ignore_ascii_case("tag") {
             collect(value, &mut names);
         }

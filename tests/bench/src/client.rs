@@ -4,8 +4,9 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::{Value, json};
 
 const REVISION: &str = "2026-07-28";
@@ -13,23 +14,32 @@ const REVISION: &str = "2026-07-28";
 /// The program as a child, spoken to over its pipes.
 pub(crate) struct Pipes {
     pub(crate) child: Child,
-    input: ChildStdin,
+    /// Nothing once it was closed.
+    input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Pipes {
     /// Start the program on a vault.
     pub(crate) fn start(program: &Path, vault: &Path, state: &Path) -> Result<Pipes> {
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .arg("serve")
             .arg(vault)
-            .args(["--allow", "rwd", "--log", "error", "--state"])
-            .arg(state)
+            .args(["--allow", "rwd", "--confirm", "never"])
+            .args(["--log", "error", "--state"])
+            .arg(state);
+        Pipes::spawn(&mut command, Stdio::inherit())
+    }
+
+    /// Start any program that speaks MCP over its pipes.
+    pub(crate) fn spawn(command: &mut Command, errors: Stdio) -> Result<Pipes> {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(errors)
             .spawn()?;
-        let input = child.stdin.take().context("a pipe")?;
+        let input = Some(child.stdin.take().context("a pipe")?);
         let output = BufReader::new(child.stdout.take().context("a pipe")?);
         Ok(Pipes {
             child,
@@ -50,7 +60,8 @@ impl Pipes {
     pub(crate) fn send(&mut self, message: &Value) -> Result<()> {
         let mut line = message.to_string();
         line.push('\n');
-        self.input.write_all(line.as_bytes())?;
+        let input = self.input.as_mut().context("an open pipe")?;
+        input.write_all(line.as_bytes())?;
         Ok(())
     }
 
@@ -62,6 +73,41 @@ impl Pipes {
         }
         Ok(line)
     }
+
+    /// Send a request and wait for its result: how long that took, without reading what the result says.
+    pub(crate) fn ask(&mut self, message: &Value) -> Result<(Duration, Value)> {
+        let began = Instant::now();
+        self.send(message)?;
+        loop {
+            let line = self.receive()?;
+            let took = began.elapsed();
+            let mut reply: Value = serde_json::from_str(&line)?;
+            if reply["id"] == message["id"] && reply.get("method").is_none() {
+                let is_good = reply["error"].is_null() && reply["result"]["isError"] != true;
+                ensure!(is_good, "{} failed: {reply}", message["params"]);
+                return Ok((took, reply["result"].take()));
+            }
+        }
+    }
+
+    /// Close its input, as clients do, and wait until it has written down what it knows.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        self.input = None;
+        let began = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            ensure!(
+                began.elapsed() < Duration::from_secs(60),
+                "the program does not stop"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// How much memory it has, and how much it had at most.
+    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+        memory(self.child.id())
+    }
 }
 
 impl Drop for Pipes {
@@ -69,6 +115,17 @@ impl Drop for Pipes {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// How much memory a process has, and how much it had at most, in bytes.
+pub(crate) fn memory(process: u32) -> Result<(u64, u64)> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let bytes = |name: &'static str| -> Result<u64> {
+        let line = status.lines().find(|line| line.starts_with(name));
+        let kib = line.and_then(|line| line.split_whitespace().nth(1));
+        Ok(kib.context(name)?.parse::<u64>()? << 10)
+    };
+    Ok((bytes("VmRSS:")?, bytes("VmHWM:")?))
 }
 
 /// A call of a tool.

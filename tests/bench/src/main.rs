@@ -2,10 +2,14 @@
 //!
 //! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
 //! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first. `soak`
-//! instead of a folder runs 100,000 calls with faults and looks at what is left.
+//! instead of a folder runs 100,000 calls with faults and looks at what is left; `find` measures searches, links and tags
+//! against others, on vaults that `make-vault` makes or on any other.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
+mod disk;
+mod finding;
+mod making;
 mod native;
 mod sandbox;
 mod serving;
@@ -23,6 +27,7 @@ use anyhow::{Context as _, Result, ensure};
 fn main() -> Result<()> {
     let mut words = std::env::args_os().skip(1);
     let first = words.next();
+    let rest = || std::env::args().skip(2).collect::<Vec<_>>();
     let second = words.next().and_then(|word| word.into_string().ok());
     match first.as_deref().and_then(|word| word.to_str()) {
         Some("soak-client") => return soak::client(&second.context("an address")?),
@@ -30,6 +35,8 @@ fn main() -> Result<()> {
             let calls = second.map_or(Ok(100_000), |calls| calls.parse())?;
             return soak::run(&build_program()?, calls);
         }
+        Some("make-vault") => return making::run(&rest()),
+        Some("find") => return finding::run(&build_program()?, &rest()),
         _ => {}
     }
     let program = build_program()?;

@@ -4,6 +4,10 @@
 use std::cell::RefCell;
 
 use notehost::vault::{self, Transaction, VaultError};
+use notehost_sdk::index::{
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
+    Unresolved, UnresolvedIn,
+};
 use notehost_sdk::{
     Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
     Trashed,
@@ -114,6 +118,41 @@ impl RawVault for NativeVault {
         not_measured()
     }
     fn store_keys(&self, _: &str) -> Result<Vec<String>> {
+        not_measured()
+    }
+    fn index_state(&self) -> IndexState {
+        IndexState {
+            state: Progress::Building,
+            done: 0,
+            total: 0,
+            assistant_tag: None,
+        }
+    }
+    fn find(&self, _: &Query) -> Result<Found> {
+        not_measured()
+    }
+    fn backlinks(&self, _: &BacklinksOf) -> Result<Backlinks> {
+        not_measured()
+    }
+    fn unresolved(&self, _: &UnresolvedIn) -> Result<Unresolved> {
+        not_measured()
+    }
+    fn tags(&self, _: &TagsOf) -> Result<Tags> {
+        not_measured()
+    }
+    fn edges(&self) -> Result<Edges> {
+        not_measured()
+    }
+    fn files(&self) -> Result<Vec<String>> {
+        not_measured()
+    }
+    fn linking(&self, _: &[String]) -> Result<Vec<String>> {
+        not_measured()
+    }
+    fn containing(&self, _: &[Vec<String>]) -> Result<Vec<String>> {
+        not_measured()
+    }
+    fn names_in(&self, _: &str) -> Result<Vec<NameAt>> {
         not_measured()
     }
     fn log(&self, _: Level, _: &str) {}

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
 use notehost::config::LimitSettings;
+use notehost::index::Index;
 use notehost::registry::EMBEDDED;
 use notehost::runtime::{Component, Job, RunError, Runtime};
 use notehost::vault::{Access, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings};
@@ -63,6 +64,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         began.elapsed().as_secs_f64() * 1e3
     );
 
+    let index = Index::open(&vault);
     let path = &notes.notes[notes.notes.len() / 2];
     for (what, action, arguments) in [
         ("fresh instance, nothing done", "nothing", json!({})),
@@ -77,7 +79,15 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         let mut times = Vec::new();
         for run in 0..RUNS + RUNS / 10 {
             let began = Instant::now();
-            one(&runtime, &document, begin(&vault), action, &arguments).await?;
+            one(
+                &runtime,
+                &document,
+                &index,
+                begin(&vault),
+                action,
+                &arguments,
+            )
+            .await?;
             if run >= RUNS / 10 {
                 times.push(began.elapsed());
             }
@@ -94,6 +104,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
 async fn one(
     runtime: &Runtime,
     component: &Component,
+    index: &Arc<Index>,
     transaction: Transaction,
     action: &str,
     arguments: &Value,
@@ -103,6 +114,7 @@ async fn one(
         action: action.to_owned(),
         arguments: arguments.to_string(),
         transaction,
+        index: index.clone(),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::client::{Http, Pipes, tool_call};
+use crate::client::{Http, Pipes, memory, tool_call};
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
@@ -34,7 +34,7 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     over_pipes("stdio, read a note, 16 in flight", &mut pipes, 16, &read)?;
     println!(
         "resident memory after that                {} MiB",
-        resident(pipes.child.id())? >> 20
+        pipes.memory()?.0 >> 20
     );
     drop(pipes);
 
@@ -52,7 +52,7 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
         .and_then(|()| over_http("http, read a note, 16 clients", &address, 16, &read));
     println!(
         "resident memory after that                {} MiB",
-        resident(child.id())? >> 20
+        memory(child.id())?.0 >> 20
     );
     child.kill()?;
     child.wait()?;
@@ -152,18 +152,4 @@ fn listening_at(child: &mut std::process::Child) -> Result<String> {
         }
     }
     anyhow::bail!("the program never said where it listens")
-}
-
-fn resident(process: u32) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .context("VmRSS")?;
-    let kib: u64 = line
-        .split_whitespace()
-        .nth(1)
-        .context("a number")?
-        .parse()?;
-    Ok(kib << 10)
 }

@@ -78,3 +78,32 @@ fn copy_folder(original: &Path, below: &str, copy: &mut Notes) -> Result<()> {
     }
     Ok(())
 }
+
+/// The paths of all notes in a folder, in order.
+pub(crate) fn notes_in(folder: &Path) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    let mut below = vec![String::new()];
+    while let Some(place) = below.pop() {
+        for entry in fs::read_dir(folder.join(&place))? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            let path = if place.is_empty() {
+                name.clone()
+            } else {
+                format!("{place}/{name}")
+            };
+            if name.starts_with('.') {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                below.push(path);
+            } else if name.ends_with(".md") {
+                notes.push(path);
+            }
+        }
+    }
+    notes.sort();
+    Ok(notes)
+}

@@ -1,7 +1,5 @@
 //! What a durable change costs, against what the disk itself takes.
 
-use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,6 +11,7 @@ use notehost::vault::Tier;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::disk;
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
@@ -20,7 +19,7 @@ const RUNS: usize = 200;
 
 /// Measure `document.append`, `document.edit` and `document.create` through the whole pipeline.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
-    let floor = disk_floor(place)?;
+    let floor = disk::floor(place)?;
     println!("the disk: write, fsync, rename, fsync     {floor}");
     let settings = Settings {
         vaults: vec![VaultEntry {
@@ -80,20 +79,4 @@ async fn one(host: &Host, caller: &Caller, action: &str, arguments: Value) -> Re
         .await
         .map_err(|error| anyhow!("{}: {}", error.code, error.message))?;
     Ok(())
-}
-
-/// What replacing a file durably takes without us.
-fn disk_floor(place: &Path) -> Result<Times> {
-    let folder = place.join("floor");
-    fs::create_dir_all(&folder)?;
-    let text = "a line of a note\n".repeat(200);
-    Times::of(RUNS, || {
-        let new = folder.join("new");
-        let mut file = File::create(&new)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, folder.join("note.md"))?;
-        File::open(&folder)?.sync_all()?;
-        Ok(())
-    })
 }

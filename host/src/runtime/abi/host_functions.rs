@@ -7,6 +7,7 @@ use wasmtime::component::Resource;
 
 use super::super::state::{CallState, Meter, Refusal};
 use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
+use crate::index::Index;
 use crate::vault::{self, Transaction, VaultError};
 
 /// The longest log line that is taken from a guest.
@@ -19,8 +20,9 @@ pub struct VaultHandle;
 /// What the host functions may touch of a call: its transaction and its meter.
 pub(super) struct VaultView<'a> {
     domain: &'a Arc<str>,
-    meter: &'a mut Meter,
-    transaction: &'a mut Option<Transaction>,
+    pub(super) meter: &'a mut Meter,
+    pub(super) transaction: &'a mut Option<Transaction>,
+    pub(super) index: &'a Option<Arc<Index>>,
 }
 
 impl VaultView<'_> {
@@ -29,6 +31,7 @@ impl VaultView<'_> {
             domain: &state.domain,
             meter: &mut state.meter,
             transaction: &mut state.transaction,
+            index: &state.index,
         }
     }
 
@@ -41,7 +44,7 @@ impl VaultView<'_> {
     }
 
     /// The same for what may take long: on a thread where waiting holds up nobody.
-    async fn enter_long<T: Send + 'static>(
+    pub(super) async fn enter_long<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, Refusal> {
@@ -68,7 +71,7 @@ impl VaultView<'_> {
     }
 }
 
-fn no_vault() -> VaultError {
+pub(super) fn no_vault() -> VaultError {
     VaultError::broken("there is no vault here: a component describes itself without one")
 }
 

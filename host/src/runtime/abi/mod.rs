@@ -2,6 +2,7 @@
 //! bindings.
 
 mod host_functions;
+mod index_functions;
 mod v0_1;
 
 pub(super) use v0_1::{Ready, call, describe, linker, ready};

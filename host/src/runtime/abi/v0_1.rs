@@ -69,7 +69,13 @@ pub(in super::super) async fn call(
 ) -> Result<Outcome, RunError> {
     let limits = &job.limits;
     let allowed = job.deadline.saturating_duration_since(Instant::now());
-    let state = CallState::new(job.domain, Some(job.transaction), job.deadline, limits);
+    let state = CallState::new(
+        job.domain,
+        Some(job.transaction),
+        Some(job.index),
+        job.deadline,
+        limits,
+    );
     let mut store = store(engine, state);
     let answered = async {
         let instance = ready.instances.instantiate_async(&mut store).await?;
@@ -109,7 +115,7 @@ pub(in super::super) async fn describe(
     deadline: Instant,
     limits: &LimitSettings,
 ) -> Result<String, LoadError> {
-    let state = CallState::new(Arc::from(ready.name.as_str()), None, deadline, limits);
+    let state = CallState::new(Arc::from(ready.name.as_str()), None, None, deadline, limits);
     let mut store = store(engine, state);
     let described = async {
         let instance = ready.instances.instantiate_async(&mut store).await?;

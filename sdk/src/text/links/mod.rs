@@ -19,9 +19,9 @@ use std::ops::Range;
 
 pub use detach::{Detachment, detach};
 pub use filter::{Wanted, may_link_to};
-pub(crate) use parse::hashes;
 pub use parse::parse;
-pub use resolve::{Matched, Names, Resolved};
+pub(crate) use parse::{hashes, survey};
+pub use resolve::{Matched, Names, Resolved, asked_name, choose};
 pub use rewrite::{Moves, Reason, Rewrite, Stuck, rewrite};
 
 /// A replacement of a byte range of a note. Splices of one list are in order and do not overlap.

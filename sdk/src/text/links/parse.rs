@@ -1,6 +1,8 @@
 //! All links of a note, in order, with the line of the file each begins on. The parts of the work live beside this
 //! file: where prose is in `blocks`, links within prose in `inline`, links in the frontmatter in `properties`.
 
+use std::ops::Range;
+
 use super::{Link, blocks, inline, properties};
 use crate::text::frontmatter;
 
@@ -28,6 +30,48 @@ fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
     links.sort_by_key(|link| link.range.start);
     number(note, &mut links);
     links
+}
+
+/// What stands in a note, found in one go.
+pub(crate) struct Survey {
+    /// As [`parse`] tells them.
+    pub(crate) links: Vec<Link>,
+    /// Each `#` in prose, as [`hashes`] tells them.
+    pub(crate) hashes: Vec<usize>,
+    /// Where prose is, in whole lines or cells, in order.
+    pub(crate) prose: Vec<Range<usize>>,
+}
+
+/// The links of a note, its hashes, and where its prose is.
+pub(crate) fn survey(note: &str) -> Survey {
+    let frontmatter = frontmatter::locate(note);
+    let mut links = Vec::new();
+    if let Some(found) = &frontmatter {
+        properties::scan(note, found.yaml.clone(), &mut links);
+    }
+    let body = frontmatter.map_or(0, |found| found.block.end);
+    let mut found = inline::Found::default();
+    let mut prose = Vec::new();
+    for leaf in blocks::leaves(&note[body..], MAX_TREE) {
+        let range = body + leaf.range.start..body + leaf.range.end;
+        if note[range.clone()].contains(['[', '#']) {
+            if leaf.cell {
+                inline::scan_inlines(note, range.clone(), &mut found);
+            } else {
+                inline::scan(note, range.clone(), &mut found);
+            }
+        }
+        prose.push(range);
+    }
+    links.extend(found.links);
+    links.sort_by_key(|link| link.range.start);
+    number(note, &mut links);
+    found.hashes.sort_unstable();
+    Survey {
+        links,
+        hashes: found.hashes,
+        prose,
+    }
 }
 
 /// Each `#` in the prose of a note: outside of frontmatter, links, code, math, HTML and comments.

@@ -117,35 +117,7 @@ impl Names {
                 rivals: 0,
             });
         }
-        let fitting = self.fitting(target);
-        let dotted = is_dotted(target);
-        if !dotted && let Some(path) = join("", target).and_then(|path| fitting.at(&path)) {
-            return Some(Resolved {
-                path,
-                matched: Matched::Path,
-                rivals: 0,
-            });
-        }
-        if target.starts_with('/') {
-            return None;
-        }
-        let in_folder = join(parent_of(source), target).and_then(|path| fitting.at(&path));
-        let by_name = fitting.by_name();
-        // A dotted path that holds is as exact as one from the root.
-        let exact = dotted && in_folder.is_some();
-        Some(Resolved {
-            path: in_folder.or(by_name.first().copied())?,
-            matched: if in_folder.is_some() {
-                Matched::Folder
-            } else {
-                Matched::Name
-            },
-            rivals: if exact {
-                0
-            } else {
-                by_name.len().saturating_sub(1)
-            },
-        })
+        choose(source, target, |name| self.named(name))
     }
 
     /// All files that `target` fits by name or by the last parts of its path, the preferred one first.
@@ -153,38 +125,18 @@ impl Names {
         if target.is_empty() {
             Vec::new()
         } else {
-            self.fitting(target).by_name()
+            Fitting::new(target, |name| self.named(name)).by_name()
         }
     }
 
-    fn fitting<'n, 't>(&'n self, target: &'t str) -> Fitting<'n, 't> {
-        // Whatever a path with dots leads to ends in what follows the dots.
-        let mut tail = target;
-        let mut rest = target;
-        while let Some((part, after)) = rest.split_once('/') {
-            if matches!(part, "" | "." | "..") {
-                tail = after;
-            }
-            rest = after;
-        }
-        let folded = fold_name(tail);
-        let notes = self.ending_in(&format!("{folded}.md"));
-        Fitting {
-            tail,
-            files: self.ending_in(&folded),
-            notes,
-        }
-    }
-
-    /// Paths that end in these folded parts, shortest first.
-    fn ending_in(&self, folded: &str) -> Vec<&str> {
-        let name = hash(file_name(folded));
-        let first = self.entries.partition_point(|entry| entry.hash < name);
+    /// Paths whose file name folds to this, shortest first.
+    fn named(&self, name: &str) -> Vec<&str> {
+        let wanted = hash(name);
+        let first = self.entries.partition_point(|entry| entry.hash < wanted);
         self.entries[first..]
             .iter()
-            .take_while(|entry| entry.hash == name)
+            .take_while(|entry| entry.hash == wanted)
             .map(|entry| self.paths[entry.path as usize].as_ref())
-            .filter(|path| ends_in(path, folded))
             .collect()
     }
 
@@ -193,6 +145,63 @@ impl Names {
             .binary_search_by(|known| known.as_ref().cmp(path))
             .ok()
     }
+}
+
+/// The file that a target (decoded, without fragment, not empty) means in a link of the note at `source`. `named` tells
+/// the paths whose folded file name is the one it is given, by their length in characters and then by their bytes; only
+/// those count.
+pub fn choose<'n>(
+    source: &str,
+    target: &str,
+    named: impl Fn(&str) -> Vec<&'n str>,
+) -> Option<Resolved<'n>> {
+    let fitting = Fitting::new(target, named);
+    let dotted = is_dotted(target);
+    if !dotted && let Some(path) = join("", target).and_then(|path| fitting.at(&path)) {
+        return Some(Resolved {
+            path,
+            matched: Matched::Path,
+            rivals: 0,
+        });
+    }
+    if target.starts_with('/') {
+        return None;
+    }
+    let in_folder = join(parent_of(source), target).and_then(|path| fitting.at(&path));
+    let by_name = fitting.by_name();
+    // A dotted path that holds is as exact as one from the root.
+    let exact = dotted && in_folder.is_some();
+    Some(Resolved {
+        path: in_folder.or(by_name.first().copied())?,
+        matched: if in_folder.is_some() {
+            Matched::Folder
+        } else {
+            Matched::Name
+        },
+        rivals: if exact {
+            0
+        } else {
+            by_name.len().saturating_sub(1)
+        },
+    })
+}
+
+/// The folded file name that a target asks for, as it is written: what it means has this name, or this and `.md`.
+pub fn asked_name(target: &str) -> String {
+    fold_name(file_name(tail_of(target)))
+}
+
+/// Whatever a path with dots leads to ends in what follows the dots.
+fn tail_of(target: &str) -> &str {
+    let mut tail = target;
+    let mut rest = target;
+    while let Some((part, after)) = rest.split_once('/') {
+        if matches!(part, "" | "." | "..") {
+            tail = after;
+        }
+        rest = after;
+    }
+    tail
 }
 
 /// The files that a target may mean.
@@ -204,7 +213,22 @@ struct Fitting<'n, 't> {
     notes: Vec<&'n str>,
 }
 
-impl<'n> Fitting<'n, '_> {
+impl<'n, 't> Fitting<'n, 't> {
+    fn new(target: &'t str, named: impl Fn(&str) -> Vec<&'n str>) -> Fitting<'n, 't> {
+        let tail = tail_of(target);
+        let folded = fold_name(tail);
+        let ending_in = |folded: &str| {
+            let mut paths = named(file_name(folded));
+            paths.retain(|path| ends_in(path, folded));
+            paths
+        };
+        Fitting {
+            tail,
+            notes: ending_in(&format!("{folded}.md")),
+            files: ending_in(&folded),
+        }
+    }
+
     /// The file at exactly this path, or else the note.
     fn at(&self, path: &str) -> Option<&'n str> {
         let find = |files: &[&'n str], path: &str| {

@@ -1,0 +1,151 @@
+//! What several actions ask of the index, and how they name what they found.
+
+use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, LinkKind, Progress, Query};
+use notehost_sdk::prelude::*;
+use notehost_sdk::stem_of;
+
+/// How far the index is; only told while it is being built, when a reply has only what is known so far.
+#[reply]
+pub struct Building {
+    /// `building`.
+    pub state: String,
+    /// How many notes are known.
+    pub done: u64,
+    /// How many there are.
+    pub total: u64,
+}
+
+/// How far the index is, if it is being built.
+pub(crate) fn building(vault: &Vault) -> Option<Building> {
+    let state = vault.index_state();
+    (state.state == Progress::Building).then(|| Building {
+        state: "building".to_owned(),
+        done: state.done,
+        total: state.total,
+    })
+}
+
+/// The line that tells a reader of a text that a list may lack something.
+pub(crate) fn unfinished(building: Option<&Building>) -> String {
+    building.map_or_else(String::new, |building| {
+        format!(
+            "\nthe index is being built, {} of {} notes are known: ask again for the rest",
+            building.done, building.total
+        )
+    })
+}
+
+/// How a link is written.
+#[reply]
+#[derive(Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// `[[Note]]`
+    Wiki,
+    /// `![[Note]]`
+    Embed,
+    /// `[text](note.md)`
+    Markdown,
+    /// `![text](picture.png)`
+    Image,
+    /// `[label]: note.md`
+    Definition,
+    /// `"[[Note]]"` in the frontmatter
+    Property,
+}
+
+impl From<LinkKind> for Kind {
+    fn from(kind: LinkKind) -> Kind {
+        match kind {
+            LinkKind::Wiki => Kind::Wiki,
+            LinkKind::Embed => Kind::Embed,
+            LinkKind::Markdown => Kind::Markdown,
+            LinkKind::Image => Kind::Image,
+            LinkKind::Definition => Kind::Definition,
+            LinkKind::Property => Kind::Property,
+        }
+    }
+}
+
+/// A line of a note.
+#[reply]
+#[derive(PartialEq, Eq)]
+pub struct Place {
+    /// The note.
+    pub path: String,
+    /// The line of the file, from 1.
+    pub line: u32,
+}
+
+/// What the index knows of one note.
+pub(crate) fn indexed(vault: &Vault, path: &str, fields: Vec<Field>) -> Result<FoundNote> {
+    let found = vault.find(&Query {
+        condition: Some(Condition::Under(path.to_owned())),
+        limit: 1,
+        fields,
+        ..Query::default()
+    })?;
+    let note = found.items.into_iter().find(|note| note.path == path);
+    note.ok_or_else(|| match building(vault) {
+        Some(building) => Error::new(
+            Code::Unavailable,
+            format!(
+                "`{path}` is not in the index yet, {} of {} notes are: call again in a moment",
+                building.done, building.total
+            ),
+        ),
+        // It changed or came a moment ago, or it cannot be read as text.
+        None => match vault.read_text(path) {
+            Ok(_) => Error::new(
+                Code::Unavailable,
+                format!("`{path}` is not in the index yet: call again in a moment"),
+            ),
+            Err(error) => error,
+        },
+    })
+}
+
+/// The links of one note.
+pub(crate) fn links_of(vault: &Vault, path: &str) -> Result<Vec<LinkAt>> {
+    let note = indexed(vault, path, vec![Field::Links])?;
+    Ok(note.links.unwrap_or_default())
+}
+
+/// How a link in one note names another: by its name where that is enough, else by its path.
+pub(crate) fn shortest_name(vault: &Vault, path: &str, source: &str) -> Result<String> {
+    let name = stem_of(path);
+    let meant = vault.resolve(name, Some(source))?;
+    Ok(match meant.as_slice() {
+        [only] if only == path => name.to_owned(),
+        _ => path
+            .get(..path.len().saturating_sub(".md".len()))
+            .filter(|_| notehost_sdk::is_note(path))
+            .unwrap_or(path)
+            .to_owned(),
+    })
+}
+
+/// A folder as callers write it: `""`, `.` and `/` are the vault itself. One that is not there is refused, since
+/// nothing would be found in it.
+pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
+    let path = match path.map(str::trim).unwrap_or_default() {
+        "." | "/" | "" => return Ok(String::new()),
+        path => path.strip_suffix('/').unwrap_or(path),
+    };
+    match vault.stat(path) {
+        Ok(entry) => Ok(entry.path),
+        Err(error) if error.kind() == Code::NotFound => vault.find_note(path).map_err(|_| {
+            Error::not_found(format!(
+                "no folder `{path}`: leave `path` out for the whole vault"
+            ))
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+/// `1 link`, `2 links`.
+pub(crate) fn counted(number: u64, what: &str) -> String {
+    match number {
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
+    }
+}

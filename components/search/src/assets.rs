@@ -1,0 +1,134 @@
+//! Files that are no notes, by their names.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::{Entry, Kind, fold_name, is_note};
+
+use crate::dates;
+use crate::pages::{Span, more};
+use crate::places::{self, Place};
+
+/// Find files that are no notes (pictures, PDFs, canvases) by name.
+#[args]
+pub struct Assets {
+    /// Parts of the path (`invoice 2024`), or a glob (`*.png`, `Work/**/*.pdf`). Left out: all.
+    pub query: Option<String>,
+    /// Folder or glob.
+    pub path: Option<String>,
+    /// How many, 1–200 (default 50).
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Files that were found.
+#[reply]
+pub struct Files {
+    /// The files; those whose name begins with the query first.
+    pub items: Vec<FileFound>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: u64,
+}
+
+/// A file.
+#[reply]
+pub struct FileFound {
+    /// The file.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// When it was last changed.
+    pub modified: String,
+}
+
+impl Action for Assets {
+    type Output = Files;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Files> {
+        let span = Span::new(self.limit, 50, self.cursor.as_deref())?;
+        let place = Place::find(vault, self.path.as_deref())?;
+        let folder = match &place {
+            Place::Note(note) => {
+                return Err(Error::validation(format!(
+                    "`path` is the note `{note}`, and should be a folder or a glob"
+                )));
+            }
+            Place::Folder(folder) => folder.as_str(),
+            Place::Vault | Place::Glob(..) => "",
+        };
+        let wanted = Wanted::parse(self.query.as_deref().unwrap_or_default().trim())?;
+        let mut files: Vec<(u8, Entry)> = vault
+            .list_all(folder, true)?
+            .into_iter()
+            .filter(|entry| entry.kind == Kind::File && !is_note(&entry.path))
+            .filter(|entry| place.holds(&entry.path))
+            .filter_map(|entry| Some((wanted.rank(&entry.path)?, entry)))
+            .collect();
+        // They are in order of path, and sorting keeps the order of equals.
+        files.sort_by_key(|(rank, _)| *rank);
+        let total = files.len() as u64;
+        let items = span.of(files).into_iter().map(|(_, entry)| FileFound {
+            path: entry.path,
+            size: entry.size,
+            modified: dates::iso(entry.modified),
+        });
+        Ok(Files {
+            items: items.collect(),
+            next_cursor: span.next(total),
+            total,
+        })
+    }
+
+    fn text(output: &Files) -> String {
+        let mut text = match output.total {
+            0 => "no file has such a name".to_owned(),
+            total => format!("{} of {total}:", output.items.len()),
+        };
+        for file in &output.items {
+            text.push_str(&format!("\n{}  {} bytes", file.path, file.size));
+        }
+        text + &more(output.next_cursor.as_ref())
+    }
+}
+
+/// What the path of a file must be like.
+enum Wanted {
+    Glob(regex::Regex),
+    /// Folded parts, all of them.
+    Parts(Vec<String>),
+}
+
+impl Wanted {
+    fn parse(query: &str) -> Result<Wanted> {
+        if places::is_glob(query) {
+            let glob = match query.contains('/') {
+                true => query.to_owned(),
+                false => format!("**/{query}"),
+            };
+            return Ok(Wanted::Glob(places::glob(&glob)?));
+        }
+        let parts = query.split_whitespace().map(fold_name);
+        Ok(Wanted::Parts(parts.collect()))
+    }
+
+    /// How well a path fits, 0 is best; nothing if it does not.
+    fn rank(&self, path: &str) -> Option<u8> {
+        let folded = fold_name(path);
+        match self {
+            Wanted::Glob(glob) => glob.is_match(&folded).then_some(0),
+            Wanted::Parts(parts) => {
+                let name = folded.rsplit('/').next().unwrap_or(&folded);
+                let begins = parts.first().is_none_or(|first| name.starts_with(first));
+                let is_in_name = parts.iter().all(|part| name.contains(part));
+                let is_in_path = parts.iter().all(|part| folded.contains(part));
+                match (is_in_name, is_in_path) {
+                    (true, _) => Some(u8::from(!begins)),
+                    (false, true) => Some(2),
+                    (false, false) => None,
+                }
+            }
+        }
+    }
+}

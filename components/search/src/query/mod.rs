@@ -1,0 +1,193 @@
+//! What a query of words means: `quick "brown fox" title:plan -draft (a OR b) #work due:>2024-01-01`.
+//!
+//! [`parse`] makes a condition for the index. `tokens` cuts the text, `terms` tells what one word of it with its field
+//! means; the grammar is here. It is lenient where there is an obvious reading (a dangling `OR`, a sign between words)
+//! and refuses where there is none (a quote that is not closed).
+
+mod terms;
+mod tokens;
+
+use notehost_sdk::index::Condition;
+use notehost_sdk::{Error, Result};
+
+use terms::Field;
+use tokens::{Piece, Token};
+
+/// The longest query, in bytes.
+const LONGEST: usize = 4000;
+/// How deep parentheses may be nested.
+const DEEPEST: usize = 24;
+
+/// The condition that a query stands for.
+///
+/// # Errors
+/// A query in which nothing can be looked for, and one that is not written to its end.
+pub fn parse(text: &str, now: u64) -> Result<Condition> {
+    if text.len() > LONGEST {
+        return Err(Error::validation(format!(
+            "`query` has {} bytes, and {LONGEST} are the most: `similar` takes a long text",
+            text.len()
+        )));
+    }
+    let mut parser = Parser {
+        tokens: tokens::cut(text)?,
+        at: 0,
+        depth: 0,
+        now,
+    };
+    let condition = parser.either(&Field::Anywhere)?;
+    if parser.at < parser.tokens.len() {
+        return Err(Error::validation("`query` has a `)` that closes nothing"));
+    }
+    condition.ok_or_else(|| {
+        Error::validation(format!(
+            "there is nothing to look for in `query` `{text}`: give words, a \"phrase\", `#tag`, or `field:value`"
+        ))
+    })
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    at: usize,
+    depth: usize,
+    now: u64,
+}
+
+impl Parser {
+    /// `a OR b`; nothing where there is nothing to look for.
+    fn either(&mut self, field: &Field) -> Result<Option<Condition>> {
+        let mut choices = Vec::new();
+        loop {
+            choices.extend(self.all(field)?);
+            match self.peek() {
+                Some(Token::Or) => self.at += 1,
+                _ => break,
+            }
+        }
+        Ok(joined(choices, Condition::Any))
+    }
+
+    /// `a b`: both.
+    fn all(&mut self, field: &Field) -> Result<Option<Condition>> {
+        let mut terms = Vec::new();
+        while !matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
+            terms.extend(self.term(field)?);
+        }
+        Ok(joined(terms, Condition::All))
+    }
+
+    fn term(&mut self, field: &Field) -> Result<Option<Condition>> {
+        let Some(token) = self.peek().cloned() else {
+            return Ok(None);
+        };
+        self.at += 1;
+        Ok(match token {
+            Token::And | Token::Or | Token::Close => None,
+            Token::Not => {
+                let is_followed = !matches!(self.peek(), None | Some(Token::Or | Token::Close));
+                let denied = if is_followed {
+                    self.nested(|parser| parser.term(field))?
+                } else {
+                    None
+                };
+                denied.map(|condition| Condition::Not(Box::new(condition)))
+            }
+            Token::Open => self.group(field)?,
+            Token::Piece(piece) => field.term(&piece, self.now)?,
+            Token::Field(name) => self.value(&name)?,
+            Token::Bracket(name, inner) => bracket(&name, inner.as_deref(), self.now)?,
+        })
+    }
+
+    /// What follows `(`.
+    fn group(&mut self, field: &Field) -> Result<Option<Condition>> {
+        let condition = self.nested(|parser| parser.either(field))?;
+        match self.peek() {
+            Some(Token::Close) => {
+                self.at += 1;
+                Ok(condition)
+            }
+            _ => Err(Error::validation("`query` has a `(` that is not closed")),
+        }
+    }
+
+    /// What follows `name:`.
+    fn value(&mut self, name: &str) -> Result<Option<Condition>> {
+        let field = Field::named(name);
+        match self.peek().cloned() {
+            Some(Token::Open) => {
+                self.at += 1;
+                self.group(&field)
+            }
+            Some(Token::Piece(piece)) if piece.is_joined => {
+                self.at += 1;
+                field.term(&piece, self.now)
+            }
+            _ => field.alone(name).map(Some),
+        }
+    }
+
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Error::validation(format!(
+                "`query` is nested more than {DEEPEST} deep: write it with fewer parentheses"
+            )));
+        }
+        let done = inner(self);
+        self.depth -= 1;
+        done
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at)
+    }
+}
+
+/// `[property]` and `[property:value]`, as Obsidian writes them.
+fn bracket(name: &str, inner: Option<&str>, now: u64) -> Result<Option<Condition>> {
+    let field = Field::Property(name.to_owned());
+    let Some(inner) = inner else {
+        return field.alone(name).map(Some);
+    };
+    if inner.trim().eq_ignore_ascii_case("null") {
+        return Ok(Some(terms::is_there(name, false)));
+    }
+    let mut parser = Parser {
+        tokens: tokens::cut_value(inner)?,
+        at: 0,
+        depth: 1,
+        now,
+    };
+    match parser.either(&field)? {
+        Some(condition) if parser.at == parser.tokens.len() => Ok(Some(condition)),
+        None if parser.at == parser.tokens.len() => field.alone(name).map(Some),
+        _ => Err(Error::validation("`query` has a `)` that closes nothing")),
+    }
+}
+
+fn joined(
+    mut conditions: Vec<Condition>,
+    join: impl FnOnce(Vec<Condition>) -> Condition,
+) -> Option<Condition> {
+    match conditions.len() {
+        0 => None,
+        1 => conditions.pop(),
+        _ => Some(join(conditions)),
+    }
+}
+
+/// The words of a plain question: a query without any sign that means something. Nothing for any other query.
+pub(crate) fn plain_words(text: &str) -> Option<Vec<String>> {
+    let tokens = tokens::cut(text).ok()?;
+    let words = tokens.into_iter().map(|token| match token {
+        Token::Piece(Piece {
+            text,
+            is_quoted: false,
+            stars: 0,
+            ..
+        }) if !text.starts_with('#') => Some(text),
+        _ => None,
+    });
+    words.collect()
+}

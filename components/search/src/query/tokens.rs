@@ -1,0 +1,208 @@
+//! A query, cut into what it is made of.
+
+use notehost_sdk::{Error, Result};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    Open,
+    Close,
+    Or,
+    And,
+    /// `-` or `NOT` before something.
+    Not,
+    /// `name:`
+    Field(String),
+    /// `[name]` or `[name:value]`
+    Bracket(String, Option<String>),
+    Piece(Piece),
+}
+
+/// A word or a phrase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) is_quoted: bool,
+    /// How many `*` are at its end.
+    pub(super) stars: usize,
+    /// Nothing stands between it and what is before it.
+    pub(super) is_joined: bool,
+}
+
+impl Piece {
+    /// Whether it is meant as the beginning of a word.
+    pub(super) fn is_beginning(&self) -> bool {
+        self.stars > 0
+    }
+}
+
+/// Cut a query.
+pub(super) fn cut(text: &str) -> Result<Vec<Token>> {
+    Cutter {
+        text,
+        at: 0,
+        has_fields: true,
+        tokens: Vec::new(),
+    }
+    .run()
+}
+
+/// Cut the value of a field, in which `:` means nothing.
+pub(super) fn cut_value(text: &str) -> Result<Vec<Token>> {
+    Cutter {
+        text,
+        at: 0,
+        has_fields: false,
+        tokens: Vec::new(),
+    }
+    .run()
+}
+
+struct Cutter<'t> {
+    text: &'t str,
+    at: usize,
+    has_fields: bool,
+    tokens: Vec<Token>,
+}
+
+impl Cutter<'_> {
+    fn run(mut self) -> Result<Vec<Token>> {
+        while let Some(letter) = self.letter() {
+            let is_joined = self.is_joined();
+            match letter {
+                letter if letter.is_whitespace() => self.at += letter.len_utf8(),
+                '(' => self.single(Token::Open),
+                ')' => self.single(Token::Close),
+                '|' => self.single(Token::Or),
+                '"' | '“' | '”' | '„' => self.quote(letter, is_joined)?,
+                // Between words it is a dash, before one it is a sign.
+                '-' if !is_joined || matches!(self.tokens.last(), Some(Token::Open)) => {
+                    self.at += 1;
+                    if self
+                        .letter()
+                        .is_some_and(|next| !next.is_whitespace() && next != '-' && next != '>')
+                    {
+                        self.tokens.push(Token::Not);
+                    }
+                }
+                '[' if self.has_fields && self.bracket() => {}
+                _ => self.word(is_joined),
+            }
+        }
+        Ok(self.tokens)
+    }
+
+    fn letter(&self) -> Option<char> {
+        self.text[self.at..].chars().next()
+    }
+
+    /// Whether what comes follows what was cut without a space.
+    fn is_joined(&self) -> bool {
+        let before = self.text[..self.at].chars().next_back();
+        before.is_some_and(|before| !before.is_whitespace())
+    }
+
+    fn single(&mut self, token: Token) {
+        self.at += 1;
+        self.tokens.push(token);
+    }
+
+    fn quote(&mut self, opening: char, is_joined: bool) -> Result<()> {
+        let start = self.at + opening.len_utf8();
+        let is_closing = |letter: char| match opening {
+            '"' => letter == '"',
+            _ => matches!(letter, '“' | '”' | '"'),
+        };
+        let Some(length) = self.text[start..].find(is_closing) else {
+            return Err(Error::validation(format!(
+                "`query` has a quote that is not closed: `{}`",
+                &self.text[self.at..]
+            )));
+        };
+        let end = start + length;
+        self.at = end + self.text[end..].chars().next().map_or(1, char::len_utf8);
+        let is_beginning = self.letter() == Some('*');
+        self.at += usize::from(is_beginning);
+        let text = self.text[start..end].to_owned();
+        // `"name":value` is a field whose name has a space.
+        if self.has_fields && !is_beginning && self.letter() == Some(':') && is_name(&text, true) {
+            self.at += 1;
+            self.tokens.push(Token::Field(text));
+            return Ok(());
+        }
+        self.tokens.push(Token::Piece(Piece {
+            text,
+            is_quoted: true,
+            stars: is_beginning.into(),
+            is_joined,
+        }));
+        Ok(())
+    }
+
+    /// Take `[name]` or `[name:value]`, if that stands here.
+    fn bracket(&mut self) -> bool {
+        let rest = &self.text[self.at + 1..];
+        let Some(end) = rest.find(']') else {
+            return false;
+        };
+        let inner = &rest[..end];
+        let (name, value) = match inner.split_once(':') {
+            Some((name, value)) => (name, Some(value)),
+            None => (inner, None),
+        };
+        let name = name.trim().trim_matches('"');
+        if !is_name(name, true) {
+            return false;
+        }
+        let value = value.map(str::to_owned);
+        self.tokens.push(Token::Bracket(name.to_owned(), value));
+        self.at += 1 + end + 1;
+        true
+    }
+
+    fn word(&mut self, is_joined: bool) {
+        let rest = &self.text[self.at..];
+        let ends = |letter: char| letter.is_whitespace() || "()|\"“”„".contains(letter);
+        let length = rest.find(ends).unwrap_or(rest.len());
+        let word = &rest[..length];
+        if self.has_fields
+            && let Some(colon) = word.find(':')
+            && is_name(&word[..colon], false)
+            && !word[colon + 1..].starts_with([':', '/'])
+        {
+            self.tokens.push(Token::Field(word[..colon].to_owned()));
+            self.at += colon + 1;
+            // Whatever comes now is the value, whatever it begins with.
+            let value = &word[colon + 1..];
+            if !value.is_empty() {
+                self.at += value.len();
+                self.tokens.push(Token::Piece(piece(value, true)));
+            }
+            return;
+        }
+        self.at += length;
+        self.tokens.push(match word {
+            "OR" => Token::Or,
+            "AND" | "&" | "&&" => Token::And,
+            "NOT" => Token::Not,
+            word => Token::Piece(piece(word, is_joined)),
+        });
+    }
+}
+
+fn piece(word: &str, is_joined: bool) -> Piece {
+    let text = word.trim_end_matches('*');
+    Piece {
+        text: text.to_owned(),
+        is_quoted: false,
+        stars: word.len() - text.len(),
+        is_joined,
+    }
+}
+
+/// Whether a text can be the name of a field. A number is none: `10:30` is a time.
+fn is_name(text: &str, with_spaces: bool) -> bool {
+    let belongs = |letter: char| {
+        letter.is_alphanumeric() || "_-.".contains(letter) || with_spaces && letter == ' '
+    };
+    text.chars().all(belongs) && text.chars().any(char::is_alphabetic) && !text.starts_with('-')
+}

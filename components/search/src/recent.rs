@@ -1,0 +1,103 @@
+//! Notes by when they were changed.
+
+use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, Span as Between};
+use notehost_sdk::prelude::*;
+
+use crate::pages::{Span, Unfinished, more, still_building, unfinished};
+use crate::{dates, narrowing};
+
+/// List the notes that were changed last, the latest first.
+#[args]
+pub struct Recent {
+    /// Folder, note or glob.
+    pub path: Option<String>,
+    /// Only since then: `2024-05-31`, `today`, `-7d`, `-12h`.
+    pub since: Option<String>,
+    /// How many, 1–200 (default 20).
+    pub limit: Option<u32>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Notes that were changed.
+#[reply]
+pub struct Changed {
+    /// The notes.
+    pub items: Vec<ChangedNote>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: u64,
+    /// Only while the index is being built: notes may be missing.
+    pub index: Option<Unfinished>,
+}
+
+/// A note that was changed.
+#[reply]
+pub struct ChangedNote {
+    /// The note.
+    pub path: String,
+    /// When.
+    pub modified: String,
+    /// In bytes.
+    pub size: u64,
+}
+
+impl Action for Recent {
+    type Output = Changed;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Changed> {
+        let span = Span::new(self.limit, 20, self.cursor.as_deref())?;
+        let mut conditions = Vec::new();
+        conditions.extend(narrowing::within(vault, self.path.as_deref())?);
+        if let Some(since) = &self.since {
+            let time = dates::stretch(since, dates::now()).ok_or_else(|| {
+                Error::validation(format!(
+                    "`since` is `{since}`, and should be {}",
+                    dates::FORMS
+                ))
+            })?;
+            conditions.push(Condition::Modified(Between {
+                from: Some(time.from),
+                to: None,
+            }));
+        }
+        let found = vault.find(&Query {
+            condition: Some(narrowing::all(conditions)),
+            sort: vec![Sort {
+                by: SortBy::Modified,
+                descending: true,
+            }],
+            offset: span.offset,
+            limit: span.limit,
+            fields: vec![Field::Modified, Field::Size],
+            snippets: 0,
+        })?;
+        Ok(Changed {
+            next_cursor: span.next(found.total),
+            total: found.total,
+            items: found
+                .items
+                .into_iter()
+                .map(|note| ChangedNote {
+                    path: note.path,
+                    modified: dates::iso(note.modified.unwrap_or_default()),
+                    size: note.size.unwrap_or_default(),
+                })
+                .collect(),
+            index: unfinished(vault),
+        })
+    }
+
+    fn text(output: &Changed) -> String {
+        let mut text = match output.total {
+            0 => "no note was changed in that time".to_owned(),
+            total => format!("{} of {total}:", output.items.len()),
+        };
+        for note in &output.items {
+            text.push_str(&format!("\n{}  {}", note.modified, note.path));
+        }
+        text + &still_building(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+    }
+}

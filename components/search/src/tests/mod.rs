@@ -1,0 +1,58 @@
+//! Every action, called as the host calls it: by name, with JSON.
+
+mod asking;
+mod collecting;
+mod finding;
+mod matching;
+mod replacing;
+
+use notehost_sdk::serde_json::{Value, json};
+use notehost_sdk::{Describes as _, Effect, Error, MemoryVault, Reply, Tier, Vault};
+
+use crate::Domain;
+
+/// A vault as most tests want it.
+fn vault() -> MemoryVault {
+    Vault::in_memory()
+        .with(
+            "Work/Plan.md",
+            "---\nstatus: open\nrating: 4\ndue: 2024-03-01\nowner: \"[[Ana]]\"\n---\n# The plan\n\nA quick brown fox. See [[Budget]].\n\n## Risks\nNone so far #work/urgent\n- [ ] call Ana\n",
+        )
+        .with("Work/Budget.md", "---\nstatus: done\nrating: 2\n---\nTen thousand for the fox\nand a TODO 2024\n")
+        .with("People/Ana.md", "Ana draws foxes. 中文笔记\n")
+        .with("Diary/Secret.md", "the secret fox #hidden\n")
+        .with_bytes("Work/fox.png", &[1, 2, 3])
+        .with_bytes("Diary/hidden.png", &[1])
+        .with_bytes("Old.md", b"fox \xff")
+}
+
+fn reply(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply, Error> {
+    Domain::call(vault, action, &arguments.to_string())
+}
+
+/// What an action that succeeds answers.
+#[track_caller]
+fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
+    match reply(vault, action, arguments) {
+        Ok(reply) => reply.json(),
+        Err(error) => panic!("{action}: {error}"),
+    }
+}
+
+/// How an action that is refused is refused.
+#[track_caller]
+fn refused(vault: &MemoryVault, action: &str, arguments: Value) -> Error {
+    match reply(vault, action, arguments) {
+        Ok(reply) => panic!("{action}: {}", reply.structured),
+        Err(error) => error,
+    }
+}
+
+/// The paths that a list tells, in its order.
+fn paths(reply: &Value) -> Vec<&str> {
+    let items = reply["items"].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| item["path"].as_str().unwrap())
+        .collect()
+}

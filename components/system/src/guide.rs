@@ -1,0 +1,235 @@
+//! Guidance by topic. What concerns the vault is asked of it; the rest is written here.
+
+use std::fmt::Write as _;
+
+use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsOf};
+use notehost_sdk::{Kind, prelude::*};
+
+/// How many of each are told.
+const MOST_NOTES: u32 = 50;
+const MOST_TAGS: u32 = 50;
+
+/// What there is guidance about.
+#[args]
+#[derive(Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// these notes: what their owner wrote for assistants, notebooks, tags.
+    Vault,
+    /// how to find things.
+    Searching,
+    /// how to change notes.
+    Editing,
+    /// how links and tags work.
+    Linking,
+}
+
+impl Topic {
+    const ALL: [Topic; 4] = [
+        Topic::Vault,
+        Topic::Searching,
+        Topic::Editing,
+        Topic::Linking,
+    ];
+
+    fn word(self) -> String {
+        let word = match self {
+            Topic::Vault => "vault",
+            Topic::Searching => "searching",
+            Topic::Editing => "editing",
+            Topic::Linking => "linking",
+        };
+        word.to_owned()
+    }
+}
+
+/// What to know before working here: about these notes (`vault`, the default), `searching`, `editing` or `linking`.
+#[args]
+pub struct Guide {
+    /// What it should be about.
+    pub topic: Option<Topic>,
+}
+
+/// Guidance.
+#[reply]
+pub struct Guidance {
+    /// What it is about.
+    pub topic: String,
+    /// In words.
+    pub text: String,
+    /// What else there is guidance about.
+    pub topics: Vec<String>,
+    /// Notes that the owner tagged for assistants.
+    pub notes: Vec<GuideNote>,
+    /// The notebooks that you see.
+    pub notebooks: Vec<GuideNotebook>,
+    /// The tags in use, the most used first.
+    pub tags: Vec<GuideTag>,
+}
+
+/// A note that was written for assistants.
+#[reply]
+pub struct GuideNote {
+    /// Its path.
+    pub path: String,
+    /// What it is about; nothing if its property `description` is missing: ask the owner whether you may add it.
+    pub description: Option<String>,
+}
+
+/// A notebook.
+#[reply]
+pub struct GuideNotebook {
+    /// Its folder.
+    pub path: String,
+    /// What you may do in it: `r`, `rw` or `rwd`.
+    pub access: String,
+}
+
+/// A tag.
+#[reply]
+pub struct GuideTag {
+    /// Without `#`.
+    pub tag: String,
+    /// How many notes have it.
+    pub notes: u64,
+}
+
+impl Action for Guide {
+    type Output = Guidance;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Guidance> {
+        let topic = self.topic.unwrap_or(Topic::Vault);
+        let others = Topic::ALL.into_iter().filter(|other| *other != topic);
+        let mut guidance = Guidance {
+            topic: topic.word(),
+            text: String::new(),
+            topics: others.map(Topic::word).collect(),
+            notes: Vec::new(),
+            notebooks: Vec::new(),
+            tags: Vec::new(),
+        };
+        guidance.text = match topic {
+            Topic::Vault => {
+                guidance.look(vault)?;
+                guidance.about_the_vault()
+            }
+            Topic::Searching => SEARCHING.to_owned(),
+            Topic::Editing => EDITING.to_owned(),
+            Topic::Linking => LINKING.to_owned(),
+        };
+        Ok(guidance)
+    }
+
+    fn text(output: &Guidance) -> String {
+        output.text.clone()
+    }
+}
+
+impl Guidance {
+    fn look(&mut self, vault: &Vault) -> Result<()> {
+        if let Some(tag) = vault.index_state().assistant_tag {
+            let found = vault.find(&Query {
+                condition: Some(Condition::Tag(tag)),
+                sort: vec![Sort {
+                    by: SortBy::Path,
+                    descending: false,
+                }],
+                limit: MOST_NOTES,
+                fields: vec![Field::Properties],
+                ..Query::default()
+            })?;
+            self.notes = found.items.into_iter().map(guide_note).collect();
+        }
+        let folders = vault.list_all("", false)?.into_iter();
+        self.notebooks = folders
+            .filter(|entry| entry.kind == Kind::Folder)
+            .map(|entry| GuideNotebook {
+                access: vault.access(&entry.path).word().to_owned(),
+                path: entry.path,
+            })
+            .collect();
+        let tags = vault.tags(&TagsOf {
+            by_count: true,
+            limit: MOST_TAGS,
+            ..TagsOf::default()
+        })?;
+        self.tags = tags
+            .items
+            .into_iter()
+            .map(|tag| GuideTag {
+                tag: tag.tag,
+                notes: tag.notes,
+            })
+            .collect();
+        Ok(())
+    }
+
+    fn about_the_vault(&self) -> String {
+        let mut text = String::new();
+        if self.notes.is_empty() {
+            text.push_str("No note is tagged for assistants.\n");
+        } else {
+            text.push_str("Written by the owner for assistants; read what matters to your task:\n");
+        }
+        for note in &self.notes {
+            let description = note.description.as_deref().unwrap_or(
+                "no description: ask the owner whether you may add the property `description`",
+            );
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "- {}: {description}", note.path);
+        }
+        let notebooks = self.notebooks.iter();
+        let notebooks: Vec<String> = notebooks
+            .map(|notebook| format!("{} ({})", notebook.path, notebook.access))
+            .collect();
+        if !notebooks.is_empty() {
+            let _ = writeln!(
+                text,
+                "Notebooks, with what you may do there: {}",
+                notebooks.join(", ")
+            );
+        }
+        let tags = self.tags.iter();
+        let tags: Vec<String> = tags
+            .map(|tag| format!("#{} ({})", tag.tag, tag.notes))
+            .collect();
+        if !tags.is_empty() {
+            let _ = writeln!(text, "Tags in use: {}", tags.join(", "));
+        }
+        text
+    }
+}
+
+fn guide_note(note: notehost_sdk::index::FoundNote) -> GuideNote {
+    let description = note
+        .properties
+        .as_ref()
+        .and_then(|properties| properties.get("description"))
+        .and_then(|value| value.as_str())
+        .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+        .filter(|text| !text.is_empty());
+    GuideNote {
+        path: note.path,
+        description,
+    }
+}
+
+const SEARCHING: &str = "\
+`search.text` finds words, \"phrases\", beginnings*, -what must not be there, OR, and fields (`tag:work`, `path:Work`, \
+`title:plan`, `status:open`). `search.query` filters by properties, tags, dates and links; `search.regex` looks for \
+patterns; `search.context` packs the best passages into a token budget. `document.lookup` finds a note by name, alias or \
+link. `link.backlinks` and `link.neighbours` follow what belongs together.
+";
+
+const EDITING: &str = "\
+Read before you write, and give the `etag` as `if_match`. `document.edit` replaces exact passages, `document.append` adds \
+at the end or to a section, `document.set_properties` changes the frontmatter; everything else keeps its bytes. \
+`dry_run: true` shows the diff. Every change has an id: `document.undo` takes it back.
+";
+
+const LINKING: &str = "\
+Link as `[[Note]]`, `[[Note#Heading]]` or `[[Note#^block]]`; a name that is unique needs no folder. `document.rename` and \
+`document.move` let all links follow. `link.unresolved` lists links that lead nowhere, `link.suggest` what could be \
+linked. Tags are `#tag` in the text or `tags` in the frontmatter, nested with `/`; `tag.list` shows those in use: prefer \
+them to new ones.
+";

@@ -1,0 +1,102 @@
+//! Long lists in pages. A cursor tells how far a caller has come; what it is made of is nobody's business.
+
+use notehost_sdk::{Error, Result};
+
+/// How many items a page has unless the caller says.
+const USUAL: usize = 50;
+/// How many a caller may ask for.
+const MOST: usize = 500;
+/// What every cursor begins with, so that a guessed one is told apart.
+const MARK: &str = "n";
+
+/// Which part of a list is asked for.
+pub(crate) struct Span {
+    pub(crate) begin: usize,
+    pub(crate) limit: usize,
+}
+
+impl Span {
+    pub(crate) fn new(limit: Option<usize>, cursor: Option<&str>) -> Result<Span> {
+        let limit = limit.unwrap_or(USUAL);
+        if !(1..=MOST).contains(&limit) {
+            return Err(Error::validation(format!(
+                "`limit` is {limit}, and may be 1 to {MOST}"
+            )));
+        }
+        let begin = match cursor {
+            None => 0,
+            Some(cursor) => parse(cursor).ok_or_else(|| {
+                Error::validation(format!(
+                    "`cursor` is `{cursor}`, which no reply gave: use a `next_cursor`, or leave it out to begin anew"
+                ))
+            })?,
+        };
+        Ok(Span { begin, limit })
+    }
+
+    /// The limit as the index takes it.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.limit).unwrap_or(u32::MAX)
+    }
+
+    /// The cursor for what follows a page of so many items, of so many in all.
+    pub(crate) fn next(&self, shown: usize, total: u64) -> Option<String> {
+        let end = self.begin.saturating_add(shown);
+        (shown > 0 && (end as u64) < total).then(|| format!("{MARK}{end:x}"))
+    }
+
+    /// The part of a list, and the cursor for what follows it.
+    pub(crate) fn of<T>(&self, items: Vec<T>) -> (Vec<T>, Option<String>) {
+        let total = items.len() as u64;
+        let part: Vec<T> = items
+            .into_iter()
+            .skip(self.begin)
+            .take(self.limit)
+            .collect();
+        let next = self.next(part.len(), total);
+        (part, next)
+    }
+}
+
+fn parse(cursor: &str) -> Option<usize> {
+    let begin = usize::from_str_radix(cursor.strip_prefix(MARK)?, 16).ok()?;
+    (begin > 0).then_some(begin)
+}
+
+/// The line that tells a reader of a text that a list goes on.
+pub(crate) fn more(next_cursor: Option<&String>) -> String {
+    next_cursor.map_or_else(String::new, |cursor| {
+        format!("\nmore: call again with `cursor` \"{cursor}\"")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_follow_each_other_to_the_end() {
+        let mut cursor = None;
+        let mut seen = Vec::new();
+        loop {
+            let span = Span::new(Some(7), cursor.as_deref()).unwrap();
+            let (part, next) = span.of((0..20).collect());
+            seen.extend(part);
+            cursor = next;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(seen, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_made_up_cursor_or_limit_is_refused() {
+        for cursor in ["", "n", "n0", "2", "nzz", "n-1"] {
+            assert!(Span::new(None, Some(cursor)).is_err(), "{cursor}");
+        }
+        for limit in [0, 501] {
+            assert!(Span::new(Some(limit), None).is_err(), "{limit}");
+        }
+    }
+}

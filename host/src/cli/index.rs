@@ -1,0 +1,228 @@
+//! `notehost index`: how the search index of each vault is, and building it anew. Looking works beside a running server,
+//! and so does rebuilding: whoever serves the vault is left word.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::call::print_json;
+use super::failure::Failure;
+use super::logging;
+use super::options::{self, Common};
+use super::terminal::Terminal;
+use crate::config::{Given, Loaded, VaultEntry};
+use crate::index::{Index, Report, condemn, report};
+use crate::vault::{Vault, VaultSettings, holder};
+
+/// How often the bar moves.
+const TICK: Duration = Duration::from_millis(100);
+
+/// See or rebuild the search index.
+#[derive(Debug, Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct IndexCommand {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Show what is in the index, and what changed since it was written
+    Status(Which),
+    /// Build the index anew from the notes
+    Rebuild(Which),
+}
+
+#[derive(Debug, Args)]
+struct Which {
+    /// The folder of notes, or the id of a configured vault; without it every configured vault
+    #[arg(long, value_name = "PATH")]
+    vault: Option<PathBuf>,
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl IndexCommand {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let (which, is_rebuild) = match self.what {
+            What::Status(which) => (which, false),
+            What::Rebuild(which) => (which, true),
+        };
+        let loaded = options::load(Given {
+            vault: which.vault.clone(),
+            ..which.common.clone().given()
+        })?;
+        logging::start(&loaded.running, "warn")?;
+        if loaded.settings.vaults.is_empty() {
+            return Err(Failure::usage("no vault is named")
+                .with_hint("name a folder of notes: `notehost index status --vault ~/notes`"));
+        }
+        let terminal = Terminal::stdout();
+        let is_json = which.json_output || !terminal.is_terminal();
+        let mut told = Vec::new();
+        for entry in &loaded.settings.vaults {
+            if is_rebuild {
+                rebuild(&loaded, entry)?;
+            }
+            told.push((
+                entry.id.clone(),
+                served_by(&loaded, entry),
+                look(&loaded, entry)?,
+            ));
+        }
+        if is_json {
+            let vaults: Vec<Value> = told.iter().map(for_programs).collect();
+            print_json(&terminal, json!({ "vaults": vaults }));
+        } else {
+            for one in &told {
+                terminal.print(&in_words(&terminal, one));
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+type Told = (String, Option<String>, Report);
+
+fn served_by(loaded: &Loaded, entry: &VaultEntry) -> Option<String> {
+    let held = holder(&entry.id, &entry.path, &loaded.running.state);
+    held.ok().flatten()
+}
+
+fn look(loaded: &Loaded, entry: &VaultEntry) -> Result<Report, Failure> {
+    let vault = Vault::open_to_look(&entry.id, &entry.path, &loaded.running.state)
+        .map_err(|error| Failure::start(error.to_string()))?;
+    report(&vault).map_err(|error| {
+        Failure::start(format!(
+            "cannot look at `{}`: {error}",
+            entry.path.display()
+        ))
+    })
+}
+
+fn rebuild(loaded: &Loaded, entry: &VaultEntry) -> Result<(), Failure> {
+    let state = &loaded.running.state;
+    let failed = |error: &dyn std::fmt::Display| Failure::start(error.to_string());
+    if served_by(loaded, entry).is_some() {
+        let vault = Vault::open_to_look(&entry.id, &entry.path, state);
+        let vault = vault.map_err(|error| failed(&error))?;
+        condemn(&vault).map_err(|error| failed(&error))?;
+        return await_server(&vault);
+    }
+    let vault = Vault::open(&entry.id, &entry.path, state, VaultSettings::default());
+    let vault = Arc::new(vault.map_err(|error| failed(&error))?);
+    condemn(&vault).map_err(|error| failed(&error))?;
+    let index = Index::open(&vault);
+    index.start();
+    wait_with_bar(&entry.id, &index);
+    Ok(())
+}
+
+/// Whoever serves the vault takes the word away when it is done.
+fn await_server(vault: &Vault) -> Result<(), Failure> {
+    let began = Instant::now();
+    loop {
+        let is_waiting = report(vault).is_ok_and(|report| report.is_condemned);
+        if !is_waiting {
+            return Ok(());
+        }
+        if began.elapsed() > Duration::from_secs(600) {
+            return Err(Failure::start(
+                "the server has not rebuilt the index in ten minutes",
+            ));
+        }
+        std::thread::sleep(TICK);
+    }
+}
+
+/// Waits until an index is complete, and shows how far it is where a person looks.
+pub(super) fn wait_with_bar(name: &str, index: &Index) {
+    let bar = match Terminal::stderr().is_terminal() {
+        true => ProgressBar::new(0),
+        false => ProgressBar::hidden(),
+    };
+    if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} notes {eta}") {
+        bar.set_style(style);
+    }
+    bar.set_prefix(format!("indexing {name}"));
+    while !index.wait(Some(Instant::now() + TICK)) {
+        let progress = index.progress();
+        bar.set_length(progress.total);
+        bar.set_position(progress.done);
+    }
+    bar.finish_and_clear();
+}
+
+fn for_programs((id, served, report): &Told) -> Value {
+    json!({
+        "vault": id,
+        "served_by": served,
+        "state": state(report),
+        "notes": report.notes,
+        "assets": report.assets,
+        "links": report.links,
+        "tags": report.tags,
+        "tasks": report.tasks,
+        "bytes": report.bytes,
+        "changed": report.changed,
+        "ignored": report.ignored,
+        "conflict_copies": report.conflicts,
+        "placeholders": report.placeholders,
+    })
+}
+
+fn state(report: &Report) -> &'static str {
+    match report {
+        Report {
+            is_condemned: true, ..
+        } => "rebuilding",
+        Report {
+            is_there: false, ..
+        } => "missing",
+        Report { changed: 0, .. } => "current",
+        _ => "stale",
+    }
+}
+
+fn in_words(terminal: &Terminal, (id, served, report): &Told) -> String {
+    let advice = match (state(report), served) {
+        ("current", _) => "up to date".to_owned(),
+        ("rebuilding", _) => "being built anew".to_owned(),
+        (_, Some(who)) => {
+            format!("kept in memory by process {who}, which writes it down now and then")
+        }
+        ("missing", None) => "not built yet: the next `notehost serve` does it".to_owned(),
+        (_, None) => format!(
+            "{} files changed since; the next `notehost serve` or `call` reads them",
+            report.changed
+        ),
+    };
+    let mut text = format!(
+        "{}: {advice}\n  {} notes, {} other files, {} links, {} tags, {} tasks; {} KiB on disk\n",
+        terminal.strong(id),
+        report.notes,
+        report.assets,
+        report.links,
+        report.tags,
+        report.tasks,
+        report.bytes.div_ceil(1024)
+    );
+    for (paths, what) in [
+        (&report.ignored, "left out of searches"),
+        (&report.conflicts, "copies of sync conflicts"),
+        (&report.placeholders, "only in the cloud"),
+    ] {
+        if !paths.is_empty() {
+            text.push_str(&terminal.faint(&format!("  {} {what}\n", paths.len())));
+        }
+    }
+    text
+}

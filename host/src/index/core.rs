@@ -1,0 +1,481 @@
+//! The two halves of the index and how a file gets into them. Whatever is applied was read from the disk and, under the
+//! graph's lock, still is what the disk has: two who refresh the same file cannot leave the older state behind.
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use notehost_sdk::text::facts::{Facts, facts};
+use notehost_sdk::{is_note, stem_of};
+use rayon::prelude::*;
+
+use super::disk;
+use super::graph::{File, Graph};
+use super::ignore::Ignored;
+use super::record::Note;
+use super::text::{Document, Placed, Texts};
+use super::viewer::Viewers;
+use crate::vault::{Sighted, Stamp, Vault, etag_of};
+
+/// Larger notes are not read.
+const LARGEST: u64 = 64 << 20;
+/// How many files are read before what they hold is applied.
+const AT_ONCE: usize = 256;
+/// Where the full-text half lies.
+const TEXT: &str = "text";
+
+/// The index of one vault.
+pub(super) struct Core {
+    pub(super) vault: Arc<Vault>,
+    pub(super) folder: PathBuf,
+    /// Opened by whoever needs it first: that reads all of it once.
+    texts: RwLock<Option<Arc<Texts>>>,
+    pub(super) viewers: Viewers,
+    graph: RwLock<Graph>,
+    ignored: RwLock<Arc<Ignored>>,
+    /// The notes that are there while not all of them are in the graph.
+    expected: RwLock<Option<Arc<Vec<String>>>>,
+    /// Files that a commit changed and nobody has read since.
+    dirty: Mutex<BTreeSet<String>>,
+    /// Held while they are read.
+    settling: Mutex<()>,
+    pub(super) is_stopping: AtomicBool,
+    /// The generation of the graph that lies on disk.
+    saved: AtomicU64,
+}
+
+/// What looking at a file came to.
+enum Look {
+    Gone,
+    Same,
+    /// Another stamp, the same content.
+    Restamped(Stamp, bool),
+    Read(Box<Read>),
+}
+
+struct Read {
+    file: File,
+    document: Option<(String, String, Arc<str>)>,
+}
+
+impl Core {
+    pub(super) fn new(vault: Arc<Vault>) -> Core {
+        let folder = vault.state().join("index");
+        make_private(&folder);
+        Core {
+            texts: RwLock::default(),
+            folder,
+            viewers: Viewers::default(),
+            graph: RwLock::default(),
+            ignored: RwLock::new(Arc::new(Ignored::of(&vault))),
+            expected: RwLock::new(Some(Arc::default())),
+            dirty: Mutex::default(),
+            settling: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+            saved: AtomicU64::new(0),
+            vault,
+        }
+    }
+
+    pub(super) fn graph(&self) -> RwLockReadGuard<'_, Graph> {
+        self.graph.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn graph_to_change(&self) -> RwLockWriteGuard<'_, Graph> {
+        self.graph.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The full-text half.
+    pub(super) fn texts(&self) -> Arc<Texts> {
+        let known = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(texts) = &*known {
+            return texts.clone();
+        }
+        drop(known);
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let opened = || Arc::new(Texts::open(&self.folder.join(TEXT)));
+        texts.get_or_insert_with(opened).clone()
+    }
+
+    pub(super) fn ignored(&self) -> Arc<Ignored> {
+        let ignored = self.ignored.read();
+        ignored.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The notes that should be in the index while it is being built; `None` once they are.
+    pub(super) fn expected(&self) -> Option<Arc<Vec<String>>> {
+        let expected = self.expected.read();
+        expected.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn expect(&self, notes: Option<Vec<String>>) {
+        let mut expected = self
+            .expected
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *expected = notes.map(Arc::new);
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Takes up what lies on disk.
+    pub(super) fn restore(&self) {
+        let files = disk::load(&self.folder).unwrap_or_default();
+        let ignored = self.ignored();
+        let mut graph = self.graph_to_change();
+        for file in files {
+            let is_ignored = ignored.matches(&file.path);
+            graph.put(file, is_ignored);
+        }
+        let placed: Vec<Placed> = graph
+            .files()
+            .filter_map(|(slot, file)| {
+                let note = file.note.as_ref()?;
+                Some(Placed {
+                    slot,
+                    key: note.key,
+                    lengths: note.lengths,
+                })
+            })
+            .collect();
+        let unknown: HashSet<u64> = self.texts().bind(&placed).into_iter().collect();
+        // A note whose text is not there is read again.
+        let lost: Vec<String> = graph
+            .files()
+            .filter(|(_, file)| {
+                file.note
+                    .as_ref()
+                    .is_some_and(|note| unknown.contains(&note.key))
+            })
+            .map(|(_, file)| file.path.to_string())
+            .collect();
+        for path in lost {
+            graph.remove(&path);
+        }
+        self.saved.store(graph.generation, Ordering::Relaxed);
+    }
+
+    /// Writes the graph down, if it changed.
+    pub(super) fn save(&self) {
+        let (packed, generation) = {
+            let graph = self.graph();
+            if graph.generation == self.saved.load(Ordering::Relaxed) {
+                return;
+            }
+            (disk::packed(&graph), graph.generation)
+        };
+        match disk::save(&self.folder, &packed) {
+            Ok(()) => self.saved.store(generation, Ordering::Relaxed),
+            Err(error) => tracing::warn!("the note graph cannot be kept: {}", error.kind()),
+        }
+    }
+
+    /// Brings the index in step with what was sighted of the whole vault. Returns the files that had changed.
+    pub(super) fn compare(&self, sighted: &[Sighted]) -> Vec<String> {
+        let mut known: HashSet<&str> = HashSet::new();
+        let mut changed = Vec::new();
+        let graph = self.graph();
+        for file in sighted {
+            known.insert(&file.path);
+            let is_same = graph
+                .slot(&file.path)
+                .and_then(|slot| graph.file(slot))
+                .is_some_and(|known| known.stamp == file.stamp && !known.is_unsure);
+            if !is_same {
+                changed.push(file.path.clone());
+            }
+        }
+        let gone = graph
+            .files()
+            .filter(|(_, file)| !known.contains(&*file.path));
+        changed.extend(gone.map(|(_, file)| file.path.to_string()));
+        changed.sort_unstable();
+        changed
+    }
+
+    /// Reads many files at once. They are found after the next flush of the text half, which `each` may ask for.
+    pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) {
+        let mut done = 0;
+        for chunk in paths.chunks(AT_ONCE) {
+            if self.is_stopping() {
+                return;
+            }
+            let looks: Vec<(&String, Look)> = chunk
+                .par_iter()
+                .map(|path| (path, self.look(path)))
+                .collect();
+            let mut documents = Vec::new();
+            {
+                let mut graph = self.graph_to_change();
+                for (path, look) in looks {
+                    documents.extend(self.apply(&mut graph, path, look));
+                }
+            }
+            let placed: Vec<(u32, u64)> = documents
+                .iter()
+                .map(|document| (document.slot, document.key))
+                .collect();
+            let lengths = self.texts().load(documents);
+            let mut overtaken = Vec::new();
+            {
+                let mut graph = self.graph_to_change();
+                for ((slot, key), lengths) in placed.into_iter().zip(lengths) {
+                    match graph.note(slot).map(|note| note.key) {
+                        Some(known) if known == key => graph.set_lengths(slot, lengths),
+                        Some(_) => overtaken.push(graph.path(slot).to_owned()),
+                        None => self.texts().remove(slot),
+                    }
+                }
+            }
+            for path in overtaken {
+                self.put_again(&path);
+            }
+            done += chunk.len();
+            each(done);
+        }
+    }
+
+    /// A commit changed these files: whoever asks next reads them first.
+    pub(super) fn mark(&self, paths: impl IntoIterator<Item = String>) {
+        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        dirty.extend(paths);
+    }
+
+    /// Reads what commits changed. When it returns, every commit that was made before is in the index.
+    pub(super) fn settle(&self) -> usize {
+        let _held = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let paths = std::mem::take(&mut *dirty);
+        drop(dirty);
+        match paths.is_empty() {
+            true => 0,
+            false => self.refresh(paths),
+        }
+    }
+
+    /// Reads a few files; what is in them is found at once.
+    pub(super) fn refresh(&self, paths: impl IntoIterator<Item = String>) -> usize {
+        let mut changed = 0;
+        for path in paths {
+            let look = self.look(&path);
+            if matches!(look, Look::Same) {
+                continue;
+            }
+            let mut graph = self.graph_to_change();
+            changed += 1;
+            if let Some(document) = self.apply(&mut graph, &path, look) {
+                let slot = document.slot;
+                let lengths = self.texts().put(document);
+                graph.set_lengths(slot, lengths);
+            }
+        }
+        changed
+    }
+
+    /// A note changed while an older state of it was on its way into the text half: whatever came last there, the text
+    /// that the graph knows must stay.
+    fn put_again(&self, path: &str) {
+        let forget = |graph: &mut Graph| {
+            if let Some(slot) = graph.remove(path) {
+                self.texts().remove(slot);
+            }
+        };
+        forget(&mut self.graph_to_change());
+        self.refresh([path.to_owned()]);
+    }
+
+    /// What is at a path now, compared with what is known.
+    fn look(&self, path: &str) -> Look {
+        let Some(stamp) = self.vault.stamp(path) else {
+            return Look::Gone;
+        };
+        let known = {
+            let graph = self.graph();
+            let file = graph.slot(path).and_then(|slot| graph.file(slot));
+            file.map(|file| {
+                let etag = file.note.as_ref().map(|note| note.etag.clone());
+                (file.stamp, file.is_unsure, etag)
+            })
+        };
+        if let Some((known, false, _)) = &known
+            && *known == stamp
+        {
+            return Look::Same;
+        }
+        if !is_note(path) {
+            return Look::Read(Box::new(Read {
+                file: File {
+                    path: path.into(),
+                    stamp,
+                    is_unsure: false,
+                    note: None,
+                },
+                document: None,
+            }));
+        }
+        let glimpse = match self.vault.glimpse(path, LARGEST) {
+            Ok(Some(glimpse)) => glimpse,
+            Ok(None) => return Look::Gone,
+            Err(_) => return unreadable(path, stamp),
+        };
+        let is_unsure = glimpse.stamp.is_racy(glimpse.at);
+        let Some(bytes) = glimpse.bytes else {
+            return unreadable(path, glimpse.stamp);
+        };
+        let etag = etag_of(&bytes);
+        if let Some((_, _, Some(known))) = &known
+            && **known == *etag
+        {
+            return Look::Restamped(glimpse.stamp, is_unsure);
+        }
+        // What is not UTF-8 is indexed as far as it can be read: its links count, and it is found.
+        let text: Arc<str> = String::from_utf8_lossy(&bytes).into();
+        let facts = facts(&text);
+        let (name, headings) = (names(path, &facts), headings(&facts));
+        let note = Note::new(&etag, key(path, &etag), facts);
+        Look::Read(Box::new(Read {
+            file: File {
+                path: path.into(),
+                stamp: glimpse.stamp,
+                is_unsure,
+                note: Some(note),
+            },
+            document: Some((name, headings, text)),
+        }))
+    }
+
+    /// Puts what was seen into the graph, unless the disk has something newer. Returns what the text half must know.
+    fn apply(&self, graph: &mut Graph, path: &str, look: Look) -> Option<Document> {
+        match look {
+            Look::Same => None,
+            Look::Gone => {
+                if self.vault.stamp(path).is_none()
+                    && let Some(slot) = graph.remove(path)
+                {
+                    self.texts().remove(slot);
+                }
+                None
+            }
+            Look::Restamped(stamp, is_unsure) => {
+                if self.vault.stamp(path) == Some(stamp)
+                    && let Some(slot) = graph.slot(path)
+                {
+                    graph.restamp(slot, stamp, is_unsure);
+                }
+                None
+            }
+            Look::Read(read) => {
+                if self.vault.stamp(path) != Some(read.file.stamp) {
+                    return None;
+                }
+                let is_ignored = self.ignored().matches(path);
+                let key = read.file.note.as_ref().map(|note| note.key);
+                let slot = graph.put(read.file, is_ignored);
+                match (key, read.document) {
+                    (Some(key), Some((name, headings, text))) => Some(Document {
+                        slot,
+                        key,
+                        name,
+                        headings,
+                        text,
+                    }),
+                    _ => {
+                        self.texts().remove(slot);
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads again what is left out of searches, if that changed.
+    pub(super) fn refresh_ignored(&self) {
+        if self.ignored().is_current(&self.vault) {
+            return;
+        }
+        let fresh = Arc::new(Ignored::of(&self.vault));
+        let mut graph = self.graph_to_change();
+        *self.ignored.write().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
+        let decided: Vec<(u32, bool)> = graph
+            .files()
+            .map(|(slot, file)| (slot, fresh.matches(&file.path)))
+            .collect();
+        for (slot, is_ignored) in decided {
+            graph.set_ignored(slot, is_ignored);
+        }
+    }
+
+    /// Forgets everything, whatever state it is in.
+    pub(super) fn clear(&self) {
+        let mut graph = self.graph_to_change();
+        let paths: Vec<String> = graph
+            .files()
+            .map(|(_, file)| file.path.to_string())
+            .collect();
+        for path in paths {
+            graph.remove(&path);
+        }
+        let folder = self.folder.join(TEXT);
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        // Searches that still run keep what they have open.
+        if let Err(error) = std::fs::remove_dir_all(&folder) {
+            tracing::debug!("the old index stays: {}", error.kind());
+        }
+        *texts = None;
+        drop(texts);
+        self.texts().bind(&[]);
+    }
+}
+
+/// A note that is there and cannot be read: its name is known.
+fn unreadable(path: &str, stamp: Stamp) -> Look {
+    Look::Read(Box::new(Read {
+        file: File {
+            path: path.into(),
+            stamp,
+            is_unsure: false,
+            note: None,
+        },
+        document: None,
+    }))
+}
+
+/// What a note is called.
+fn names(path: &str, facts: &Facts) -> String {
+    let aliases = facts.aliases.iter().map(String::as_str);
+    let names = [stem_of(path)].into_iter().chain(aliases);
+    let all: Vec<&str> = names.chain(facts.title.as_deref()).collect();
+    all.join("\n")
+}
+
+fn headings(facts: &Facts) -> String {
+    let texts = facts.headings.iter().map(|heading| heading.text.as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// Names a path and its content.
+fn key(path: &str, etag: &str) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(path.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(etag.as_bytes());
+    let mut first = [0; 8];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(first)
+}
+
+/// A folder for the host's eyes only: what is in notes lies in it.
+fn make_private(folder: &std::path::Path) {
+    let made = std::fs::create_dir_all(folder);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
+    }
+    if let Err(error) = made {
+        tracing::warn!("no folder for the index: {}", error.kind());
+    }
+}

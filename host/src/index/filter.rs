@@ -1,0 +1,115 @@
+//! Which notes fulfil a condition, as far as that can be said without their text.
+
+use globset::{GlobBuilder, GlobMatcher};
+use notehost_sdk::fold_name;
+use notehost_sdk::index::{Condition, Has, PropertyTest};
+
+use super::graph::{File, Graph};
+use super::links;
+use super::record::Holds;
+use super::tags;
+use super::text::Slots;
+use super::viewer::Viewer;
+use crate::vault::VaultError;
+
+/// The notes among those that an asker finds that fulfil a condition about facts.
+pub(super) fn fulfilling(
+    graph: &Graph,
+    viewer: &Viewer,
+    condition: &Condition,
+) -> Result<Slots, VaultError> {
+    let notes = |is: &dyn Fn(u32, &File) -> bool| -> Slots {
+        viewer
+            .finds
+            .iter()
+            .filter(|slot| graph.file(*slot).is_some_and(|file| is(*slot, file)))
+            .collect()
+    };
+    let holding = |kind: u16| {
+        notes(&|_, file| {
+            file.note
+                .as_ref()
+                .is_some_and(|note| note.has.contains(kind))
+        })
+    };
+    Ok(match condition {
+        Condition::All(all) => {
+            let mut left = (*viewer.finds).clone();
+            for condition in all {
+                left = left.and(&fulfilling(graph, viewer, condition)?);
+            }
+            left
+        }
+        Condition::Any(any) => {
+            let mut found = Slots::default();
+            for condition in any {
+                found = found.or(&fulfilling(graph, viewer, condition)?);
+            }
+            found
+        }
+        Condition::Not(not) => viewer.finds.without(&fulfilling(graph, viewer, not)?),
+        // The full-text half answers for these; it never asks here.
+        Condition::Words(_) | Condition::Prefix(_) | Condition::Like(_) => Slots::default(),
+        Condition::Under(folder) => notes(&|_, file| links::is_under(&file.path, folder)),
+        Condition::Path(glob) => {
+            let matcher = matcher(glob)?;
+            notes(&|_, file| matcher.is_match(fold_name(&file.path)))
+        }
+        Condition::Tag(tag) => tags::tagged(graph, tag).and(&viewer.finds),
+        Condition::Property(test) => {
+            check(test)?;
+            notes(&|_, file| {
+                let properties = file
+                    .note
+                    .as_ref()
+                    .and_then(|note| note.properties.as_deref());
+                test.holds(properties)
+            })
+        }
+        Condition::Modified(span) => notes(&|_, file| {
+            let modified = file.stamp.modified_millis();
+            span.contains(modified)
+        }),
+        Condition::Size(span) => notes(&|_, file| span.contains(file.stamp.size())),
+        Condition::LinksTo(path) => links::sources(graph, viewer, path).and(&viewer.finds),
+        Condition::LinkedFrom(path) => links::targets(graph, viewer, path).and(&viewer.finds),
+        Condition::Has(has) => match has {
+            Has::Tags => holding(Holds::TAGS),
+            Has::Properties => holding(Holds::PROPERTIES),
+            Has::Aliases => holding(Holds::ALIASES),
+            Has::Headings => holding(Holds::HEADINGS),
+            Has::Links => holding(Holds::LINKS),
+            Has::Embeds => holding(Holds::EMBEDS),
+            Has::Blocks => holding(Holds::BLOCKS),
+            Has::Tasks => holding(Holds::TASKS),
+            Has::OpenTasks => holding(Holds::OPEN_TASKS),
+            Has::BrokenLinks => {
+                let web = viewer.web(graph);
+                notes(&|slot, _| web.degree(slot).broken > 0)
+            }
+            Has::Backlinks => {
+                let web = viewer.web(graph);
+                notes(&|slot, _| web.degree(slot).incoming > 0)
+            }
+        },
+    })
+}
+
+/// A glob over folded paths; `*` stays within a folder.
+fn matcher(glob: &str) -> Result<GlobMatcher, VaultError> {
+    let built = GlobBuilder::new(&fold_name(glob))
+        .literal_separator(true)
+        .build();
+    built
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| VaultError::invalid(format!("`{glob}` is not a glob: {}", error.kind())))
+}
+
+fn check(test: &PropertyTest) -> Result<(), VaultError> {
+    if test.key.is_empty() {
+        return Err(VaultError::invalid(
+            "a property's name is needed".to_owned(),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,317 @@
+//! The thread that keeps the index in step with the vault: it takes up what lies on disk, reads what changed since, and
+//! then follows edits by other programs, told by the system's watcher and, because watchers miss things (network
+//! drives, too many folders), by looking at every file's stamp now and then.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use notehost_sdk::is_note;
+use notify::{EventKind, RecursiveMode, Watcher as _};
+
+use super::core::Core;
+use super::ignore::{OBSIDIAN, RULES};
+
+/// How long edits may go on before they are looked at, and how long they must have rested.
+const SETTLE: Duration = Duration::from_millis(80);
+const SETTLE_AT_MOST: Duration = Duration::from_millis(400);
+/// How often every stamp is looked at, if the watcher can be relied on and if not.
+const SWEEP: Duration = Duration::from_secs(30);
+const SWEEP_ALONE: Duration = Duration::from_millis(1200);
+/// A sweep may take this part of the time at most.
+const SWEEP_SHARE: u32 = 20;
+/// More edits than this at once are read in bulk.
+const MANY: usize = 64;
+/// When pending texts are written down: so many of them, or none for so long.
+const FLUSH_AT: usize = 256;
+const FLUSH_AFTER: Duration = Duration::from_secs(3);
+const SAVE_AFTER: Duration = Duration::from_secs(10);
+/// After how many files of a build searches first find something.
+const FIRST_FLUSH: usize = 1024;
+/// Whoever leaves this file in the index's folder wants it built anew.
+pub(super) const REBUILD: &str = "rebuild";
+
+/// What the keeper is told.
+pub(super) enum Told {
+    /// A commit changed files.
+    Committed,
+    /// Something happened to this file.
+    Touched(String),
+    /// Something happened to a folder, or nobody knows what: look at everything.
+    Sweep,
+    /// What is left out of searches may have changed.
+    Ignored,
+    /// Build everything anew.
+    Rebuild,
+    /// The end.
+    Stop,
+}
+
+/// Keeps the index until it is told to stop.
+pub(super) fn keep(core: &Arc<Core>, told: &Receiver<Told>, own: &Sender<Told>) {
+    if core.folder.join(REBUILD).exists() {
+        let _ = std::fs::remove_file(core.folder.join(REBUILD));
+        tracing::info!("the index is built anew");
+    } else {
+        core.restore();
+    }
+    let watcher = watch(core, own);
+    build(core);
+    let mut keeper = Keeper {
+        core,
+        is_watched: watcher.is_some() && !is_remote(core.vault.folder()),
+        touched: BTreeSet::new(),
+        first_touch: None,
+        last_touch: Instant::now(),
+        next_sweep: Instant::now() + SWEEP_ALONE,
+        unreported: BTreeSet::new(),
+        last_change: Instant::now(),
+    };
+    loop {
+        match told.recv_timeout(keeper.rest()) {
+            Ok(Told::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+            Ok(message) => keeper.hear(message),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if core.is_stopping() {
+            break;
+        }
+        keeper.work();
+    }
+    drop(watcher);
+    if core.expected().is_none() {
+        let _ = core.texts().flush();
+        core.save();
+    }
+}
+
+/// Reads everything that is not known yet.
+fn build(core: &Core) {
+    let Ok(Some(sighted)) = core.vault.sight(|| !core.is_stopping()) else {
+        return;
+    };
+    let changed = core.compare(&sighted);
+    let notes = sighted.into_iter().map(|file| file.path);
+    core.expect(Some(notes.filter(|path| is_note(path)).collect()));
+    let mut next_flush = FIRST_FLUSH;
+    core.load(&changed, |done| {
+        if done >= next_flush {
+            // Ever rarer: each one has the segments before it merged.
+            next_flush = done * 3;
+            let _ = core.texts().flush();
+        }
+    });
+    if core.is_stopping() {
+        return;
+    }
+    if !changed.is_empty() {
+        let _ = core.texts().flush();
+    }
+    core.expect(None);
+    core.save();
+}
+
+struct Keeper<'a> {
+    core: &'a Arc<Core>,
+    /// Whether the watcher can be relied on.
+    is_watched: bool,
+    touched: BTreeSet<String>,
+    first_touch: Option<Instant>,
+    last_touch: Instant,
+    next_sweep: Instant,
+    /// What a sweep found and the watcher had not told yet.
+    unreported: BTreeSet<String>,
+    last_change: Instant,
+}
+
+impl Keeper<'_> {
+    /// How long nothing has to be done.
+    fn rest(&self) -> Duration {
+        let now = Instant::now();
+        let mut next = self.next_sweep.min(now + Duration::from_millis(500));
+        if let Some(first) = self.first_touch {
+            next = next.min((self.last_touch + SETTLE).min(first + SETTLE_AT_MOST));
+        }
+        next.saturating_duration_since(now)
+    }
+
+    fn hear(&mut self, told: Told) {
+        match told {
+            Told::Touched(path) => {
+                self.unreported.remove(&path);
+                self.touched.insert(path);
+                self.last_touch = Instant::now();
+                self.first_touch.get_or_insert(self.last_touch);
+            }
+            Told::Committed => {
+                if self.core.settle() > 0 {
+                    self.last_change = Instant::now();
+                }
+            }
+            Told::Sweep => self.next_sweep = self.next_sweep.min(Instant::now() + SETTLE),
+            Told::Ignored => self.core.refresh_ignored(),
+            Told::Rebuild => self.rebuild(),
+            Told::Stop => {}
+        }
+    }
+
+    fn work(&mut self) {
+        let now = Instant::now();
+        if let Some(first) = self.first_touch
+            && (now >= self.last_touch + SETTLE || now >= first + SETTLE_AT_MOST)
+        {
+            let touched = std::mem::take(&mut self.touched);
+            self.first_touch = None;
+            self.read(touched.into_iter().collect());
+        }
+        if now >= self.next_sweep {
+            self.sweep();
+        }
+        let core = self.core;
+        let is_quiet = |after: Duration| self.last_change.elapsed() > after;
+        let pending = core.texts().pending();
+        if pending >= FLUSH_AT || pending > 0 && is_quiet(FLUSH_AFTER) {
+            let _ = core.texts().flush();
+        }
+        if is_quiet(SAVE_AFTER) {
+            core.save();
+        }
+        if core.folder.join(REBUILD).exists() {
+            self.rebuild();
+        }
+    }
+
+    fn read(&mut self, paths: Vec<String>) {
+        if paths.is_empty() {
+            return;
+        }
+        let changed = if paths.len() > MANY {
+            self.core.load(&paths, |_| {});
+            let _ = self.core.texts().flush();
+            paths.len()
+        } else {
+            self.core.refresh(paths)
+        };
+        if changed > 0 {
+            self.last_change = Instant::now();
+        }
+    }
+
+    /// Looks at every file's stamp.
+    fn sweep(&mut self) {
+        // What the last sweep found and nobody has told since: the watcher misses things.
+        if !self.unreported.is_empty() && self.is_watched {
+            tracing::info!(
+                "the system does not tell of all edits: every file is looked at more often"
+            );
+            self.is_watched = false;
+        }
+        self.unreported.clear();
+        self.core.refresh_ignored();
+        let began = Instant::now();
+        if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
+            let changed = self.core.compare(&sighted);
+            let is_news = |path: &&String| !self.touched.contains(*path);
+            self.unreported = changed.iter().filter(is_news).cloned().collect();
+            self.read(changed);
+        }
+        let pause = if self.is_watched { SWEEP } else { SWEEP_ALONE };
+        let pause = match self.unreported.is_empty() {
+            true => pause,
+            // Soon again, to see whether the watcher was only late.
+            false => pause.min(SWEEP_ALONE),
+        };
+        self.next_sweep = Instant::now() + pause.max(began.elapsed() * SWEEP_SHARE);
+    }
+
+    fn rebuild(&mut self) {
+        tracing::info!("the index is built anew");
+        self.core.expect(Some(Vec::new()));
+        self.core.clear();
+        build(self.core);
+        let _ = std::fs::remove_file(self.core.folder.join(REBUILD));
+        self.last_change = Instant::now();
+    }
+}
+
+/// The system's watcher, where it can be had.
+fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<notify::RecommendedWatcher> {
+    let root = core.vault.folder().to_owned();
+    let told = told.clone();
+    let within = root.clone();
+    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let Ok(event) = event else {
+            let _ = told.send(Told::Sweep);
+            return;
+        };
+        if matches!(event.kind, EventKind::Access(_)) {
+            return;
+        }
+        if event.need_rescan() || event.paths.is_empty() {
+            let _ = told.send(Told::Sweep);
+        }
+        for path in &event.paths {
+            if let Some(message) = message(&within, path) {
+                let _ = told.send(message);
+            }
+        }
+    });
+    let started = watcher.and_then(|mut watcher| {
+        watcher.watch(&root, RecursiveMode::Recursive)?;
+        Ok(watcher)
+    });
+    match started {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            tracing::warn!("edits by others are looked for instead of being told: {error}");
+            None
+        }
+    }
+}
+
+/// What a path that something happened to means; nothing if it is closed to components, as our own folder is.
+fn message(root: &Path, path: &Path) -> Option<Told> {
+    let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
+        return Some(Told::Sweep);
+    };
+    let inside = inside.replace(std::path::MAIN_SEPARATOR, "/");
+    if inside == RULES || inside == OBSIDIAN {
+        return Some(Told::Ignored);
+    }
+    if inside.split('/').any(|part| part.starts_with('.')) {
+        return None;
+    }
+    // A file by its looks; a folder, and what is gone and had no extension, is found by looking.
+    let is_file_name = inside
+        .rsplit('/')
+        .next()
+        .is_some_and(|name| name.contains('.'));
+    Some(match is_file_name && !path.is_dir() {
+        true => Told::Touched(inside),
+        false => Told::Sweep,
+    })
+}
+
+/// Whether a folder lies on a drive whose changes the system does not see when others make them.
+fn is_remote(folder: &Path) -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        const REMOTE: [i64; 7] = [
+            0x6969,      // NFS
+            0x517b,      // SMB
+            0xff53_4d42, // CIFS
+            0xfe53_4d42, // SMB2
+            0x6573_5546, // FUSE
+            0x0102_1997, // 9P
+            0x5346_414f, // AFS
+        ];
+        rustix::fs::statfs(folder).is_ok_and(|info| REMOTE.contains(&{ info.f_type }))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        false
+    }
+}

@@ -1,0 +1,302 @@
+//! The full text of the notes: which of them have which words, and how well they fit.
+//!
+//! The index lies on disk and is written in the background. What was changed since is kept in memory, in small segments
+//! that are made when the next search comes, so that a change is found at once and costs the one who makes it nothing.
+//!
+//! Notes are known by slot here; paths, rules and properties are not. A search is told which notes are visible, and
+//! nothing in its answer depends on any other: not a hit, not a count, not a score. Nor does it depend on how the index
+//! came to be: the same notes have the same scores, to the bit.
+
+mod best;
+mod containing;
+mod cursor;
+mod disk;
+mod listed;
+mod plan;
+mod schema;
+mod segment;
+mod slots;
+mod snippets;
+mod state;
+mod weight;
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_changes;
+
+use std::cmp::Ordering;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use notehost_sdk::index::Part;
+use rayon::prelude::*;
+use tantivy::{Index, IndexWriter, SegmentReader};
+
+pub(in crate::index) use schema::{Document, Lengths};
+pub(in crate::index) use slots::Slots;
+pub(in crate::index) use snippets::snippets;
+
+use schema::Fields;
+use segment::Segment;
+use state::{Pending, State};
+
+/// The words of all notes.
+pub(in crate::index) struct Texts {
+    index: Index,
+    fields: Fields,
+    state: RwLock<State>,
+    /// There while notes are loaded. Whoever writes holds it.
+    writer: Mutex<Option<IndexWriter>>,
+}
+
+/// A note that was in the index when it was last written.
+#[derive(Debug, Clone)]
+pub(in crate::index) struct Placed {
+    /// Which note it is now.
+    pub slot: u32,
+    /// What it was put in with.
+    pub key: u64,
+    /// What putting it in returned.
+    pub lengths: Lengths,
+}
+
+/// What a note must have.
+#[derive(Debug, Clone)]
+pub(in crate::index) enum Tree {
+    /// All of these; every note has all of nothing.
+    All(Vec<Tree>),
+    /// One of these; no note has one of nothing.
+    Any(Vec<Tree>),
+    /// Not this.
+    Not(Box<Tree>),
+    /// These words, one after the other. A single one that stands in no note is looked for within words.
+    Words { text: String, part: Option<Part> },
+    /// These words, of which the last may go on.
+    Prefix { text: String, part: Option<Part> },
+    /// Some of the words that set this text apart.
+    Like(String),
+    /// One of these slots.
+    Slots(Arc<Slots>),
+}
+
+/// A note that was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::index) struct Hit {
+    pub slot: u32,
+    /// How well it fits; 0 where no word was asked for.
+    pub score: f32,
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::index) struct Hits {
+    pub hits: Vec<Hit>,
+    /// How many there are in all.
+    pub total: u64,
+    /// Words that stand in no visible note, and were found within words.
+    pub widened: Vec<String>,
+}
+
+/// Why the index could not answer, or not be written. It is made anew from the notes then.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::index) enum Failure {
+    #[error("the search index failed: {0}")]
+    Library(#[from] tantivy::TantivyError),
+    #[error("the search index could not be reached: {0}")]
+    Disk(#[from] std::io::Error),
+    #[error("the search index is of another make")]
+    Foreign,
+    #[error("the search index is damaged")]
+    Damaged,
+    #[error("the search index gave up")]
+    Panicked,
+}
+
+impl Texts {
+    /// Opens what is on disk. What is damaged or of another make is begun anew; where the disk refuses, it is in memory.
+    pub(in crate::index) fn open(folder: &Path) -> Texts {
+        let (index, fields, segments) = disk::open(folder);
+        Texts {
+            index,
+            fields,
+            state: RwLock::new(State::new(fields, segments)),
+            writer: Mutex::new(None),
+        }
+    }
+
+    /// Keeps of what was opened the notes that are still so, and forgets the rest. Returns the keys of those that are not
+    /// there and must be put in again. To be called once, before anything else.
+    pub(in crate::index) fn bind(&self, known: &[Placed]) -> Vec<u64> {
+        self.change().bind(known)
+    }
+
+    /// Hands notes to the writer. They are found after the next [`Texts::flush`].
+    pub(in crate::index) fn load(&self, documents: Vec<Document>) -> Vec<Lengths> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.is_none() {
+            *writer = disk::writer(&self.index, true)
+                .inspect_err(|problem| tracing::warn!(%problem, "notes are indexed in memory"))
+                .ok();
+        }
+        let mut lengths = Vec::with_capacity(documents.len());
+        let measured: Vec<Arc<Pending>> = documents.into_par_iter().map(measured).collect();
+        for pending in measured {
+            lengths.push(pending.measure.lengths);
+            let Some(writing) = writer.as_ref() else {
+                self.change().put(pending);
+                continue;
+            };
+            if self.change().load(pending.clone()) {
+                writing.delete_term(self.fields.key_term(pending.document.key));
+            }
+            let made = self
+                .fields
+                .document(&pending.document, pending.measure.loose);
+            if let Err(problem) = writing.add_document(made) {
+                tracing::warn!(%problem, "notes are indexed in memory");
+                *writer = None;
+                self.change().writing_failed(std::iter::empty());
+            }
+        }
+        lengths
+    }
+
+    /// A note is so now: the very next search finds it.
+    pub(in crate::index) fn put(&self, document: Document) -> Lengths {
+        let pending = measured(document);
+        let lengths = pending.measure.lengths;
+        self.change().put(pending);
+        lengths
+    }
+
+    /// A note is no more.
+    pub(in crate::index) fn remove(&self, slot: u32) {
+        self.change().remove(slot);
+    }
+
+    /// How many changes are not on disk.
+    pub(in crate::index) fn pending(&self) -> usize {
+        self.look().unwritten()
+    }
+
+    /// Brings all changes to disk. Searches and changes go on meanwhile.
+    pub(in crate::index) fn flush(&self) -> Result<(), Failure> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.look().unwritten() == 0 {
+            *writer = None;
+            return Ok(());
+        }
+        let writing = match writer.take() {
+            Some(writing) => writing,
+            None => disk::writer(&self.index, false)?,
+        };
+        let (pending, doomed) = self.change().take_unwritten();
+        let outcome = disk::guarded(|| {
+            self.write(writing, &pending, doomed.iter().copied())?;
+            let mut identities = Vec::new();
+            let mut opened = Vec::new();
+            let open = self.look().open();
+            for found in self.index.searchable_segments()? {
+                let reader = SegmentReader::open(&found)?;
+                let identity = segment::identity(&reader);
+                if !open.contains(&identity) {
+                    opened.push(Segment::open(&reader, self.fields)?);
+                }
+                identities.push(identity);
+            }
+            Ok((identities, opened))
+        });
+        match outcome {
+            Ok((identities, opened)) => {
+                self.change().written(&pending, &identities, opened);
+                Ok(())
+            }
+            Err(failure) => {
+                // Some of it may be on disk all the same: it goes before it comes again.
+                let keys = pending.iter().map(|pending| pending.document.key);
+                self.change().writing_failed(doomed.into_iter().chain(keys));
+                Err(failure)
+            }
+        }
+    }
+
+    /// The best notes, best first, equally good ones by `order`.
+    pub(in crate::index) fn best(
+        &self,
+        tree: &Tree,
+        visible: &Slots,
+        count: usize,
+        order: &dyn Fn(u32, u32) -> Ordering,
+    ) -> Result<Hits, Failure> {
+        self.search(|state| best::best(state, tree, visible, count, order))
+    }
+
+    /// All notes, in no order.
+    pub(in crate::index) fn all(&self, tree: &Tree, visible: &Slots) -> Result<Hits, Failure> {
+        self.search(|state| best::all(state, tree, visible))
+    }
+
+    /// The text of a note, as it was put in.
+    pub(in crate::index) fn text_of(&self, slot: u32) -> Option<Arc<str>> {
+        disk::guarded(|| Ok(self.look().text_of(slot)?))
+            .ok()
+            .flatten()
+    }
+
+    /// Visible notes that may contain one text of each list, whatever its case and accents. None that does is missing.
+    pub(in crate::index) fn containing(
+        &self,
+        texts: &[Vec<String>],
+        visible: &Slots,
+    ) -> Result<Slots, Failure> {
+        self.search(|state| containing::containing(state, texts, visible))
+    }
+
+    fn write(
+        &self,
+        mut writer: IndexWriter,
+        pending: &[Arc<Pending>],
+        doomed: impl Iterator<Item = u64>,
+    ) -> Result<(), Failure> {
+        for key in doomed {
+            writer.delete_term(self.fields.key_term(key));
+        }
+        for pending in pending {
+            writer.add_document(
+                self.fields
+                    .document(&pending.document, pending.measure.loose),
+            )?;
+        }
+        writer.commit()?;
+        // The writer's memory is freed, and what is opened next is not merged away at once.
+        writer.wait_merging_threads()?;
+        Ok(())
+    }
+
+    fn search<T>(&self, ask: impl FnOnce(&State) -> tantivy::Result<T>) -> Result<T, Failure> {
+        disk::guarded(|| {
+            let mut state = self.look();
+            while state.is_unbuilt() {
+                drop(state);
+                self.change().build()?;
+                state = self.look();
+            }
+            Ok(ask(&state)?)
+        })
+    }
+
+    // A panic leaves nothing half done that could not be searched; and the index is made anew after any failure.
+    fn look(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn measured(document: Document) -> Arc<Pending> {
+    let measure = schema::measure(&document);
+    Arc::new(Pending { document, measure })
+}

@@ -1,0 +1,586 @@
+//! What is found by which words, in many scripts; what callers must not learn; files that are damaged.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::*;
+
+pub(super) fn note(slot: u32, name: &str, text: &str) -> Document {
+    let headings: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        .collect();
+    let mut key = u64::from(slot);
+    for byte in name.bytes().chain(text.bytes()) {
+        key = key
+            .wrapping_mul(0x100_0000_01b3)
+            .wrapping_add(u64::from(byte) + 1);
+    }
+    Document {
+        slot,
+        key,
+        name: name.to_owned(),
+        headings: headings.join("\n"),
+        text: Arc::from(text),
+    }
+}
+
+pub(super) fn words(text: &str) -> Tree {
+    Tree::Words {
+        text: text.to_owned(),
+        part: None,
+    }
+}
+
+fn words_in(text: &str, part: Part) -> Tree {
+    Tree::Words {
+        text: text.to_owned(),
+        part: Some(part),
+    }
+}
+
+fn prefix(text: &str) -> Tree {
+    Tree::Prefix {
+        text: text.to_owned(),
+        part: None,
+    }
+}
+
+/// An index of these notes, all of them changed since it was written.
+struct Library {
+    texts: Texts,
+    count: u32,
+    _folder: tempfile::TempDir,
+}
+
+impl Library {
+    fn of(notes: &[(&str, &str)]) -> Library {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = Texts::open(&folder.path().join("texts"));
+        for (slot, (name, text)) in notes.iter().enumerate() {
+            texts.put(note(slot as u32, name, text));
+        }
+        Library {
+            texts,
+            count: notes.len() as u32,
+            _folder: folder,
+        }
+    }
+
+    fn of_texts(notes: &[&str]) -> Library {
+        let notes: Vec<(&str, &str)> = notes.iter().map(|text| ("n", *text)).collect();
+        Library::of(&notes)
+    }
+
+    fn hits(&self, tree: &Tree) -> Hits {
+        let visible = Slots::all_below(self.count);
+        let by_slot = |left: u32, right: u32| left.cmp(&right);
+        let best = self.texts.best(tree, &visible, 1000, &by_slot).unwrap();
+        assert_eq!(best.total, best.hits.len() as u64);
+        let mut all = self.texts.all(tree, &visible).unwrap();
+        all.hits.sort_by(|left, right| {
+            right
+                .score
+                .total_cmp(&left.score)
+                .then(left.slot.cmp(&right.slot))
+        });
+        assert_eq!(all, best, "`all` and `best` agree on {tree:?}");
+        best
+    }
+
+    /// The slots, in order.
+    fn found(&self, tree: &Tree) -> Vec<u32> {
+        let mut slots: Vec<u32> = self.hits(tree).hits.iter().map(|hit| hit.slot).collect();
+        slots.sort_unstable();
+        slots
+    }
+
+    /// The slots, best first.
+    fn ranked(&self, tree: &Tree) -> Vec<u32> {
+        self.hits(tree).hits.iter().map(|hit| hit.slot).collect()
+    }
+}
+
+#[test]
+fn scripts_without_spaces_are_found_by_any_part() {
+    let library = Library::of_texts(&[
+        "我喜欢学习编程语言，尤其是Rust语言。",
+        "東京タワーに行きました。ひらがなとカタカナ。",
+        "한국어 문서를 검색합니다",
+        "ภาษาไทยไม่มีช่องว่าง",
+        "言语不同",
+    ]);
+    assert_eq!(library.found(&words("编程语言")), [0]);
+    assert_eq!(library.found(&words("语言")), [0]);
+    assert_eq!(library.found(&words("语")), [0, 4]);
+    assert_eq!(library.found(&words("言语")), [4]);
+    assert_eq!(library.found(&words("タワー")), [1]);
+    assert_eq!(library.found(&words("東京")), [1]);
+    assert_eq!(library.found(&words("京東")), [0_u32; 0]);
+    assert_eq!(library.found(&words("검색")), [2]);
+    assert_eq!(library.found(&words("색합")), [2]);
+    assert_eq!(library.found(&words("ไทย")), [3]);
+    assert_eq!(library.found(&prefix("編")), [0_u32; 0]);
+    assert_eq!(library.found(&prefix("编")), [0]);
+}
+
+#[test]
+fn phrases_run_across_scripts() {
+    let library = Library::of_texts(&["学习Rust语言", "Rust 的语言", "语言 Rust", "学 rust 语言"]);
+    assert_eq!(library.found(&words("Rust语言")), [0, 3]);
+    assert_eq!(library.found(&words("语言 rust")), [2]);
+    assert_eq!(library.found(&words("学习 rust")), [0]);
+}
+
+#[test]
+fn points_and_accents_may_be_left_out() {
+    let library = Library::of_texts(&[
+        "הַשָּׁלוֹם שלום",
+        "الكِتَابُ الجديد",
+        "Crème brûlée at the CAFÉ",
+        "Straße nach Łódź",
+        "cafe\u{301} noir",
+    ]);
+    assert_eq!(library.found(&words("שלום")), [0]);
+    assert_eq!(library.found(&words("שָׁלוֹם")), [0]);
+    assert_eq!(library.found(&words("الكتاب")), [1]);
+    assert_eq!(library.found(&words("creme brulee")), [2]);
+    assert_eq!(library.found(&words("café")), [2, 4]);
+    assert_eq!(library.found(&words("strasse")), [3]);
+    assert_eq!(library.found(&words("LODZ")), [3]);
+}
+
+#[test]
+fn identifiers_and_emoji_are_words() {
+    let library = Library::of_texts(&[
+        "call parse_noteName() now",
+        "the note has a name",
+        "release 🎉 done ✔️",
+        "HTTPServer",
+    ]);
+    assert_eq!(library.found(&words("parse_notename")), [0]);
+    assert_eq!(library.found(&words("note")), [0, 1]);
+    assert_eq!(library.found(&words("note name")), [0]);
+    assert_eq!(library.found(&words("🎉")), [2]);
+    assert_eq!(library.found(&words("🎉 done")), [2]);
+    assert_eq!(library.found(&words("server")), [3]);
+    assert_eq!(library.found(&words("->")), [0_u32; 0]);
+    assert_eq!(library.found(&words("")), [0_u32; 0]);
+}
+
+#[test]
+fn conditions_combine() {
+    let library = Library::of_texts(&["red apple", "green apple", "red pear", "nothing"]);
+    let all = |trees: Vec<Tree>| Tree::All(trees);
+    let not = |tree: Tree| Tree::Not(Box::new(tree));
+    assert_eq!(library.found(&all(vec![words("red"), words("apple")])), [0]);
+    assert_eq!(
+        library.found(&Tree::Any(vec![words("red"), words("green")])),
+        [0, 1, 2]
+    );
+    assert_eq!(library.found(&not(words("red"))), [1, 3]);
+    assert_eq!(
+        library.found(&all(vec![words("apple"), not(words("red"))])),
+        [1]
+    );
+    assert_eq!(
+        library.found(&all(vec![not(words("apple")), not(words("pear"))])),
+        [3]
+    );
+    assert_eq!(library.found(&not(not(words("red")))), [0, 2]);
+    assert_eq!(library.found(&all(vec![])), [0, 1, 2, 3]);
+    assert_eq!(library.found(&Tree::Any(vec![])), [0_u32; 0]);
+    let slots = Tree::Slots(Arc::new([1, 2, 9].into_iter().collect()));
+    assert_eq!(library.found(&slots), [1, 2]);
+    assert_eq!(
+        library.found(&all(vec![words("apple"), slots.clone()])),
+        [1]
+    );
+    assert_eq!(
+        library.found(&all(vec![words("apple"), not(slots.clone())])),
+        [0]
+    );
+    assert_eq!(
+        library.found(&Tree::Any(vec![words("nothing"), slots])),
+        [1, 2, 3]
+    );
+    let nested = all(vec![
+        Tree::Any(vec![words("red"), words("green")]),
+        all(vec![
+            words("apple"),
+            not(all(vec![words("green"), words("apple")])),
+        ]),
+    ]);
+    assert_eq!(library.found(&nested), [0]);
+}
+
+#[test]
+fn parts_are_told_apart() {
+    let library = Library::of(&[
+        ("Apple\nFruit of trees", "about it"),
+        ("Other", "# Apple pie\nwith sugar"),
+        ("Third", "an apple"),
+    ]);
+    assert_eq!(library.ranked(&words("apple")), [0, 1, 2]);
+    assert_eq!(library.found(&words_in("apple", Part::Name)), [0]);
+    assert_eq!(library.found(&words_in("apple", Part::Headings)), [1]);
+    assert_eq!(library.found(&words_in("apple", Part::Text)), [1, 2]);
+    assert_eq!(library.found(&words_in("fruit of trees", Part::Name)), [0]);
+    // No phrase runs from one name into the next.
+    assert_eq!(
+        library.found(&words_in("apple fruit", Part::Name)),
+        [0_u32; 0]
+    );
+}
+
+#[test]
+fn a_prefix_is_the_beginning_of_the_last_word() {
+    let library = Library::of_texts(&[
+        "deploy the server",
+        "deployment of it",
+        "the serving dish",
+        "redeploy",
+    ]);
+    assert_eq!(library.found(&prefix("deploy")), [0, 1]);
+    assert_eq!(library.found(&prefix("deploym")), [1]);
+    assert_eq!(library.found(&prefix("the serv")), [0, 2]);
+    assert_eq!(library.found(&prefix("deploy the s")), [0]);
+    assert_eq!(library.found(&prefix("of the serv")), [0_u32; 0]);
+    assert_eq!(library.found(&prefix("")), [0_u32; 0]);
+}
+
+#[test]
+fn a_word_that_is_nowhere_is_looked_for_within_words() {
+    let library = Library::of_texts(&["redeployment", "undeployed", "ploy"]);
+    let hits = library.hits(&words("deploy"));
+    assert_eq!((hits.total, hits.widened), (2, vec!["deploy".to_owned()]));
+    assert_eq!(library.hits(&words("ploy")).widened, Vec::<String>::new());
+    assert_eq!(library.hits(&words("zzz")), Hits::default());
+    assert_eq!(library.hits(&words("x")).total, 0);
+}
+
+#[test]
+fn a_like_note_shares_rare_words() {
+    let mut notes: Vec<String> = (0..40)
+        .map(|at| format!("the common words of note{at}"))
+        .collect();
+    notes.push("sourdough bread and flour the common".into());
+    notes.push("bread with sourdough starter the common".into());
+    let notes: Vec<&str> = notes.iter().map(String::as_str).collect();
+    let library = Library::of_texts(&notes);
+    let like = Tree::Like("the common sourdough bread recipe".into());
+    assert_eq!(library.found(&like), [40, 41]);
+    assert_eq!(library.found(&Tree::Like("--- !!".into())), [0_u32; 0]);
+}
+
+#[test]
+fn hidden_notes_change_nothing() {
+    let visible_notes = [
+        "apple pie and apple tart",
+        "apple",
+        "pear tree",
+        "a deployment",
+    ];
+    let hidden_notes = [
+        "apple apple apple long hidden text",
+        "deploy the apple",
+        "quince pear",
+    ];
+    let alone = Library::of_texts(&visible_notes);
+    let both: Vec<&str> = visible_notes.iter().chain(&hidden_notes).copied().collect();
+    let mixed = Library::of_texts(&both);
+    let visible = Slots::all_below(4);
+    let order = |left: u32, right: u32| left.cmp(&right);
+    for is_flushed in [false, true] {
+        if is_flushed {
+            mixed.texts.flush().unwrap();
+        }
+        for tree in [
+            words("apple"),
+            words("deploy"),
+            words("apple pie"),
+            prefix("ap"),
+            words("quince"),
+            Tree::Like("apple pie pear quince deploy".into()),
+            Tree::Any(vec![words("apple"), words("pear")]),
+            Tree::Not(Box::new(words("apple"))),
+        ] {
+            let expected = alone.texts.best(&tree, &visible, 10, &order).unwrap();
+            let found = mixed.texts.best(&tree, &visible, 10, &order).unwrap();
+            assert_eq!(expected, found, "{tree:?}");
+        }
+    }
+}
+
+#[test]
+fn a_change_is_found_at_once_a_thousand_times() {
+    let library = Library::of_texts(&[]);
+    for slot in 0..1000 {
+        library
+            .texts
+            .put(note(slot, "n", &format!("unique{slot} text of all")));
+        let visible = Slots::all_below(slot + 1);
+        let hits = library
+            .texts
+            .all(&words(&format!("unique{slot}")), &visible)
+            .unwrap();
+        assert_eq!(
+            hits.hits.iter().map(|hit| hit.slot).collect::<Vec<_>>(),
+            [slot]
+        );
+    }
+    let visible = Slots::all_below(1000);
+    assert_eq!(
+        library.texts.all(&words("all"), &visible).unwrap().total,
+        1000
+    );
+    assert_eq!(library.texts.pending(), 1000);
+    library.texts.flush().unwrap();
+    assert_eq!(library.texts.pending(), 0);
+    assert_eq!(
+        library.texts.all(&words("all"), &visible).unwrap().total,
+        1000
+    );
+    assert_eq!(
+        library.texts.text_of(7).as_deref(),
+        Some("unique7 text of all")
+    );
+    library.texts.remove(7);
+    assert_eq!(
+        library.texts.all(&words("all"), &visible).unwrap().total,
+        999
+    );
+    assert_eq!(library.texts.text_of(7), None);
+}
+
+#[test]
+fn the_best_are_the_best_and_equals_are_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = Texts::open(folder.path());
+    // Long enough for several blocks of the index, with lengths that vary.
+    let count = 2000_u32;
+    let notes = (0..count).map(|slot| {
+        let often = "word ".repeat(1 + (slot as usize * 7) % 5);
+        let filler = "filler ".repeat((slot as usize * 13) % 50);
+        note(
+            slot,
+            if slot % 97 == 0 { "word" } else { "n" },
+            &format!("{often}{filler}"),
+        )
+    });
+    texts.load(notes.collect());
+    texts.flush().unwrap();
+    let visible: Slots = (0..count)
+        .filter(|slot| slot % 3 != 0 || slot % 5 == 0)
+        .collect();
+    let backwards = |left: u32, right: u32| right.cmp(&left);
+    for visible in [Slots::all_below(count), visible] {
+        let mut all = texts.all(&words("word"), &visible).unwrap().hits;
+        all.sort_by(|left, right| {
+            right
+                .score
+                .total_cmp(&left.score)
+                .then(right.slot.cmp(&left.slot))
+        });
+        for few in [0, 1, 3, 10, 100, 5000] {
+            let best = texts
+                .best(&words("word"), &visible, few, &backwards)
+                .unwrap();
+            assert_eq!(best.total, all.len() as u64);
+            assert_eq!(best.hits, all[..few.min(all.len())]);
+        }
+    }
+}
+
+#[test]
+fn what_is_on_disk_is_taken_up_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("deep/texts");
+    let documents: Vec<Document> = (0..20)
+        .map(|slot| note(slot, "n", &format!("common text{slot}")))
+        .collect();
+    let texts = Texts::open(&place);
+    let lengths = texts.load(documents.clone());
+    assert_eq!(
+        texts
+            .all(&words("common"), &Slots::all_below(20))
+            .unwrap()
+            .total,
+        0
+    );
+    texts.flush().unwrap();
+    assert_eq!(
+        texts
+            .all(&words("common"), &Slots::all_below(20))
+            .unwrap()
+            .total,
+        20
+    );
+    drop(texts);
+
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(
+            fs::metadata(&place).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+    }
+    let texts = Texts::open(&place);
+    // Slots are others now, one note is not known any more, another is new.
+    let mut known: Vec<Placed> = documents[1..]
+        .iter()
+        .zip(&lengths[1..])
+        .map(|(document, lengths)| Placed {
+            slot: document.slot + 100,
+            key: document.key,
+            lengths: *lengths,
+        })
+        .collect();
+    known.push(Placed {
+        slot: 7,
+        key: 12345,
+        lengths: [1, 1, 1],
+    });
+    assert_eq!(texts.bind(&known), [12345]);
+    let visible = Slots::all_below(200);
+    let found: Slots = texts
+        .all(&words("common"), &visible)
+        .unwrap()
+        .hits
+        .iter()
+        .map(|hit| hit.slot)
+        .collect();
+    assert_eq!(found, (101..120).collect());
+    assert_eq!(texts.text_of(105).as_deref(), Some("common text5"));
+    texts.flush().unwrap();
+    assert_eq!(texts.all(&words("common"), &visible).unwrap().total, 19);
+}
+
+fn files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_file() && fs::metadata(path).unwrap().len() > 0)
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn damaged_files_are_healed() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("original");
+    let documents: Vec<Document> = (0..30)
+        .map(|slot| note(slot, "n", &format!("# common\ntext{slot}")))
+        .collect();
+    let texts = Texts::open(&original);
+    let lengths = texts.load(documents.clone());
+    texts.flush().unwrap();
+    texts.remove(3);
+    texts.flush().unwrap();
+    drop(texts);
+    let known: Vec<Placed> = documents
+        .iter()
+        .zip(lengths)
+        .filter(|(document, _)| document.slot != 3)
+        .map(|(document, lengths)| Placed {
+            slot: document.slot,
+            key: document.key,
+            lengths,
+        })
+        .collect();
+    let count = files(&original).len();
+    assert!(count > 6);
+    for (at, harm) in (0..count).flat_map(|at| (0..5).map(move |harm| (at, harm))) {
+        let copy = folder.path().join(format!("copy-{at}-{harm}"));
+        fs::create_dir(&copy).unwrap();
+        for file in files(&original) {
+            fs::copy(&file, copy.join(file.file_name().unwrap())).unwrap();
+        }
+        let victim = &files(&copy)[at];
+        let mut bytes = fs::read(victim).unwrap();
+        let length = bytes.len();
+        match harm {
+            0 => bytes.clear(),
+            1 => bytes.truncate(length / 2),
+            2 => bytes[length / 2] ^= 0x55,
+            3 => bytes
+                .iter_mut()
+                .for_each(|byte| *byte = byte.wrapping_add(1)),
+            _ => bytes[length - 1] ^= 0x01,
+        }
+        fs::write(victim, bytes).unwrap();
+        let texts = Texts::open(&copy);
+        let missing = texts.bind(&known);
+        for document in documents
+            .iter()
+            .filter(|document| missing.contains(&document.key))
+        {
+            texts.put(document.clone());
+        }
+        let visible = Slots::all_below(30);
+        for is_flushed in [false, true] {
+            if is_flushed {
+                texts.flush().unwrap();
+            }
+            let hits = texts.all(&words("common"), &visible).unwrap();
+            assert_eq!(hits.total, 29, "{victim:?} {harm}");
+            for document in documents.iter().filter(|document| document.slot != 3) {
+                assert_eq!(
+                    texts.text_of(document.slot),
+                    Some(document.text.clone()),
+                    "{victim:?} {harm}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn where_the_disk_refuses_it_is_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    let texts = Texts::open(&file.join("below"));
+    texts.load(vec![note(0, "n", "loaded")]);
+    texts.put(note(1, "n", "put"));
+    texts.flush().unwrap();
+    let visible = Slots::all_below(2);
+    assert_eq!(texts.all(&words("loaded"), &visible).unwrap().total, 1);
+    assert_eq!(texts.all(&words("put"), &visible).unwrap().total, 1);
+}
+
+#[test]
+fn snippets_are_the_lines_that_tell_most() {
+    let text = "---\ntitle: bread\n---\n# Bread\n\nFlour and water.\nBread needs flour.\n\nRust\n";
+    let lines = |tree: &Tree, most| -> Vec<(u32, String)> {
+        snippets(text, tree, most)
+            .into_iter()
+            .map(|snippet| (snippet.line, snippet.text))
+            .collect()
+    };
+    let both = Tree::All(vec![words("bread"), words("flour")]);
+    assert_eq!(lines(&both, 1), [(7, "Bread needs flour.".to_owned())]);
+    assert_eq!(
+        lines(&both, 2),
+        [
+            (4, "# Bread".to_owned()),
+            (7, "Bread needs flour.".to_owned())
+        ]
+    );
+    assert_eq!(lines(&both, 9).len(), 4);
+    assert_eq!(lines(&words("title"), 3), [(2, "title: bread".to_owned())]);
+    assert_eq!(lines(&words("nowhere"), 3), []);
+    assert_eq!(lines(&Tree::Not(Box::new(words("rust"))), 3), []);
+    let accents = snippets("Le Café\n", &words("cafe"), 1);
+    assert_eq!(accents[0].text, "Le Café");
+    let chinese = format!("{}学习编程语言{}\n", "字".repeat(300), "文".repeat(300));
+    let found = snippets(&chinese, &words("编程语言"), 2);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].text.contains("编程语言") && found[0].text.chars().count() <= 162);
+    let end = format!("{} needle", "hay ".repeat(200));
+    let found = snippets(&end, &words("needle"), 1);
+    assert!(found[0].text.ends_with("needle") && found[0].text.starts_with('…'));
+}

@@ -1,0 +1,137 @@
+//! The vault as the host itself sees it, whoever calls: every file with its stamp, and its bytes. The index is made from
+//! this; nothing here is told to a caller before rules were asked.
+
+use std::{io, time::SystemTime};
+
+use super::{
+    Vault,
+    disk::{Digest, Folder, Node, Signature, is_absent, read_bounded},
+    path::{is_closed, is_speakable, join, split},
+};
+
+/// How deep folders may nest before the walk stops: a mount of something into itself has no end.
+const DEEPEST: usize = 64;
+
+/// What tells, without reading a file, that it is still the same.
+pub type Stamp = Signature;
+
+/// A file of the vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sighted {
+    /// As the disk spells it.
+    pub path: String,
+    /// What the disk says of it.
+    pub stamp: Stamp,
+}
+
+/// A file that was read.
+pub struct Glimpse {
+    /// Its bytes; `None` if it is larger than was asked for.
+    pub bytes: Option<Vec<u8>>,
+    /// What the disk said of it just before.
+    pub stamp: Stamp,
+    /// When it was read.
+    pub at: SystemTime,
+}
+
+/// Names content: equal bytes have equal etags.
+pub fn etag_of(bytes: &[u8]) -> String {
+    Digest::of(bytes).etag()
+}
+
+impl Vault {
+    /// Every file that a component could be shown, links not followed, in no order. `keep_on` is asked between folders.
+    pub fn sight(&self, mut keep_on: impl FnMut() -> bool) -> io::Result<Option<Vec<Sighted>>> {
+        let mut sighted = Vec::new();
+        let mut ahead = vec![(String::new(), self.root.descend("")?, 0)];
+        while let Some((path, folder, depth)) = ahead.pop() {
+            if !keep_on() {
+                return Ok(None);
+            }
+            // A folder that cannot be listed is as empty as one that vanished.
+            let Ok(listing) = self.listings.of(&path, &folder) else {
+                continue;
+            };
+            for (name, node) in &listing.names {
+                match node {
+                    Node::File => {
+                        if let Ok(Some(status)) = folder.status(name)
+                            && status.node == Node::File
+                        {
+                            sighted.push(Sighted {
+                                path: join(&path, name),
+                                stamp: status.signature,
+                            });
+                        }
+                    }
+                    Node::Folder if depth < DEEPEST => {
+                        if let Ok(below) = folder.folder(name) {
+                            ahead.push((join(&path, name), below, depth + 1));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(Some(sighted))
+    }
+
+    /// The stamp of a file; `None` if a component could not be shown a file there.
+    pub fn stamp(&self, path: &str) -> Option<Stamp> {
+        let status = self.root.status_below(path).ok()??;
+        let is_open = path
+            .split('/')
+            .all(|part| is_speakable(part) && !is_closed(part));
+        (is_open && status.node == Node::File).then_some(status.signature)
+    }
+
+    /// The content of a file; `None` if there is none.
+    pub fn glimpse(&self, path: &str, most: u64) -> io::Result<Option<Glimpse>> {
+        let (folder, name) = match self.root.place(path) {
+            Ok(place) => place,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        read(&folder, name, most)
+    }
+
+    /// A file of the vault that is closed to components, for the host's own eyes: `.obsidian/app.json`.
+    pub fn own_file(&self, path: &str, most: u64) -> Option<Vec<u8>> {
+        self.glimpse(path, most).ok()??.bytes
+    }
+
+    /// The folder, for a watcher.
+    pub fn folder(&self) -> &std::path::Path {
+        &self.canonical
+    }
+
+    /// The folder for what this machine keeps of the vault.
+    pub fn state(&self) -> &std::path::Path {
+        &self.state
+    }
+
+    /// The names in a folder that are closed to components, for the doctor.
+    pub fn closed_names(&self, folder: &str) -> Vec<String> {
+        let names = self.root.descend(folder).and_then(|folder| folder.names());
+        let names = names.unwrap_or_default().into_iter().map(|(name, _)| name);
+        names.filter(|name| is_closed(name)).collect()
+    }
+}
+
+fn read(folder: &Folder, name: &str, most: u64) -> io::Result<Option<Glimpse>> {
+    let at = SystemTime::now();
+    let Some((mut file, status)) = folder.open(name)? else {
+        return Ok(None);
+    };
+    let bytes = read_bounded(&mut file, status.signature.size, most)?;
+    Ok(Some(Glimpse {
+        bytes,
+        stamp: status.signature,
+        at,
+    }))
+}
+
+/// The folder that a path lies in.
+pub fn folder_of(path: &str) -> &str {
+    split(path).0
+}

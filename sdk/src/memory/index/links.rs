@@ -1,0 +1,128 @@
+//! Who links to whom, and which links lead nowhere.
+
+use std::collections::BTreeMap;
+
+use super::Reading;
+use super::scan::{Scan, Scanned};
+use crate::index::{
+    Backlink, Backlinks, BacklinksOf, Edges, Missing, PlaceAt, Unresolved, UnresolvedIn,
+};
+use crate::text::links::asked_name;
+use crate::{Result, fold_name};
+
+/// Whether a path is this folder or file, or lies below it; everything lies below `""`.
+pub(super) fn is_under(path: &str, folder: &str) -> bool {
+    path == folder || super::super::paths::is_below(path, folder)
+}
+
+/// Links to a file.
+pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> Result<Backlinks> {
+    let scan = Scan::of(reading);
+    let mut answer = Backlinks::default();
+    for note in scan.notes.iter().filter(|note| note.path != of.path) {
+        let links = note.links.iter().zip(&note.facts.links);
+        let mut here: Vec<Backlink> = links
+            .filter(|(link, _)| link.path.as_deref() == Some(of.path.as_str()))
+            .map(|(link, fact)| Backlink {
+                path: note.path.clone(),
+                line: link.line,
+                context: fact.context.clone(),
+                kind: link.kind,
+                fragment: link.fragment.clone(),
+            })
+            .collect();
+        here.sort_by_key(|link| link.line);
+        answer.notes += u64::from(!here.is_empty());
+        answer.items.extend(here);
+    }
+    answer.total = answer.items.len() as u64;
+    answer.items = page(answer.items, of.offset, of.limit);
+    Ok(answer)
+}
+
+/// Links that lead nowhere.
+pub(in crate::memory) fn unresolved(
+    reading: &Reading<'_>,
+    within: &UnresolvedIn,
+) -> Result<Unresolved> {
+    let scan = Scan::of(reading);
+    let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
+    for note in scan
+        .notes
+        .iter()
+        .filter(|note| is_under(&note.path, &within.under))
+    {
+        let mut broken: Vec<_> = note.broken_links().collect();
+        broken.sort_by_key(|link| link.line);
+        for link in broken {
+            let target = missing
+                .entry(fold_name(&link.target))
+                .or_insert_with(|| Missing {
+                    target: link.target.clone(),
+                    count: 0,
+                    places: Vec::new(),
+                });
+            target.count += 1;
+            if target.places.len() < within.places as usize {
+                target.places.push(PlaceAt {
+                    path: note.path.clone(),
+                    line: link.line,
+                });
+            }
+        }
+    }
+    // They are in order of name, and sorting keeps the order of equals.
+    let mut items: Vec<Missing> = missing.into_values().collect();
+    items.sort_by_key(|missing| std::cmp::Reverse(missing.count));
+    Ok(Unresolved {
+        total: items.len() as u64,
+        links: items.iter().map(|missing| missing.count).sum(),
+        items: page(items, within.offset, within.limit),
+    })
+}
+
+/// Which note links to which.
+pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
+    let scan = Scan::of(reading);
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let mut answer = Edges::default();
+    for (from, note) in scan.notes.iter().enumerate() {
+        answer.paths.push(note.path.clone());
+        answer.broken.push(count(note.broken_links().count()));
+        for (to, other) in scan.notes.iter().enumerate() {
+            let links = note.links_to(&other.path).count();
+            if from != to && links > 0 {
+                answer.edges.extend([count(from), count(to), count(links)]);
+            }
+        }
+    }
+    Ok(answer)
+}
+
+/// The notes in which a link stands that asks for the name of one of these files.
+pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Result<Vec<String>> {
+    let scan = Scan::of(reading);
+    let file_name = |path: &String| path.rsplit('/').next().map(fold_name);
+    let wanted: Vec<String> = files.iter().filter_map(file_name).collect();
+    let asks = |note: &&Scanned| {
+        let mut links = note.links.iter();
+        links.any(|link| {
+            let name = asked_name(&link.target);
+            let with_extension = format!("{name}.md");
+            !link.external
+                && !name.is_empty()
+                && (wanted.contains(&name) || wanted.contains(&with_extension))
+        })
+    };
+    let found = scan.notes.iter().filter(asks);
+    Ok(found.map(|note| note.path.clone()).collect())
+}
+
+/// Some of a longer list.
+pub(super) fn page<T>(items: Vec<T>, offset: u64, limit: u32) -> Vec<T> {
+    items
+        .into_iter()
+        .skip(usize::try_from(offset).unwrap_or(usize::MAX))
+        .take(limit as usize)
+        .collect()
+}

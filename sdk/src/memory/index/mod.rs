@@ -1,0 +1,132 @@
+//! The index of a vault in memory: every question is answered by reading every note anew. Slow and plain on purpose: the
+//! host's index is compared with it.
+//!
+//! Only files that the caller may see are read at all, so nothing here has to think of permissions. What was staged is
+//! seen, which the host's index does not promise.
+
+mod condition;
+mod glob;
+mod links;
+mod matching;
+mod names;
+mod order;
+mod scan;
+mod tags;
+
+#[cfg(test)]
+mod tests;
+
+pub(super) use links::{backlinks, edges, linking, unresolved};
+pub(super) use names::names_in;
+pub(super) use tags::tags;
+
+use super::reading::Reading;
+use crate::index::{
+    Condition, Field, Found, FoundNote, IndexState, Progress, Query, Snippet, SortBy,
+};
+use crate::{Result, fold_name};
+use condition::Asked;
+use scan::{Scan, Scanned};
+
+pub(super) fn state(reading: &Reading<'_>) -> IndexState {
+    let notes = Scan::of(reading).notes.len() as u64;
+    IndexState {
+        state: Progress::Ready,
+        done: notes,
+        total: notes,
+        assistant_tag: Some("assistant".to_owned()),
+    }
+}
+
+/// Notes that fulfil a condition.
+pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
+    let scan = Scan::of(reading);
+    let every_note = Condition::All(Vec::new());
+    let condition = query.condition.as_ref().unwrap_or(&every_note);
+    let asked = Asked::of(&scan, condition)?;
+    let mut found: Vec<(&Scanned, Option<f64>)> = scan
+        .notes
+        .iter()
+        .filter(|note| asked.fits(note, condition))
+        .map(|note| (note, asked.score(note)))
+        .collect();
+    let total = found.len() as u64;
+    let by_score = [crate::index::Sort {
+        by: SortBy::Score,
+        descending: true,
+    }];
+    let order = match query.sort.as_slice() {
+        [] if asked.has_words() => &by_score,
+        order => order,
+    };
+    // The notes are in order of path, and sorting keeps the order of equals.
+    found.sort_by(|one, other| order::compare(&scan, order, *one, *other));
+    let items = found
+        .into_iter()
+        .skip(usize::try_from(query.offset).unwrap_or(usize::MAX))
+        .take(query.limit as usize)
+        .map(|(note, score)| FoundNote {
+            score,
+            snippets: asked.snippets(note, query.snippets as usize),
+            ..told(&scan, note, &query.fields)
+        })
+        .collect();
+    Ok(Found {
+        items,
+        total,
+        widened: asked.widened(),
+    })
+}
+
+/// The notes that contain, for each of these lists, at least one of its texts.
+pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
+    let has = |note: &str, text: &String| {
+        // With composed letters (`é`) and with letters and marks apart (`e` and an accent): a text that is there in
+        // either way is there.
+        let letters = caseless::default_case_fold_str;
+        letters(note).contains(&letters(text)) || fold_name(note).contains(&fold_name(text))
+    };
+    let mut found = Vec::new();
+    for (path, file) in reading.notes() {
+        let note = String::from_utf8_lossy(&file.bytes);
+        if texts
+            .iter()
+            .all(|choice| choice.iter().any(|text| has(&note, text)))
+        {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// What was asked for of a note.
+fn told(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
+    let mut told = FoundNote {
+        path: note.path.clone(),
+        ..FoundNote::default()
+    };
+    for field in fields {
+        match field {
+            Field::Modified => told.modified = Some(note.modified),
+            Field::Size => told.size = Some(note.size),
+            Field::Etag => told.etag = Some(note.etag.clone()),
+            Field::Properties => told.properties = Some(note.facts.properties.clone()),
+            Field::Tags => told.tags = Some(note.facts.tags.clone()),
+            Field::Aliases => told.aliases = Some(note.facts.aliases.clone()),
+            Field::Headings => told.headings = Some(note.facts.headings.clone()),
+            Field::Links => told.links = Some(note.links.clone()),
+            Field::Blocks => told.blocks = Some(note.facts.blocks.clone()),
+            Field::Tasks => told.tasks = Some(note.facts.tasks.clone()),
+            Field::Degree => told.degree = Some(scan.degree(note)),
+        }
+    }
+    told
+}
+
+/// The lines of a note around these places.
+fn snippet(note: &Scanned, place: &std::ops::Range<usize>) -> Snippet {
+    Snippet {
+        line: u32::try_from(crate::text::line_of(&note.text, place.start)).unwrap_or(u32::MAX),
+        text: crate::text::facts::context(&note.text, place),
+    }
+}

@@ -1,0 +1,193 @@
+//! Every note that the caller may see, with what is in it and where its links lead.
+
+use crate::index::{Degree, LinkAt};
+use crate::memory::reading::Reading;
+use crate::text::facts::{Facts, LinkFact, facts};
+use crate::text::links;
+use crate::{fold_name, is_note};
+
+pub(super) struct Scan {
+    /// In order of path.
+    pub(super) notes: Vec<Scanned>,
+    /// The path of every file, whatever it is.
+    files: Vec<String>,
+}
+
+pub(super) struct Scanned {
+    pub(super) path: String,
+    pub(super) modified: u64,
+    pub(super) size: u64,
+    pub(super) etag: String,
+    /// Empty if it is not UTF-8.
+    pub(super) text: String,
+    pub(super) facts: Facts,
+    pub(super) links: Vec<LinkAt>,
+}
+
+impl Scan {
+    pub(super) fn of(reading: &Reading<'_>) -> Scan {
+        let files = reading.files().map(|(path, _)| path.clone()).collect();
+        let notes = reading.notes().map(|(path, file)| {
+            let text = String::from_utf8_lossy(&file.bytes).into_owned();
+            Scanned {
+                path: path.clone(),
+                modified: file.modified,
+                size: file.bytes.len() as u64,
+                etag: file.etag(),
+                facts: facts(&text),
+                text,
+                links: Vec::new(),
+            }
+        });
+        let mut scan = Scan {
+            notes: notes.collect(),
+            files,
+        };
+        // A link can lead to any note, so they are resolved when all notes are known.
+        let links: Vec<Vec<LinkAt>> = scan.notes.iter().map(|note| scan.links(note)).collect();
+        for (note, links) in scan.notes.iter_mut().zip(links) {
+            note.links = links;
+        }
+        scan
+    }
+
+    /// The file that a target means in a link of a note.
+    pub(super) fn resolve(&self, source: &str, target: &str) -> Option<links::Resolved<'_>> {
+        links::choose(source, target, |name| self.named(name))
+    }
+
+    pub(super) fn note(&self, path: &str) -> Option<&Scanned> {
+        self.notes.iter().find(|note| note.path == path)
+    }
+
+    /// The numbers of a note's links.
+    pub(super) fn degree(&self, note: &Scanned) -> Degree {
+        let others = self.notes.iter().filter(|other| other.path != note.path);
+        let count = |links: usize| u32::try_from(links).unwrap_or(u32::MAX);
+        Degree {
+            incoming: count(others.flat_map(|other| other.links_to(&note.path)).count()),
+            outgoing: count(note.links_out().count()),
+            broken: count(note.broken_links().count()),
+        }
+    }
+
+    /// The files whose folded name is this, the shortest path first.
+    fn named(&self, name: &str) -> Vec<&str> {
+        let file_name = |path: &str| path.rsplit('/').next().map(fold_name);
+        let mut paths: Vec<&str> = self
+            .files
+            .iter()
+            .map(String::as_str)
+            .filter(|path| file_name(path).as_deref() == Some(name))
+            .collect();
+        paths.sort_by_key(|path| (path.chars().count(), *path));
+        paths
+    }
+
+    fn links(&self, note: &Scanned) -> Vec<LinkAt> {
+        let links = note.facts.links.iter();
+        links.map(|link| self.link(&note.path, link)).collect()
+    }
+
+    fn link(&self, source: &str, link: &LinkFact) -> LinkAt {
+        let (path, rivals) = if link.external {
+            (None, 0)
+        } else if link.target.is_empty() {
+            (Some(source.to_owned()), 0)
+        } else {
+            match self.resolve(source, &link.target) {
+                Some(found) => (Some(found.path.to_owned()), found.rivals),
+                None => (None, 0),
+            }
+        };
+        let target = path.as_deref().and_then(|path| self.note(path));
+        let fragment_found = target
+            .zip(link.fragment.as_deref())
+            .map(|(target, fragment)| has_place(&target.facts, fragment));
+        LinkAt {
+            kind: link.kind,
+            target: link.target.clone(),
+            fragment: link.fragment.clone(),
+            text: link.text.clone(),
+            line: link.line,
+            path,
+            rivals: u32::try_from(rivals).unwrap_or(u32::MAX),
+            fragment_found,
+            external: link.external,
+        }
+    }
+}
+
+impl Scanned {
+    /// Its links to a file.
+    pub(super) fn links_to<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a LinkAt> {
+        let leads_there = move |link: &&LinkAt| link.path.as_deref() == Some(path);
+        self.links.iter().filter(leads_there)
+    }
+
+    /// Its links to other files that are there.
+    pub(super) fn links_out(&self) -> impl Iterator<Item = &LinkAt> {
+        let leads_out = |link: &&LinkAt| link.path.as_ref().is_some_and(|path| *path != self.path);
+        self.links.iter().filter(leads_out)
+    }
+
+    /// Its links that lead nowhere.
+    pub(super) fn broken_links(&self) -> impl Iterator<Item = &LinkAt> {
+        let is_broken = |link: &&LinkAt| link.path.is_none() && !link.external;
+        self.links.iter().filter(is_broken)
+    }
+
+    /// Its file name, its aliases and its title.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let aliases = self.facts.aliases.iter().map(String::as_str);
+        [crate::stem_of(&self.path)]
+            .into_iter()
+            .chain(aliases)
+            .chain(self.facts.title.as_deref())
+    }
+}
+
+/// Whether a note has the place that a fragment names: `#Heading#Below` or `#^block`.
+fn has_place(facts: &Facts, fragment: &str) -> bool {
+    let parts: Vec<&str> = fragment
+        .split('#')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    if let Some(id) = parts.last().and_then(|part| part.strip_prefix('^')) {
+        let mut ids = facts.blocks.iter().map(|block| &block.id);
+        return ids.any(|known| known.eq_ignore_ascii_case(id.trim()));
+    }
+    let headings: Vec<(u8, String)> = facts
+        .headings
+        .iter()
+        .map(|heading| (heading.level, heading_key(&heading.text)))
+        .collect();
+    let wanted: Vec<String> = parts.into_iter().map(heading_key).collect();
+    has_headings(&headings, &wanted)
+}
+
+/// Whether there is a heading of the first name, with one of the second name in its section, and so on.
+fn has_headings(headings: &[(u8, String)], wanted: &[String]) -> bool {
+    let Some((first, below)) = wanted.split_first() else {
+        return true;
+    };
+    headings.iter().enumerate().any(|(at, (level, name))| {
+        let rest = &headings[at + 1..];
+        let end = rest.iter().position(|(other, _)| other <= level);
+        name == first && has_headings(&rest[..end.unwrap_or(rest.len())], below)
+    })
+}
+
+/// A heading as Obsidian compares it: whatever the case, with a space for each of these marks.
+fn heading_key(text: &str) -> String {
+    let is_mark = |letter: char| "!\"#$%&()*+,.:;<=>?@^`{|}~/[]\\".contains(letter);
+    let spaced = fold_name(text).replace(is_mark, " ");
+    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Reading<'_> {
+    pub(super) fn notes(&self) -> impl Iterator<Item = (&String, &crate::memory::tree::File)> {
+        self.files().filter(|(path, _)| is_note(path))
+    }
+}

@@ -1,0 +1,53 @@
+//! What stands in the place of the index where the SDK is built without `markdown`: nothing can be told of notes then.
+
+use super::reading::Reading;
+use crate::index::{
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
+    Unresolved, UnresolvedIn,
+};
+use crate::{Error, Result};
+
+pub(super) fn state(_: &Reading<'_>) -> IndexState {
+    IndexState {
+        state: Progress::Building,
+        done: 0,
+        total: 0,
+        assistant_tag: Some("assistant".to_owned()),
+    }
+}
+
+pub(super) fn find(_: &Reading<'_>, _: &Query) -> Result<Found> {
+    Err(missing())
+}
+
+pub(super) fn backlinks(_: &Reading<'_>, _: &BacklinksOf) -> Result<Backlinks> {
+    Err(missing())
+}
+
+pub(super) fn unresolved(_: &Reading<'_>, _: &UnresolvedIn) -> Result<Unresolved> {
+    Err(missing())
+}
+
+pub(super) fn tags(_: &Reading<'_>, _: &TagsOf) -> Result<Tags> {
+    Err(missing())
+}
+
+pub(super) fn edges(_: &Reading<'_>) -> Result<Edges> {
+    Err(missing())
+}
+
+pub(super) fn linking(_: &Reading<'_>, _: &[String]) -> Result<Vec<String>> {
+    Err(missing())
+}
+
+pub(super) fn containing(_: &Reading<'_>, _: &[Vec<String>]) -> Result<Vec<String>> {
+    Err(missing())
+}
+
+pub(super) fn names_in(_: &Reading<'_>, _: &str) -> Result<Vec<NameAt>> {
+    Err(missing())
+}
+
+fn missing() -> Error {
+    Error::unsupported("a vault in memory has an index only with the feature `markdown`")
+}

@@ -1,0 +1,268 @@
+//! Which words to ask for, so that any vault can be measured: common and rare ones are found by reading all notes once.
+
+use std::collections::HashMap;
+use std::fs;
+
+use anyhow::Result;
+
+use super::question::{Kind, Question};
+use crate::vaults::Notes;
+
+/// How many different questions of a kind are asked.
+const EACH: usize = 5;
+/// How many different notes are read.
+const READ: usize = 200;
+
+/// What was chosen.
+pub(crate) struct Chosen {
+    pub(crate) kinds: Vec<Kind>,
+    /// The path of the note that most others link to.
+    pub(crate) hub: String,
+    /// How many bytes the notes have.
+    pub(crate) bytes: usize,
+}
+
+/// In how many notes things stand, and in which they were seen last.
+type Counts = HashMap<String, (usize, usize)>;
+
+#[derive(Default)]
+struct Seen {
+    words: Counts,
+    /// Two neighbours of a script without spaces.
+    pairs: Counts,
+    tags: Counts,
+    /// Names that wikilinks lead to, in lower case.
+    targets: Counts,
+    bytes: usize,
+}
+
+/// Read all notes and choose.
+pub(crate) fn choose(notes: &Notes) -> Result<Chosen> {
+    let mut seen = Seen::default();
+    for (number, path) in notes.notes.iter().enumerate() {
+        let text = fs::read_to_string(notes.folder.join(path))?;
+        seen.note(&text, number);
+    }
+    let hub = hub(&seen, &notes.notes);
+    let count = notes.notes.len();
+    let common: Vec<String> = nearest(&seen.words, count, |word| word.len() >= 4);
+    let rare = nearest(&seen.words, 3, |word| word.len() >= 6);
+    let middle = nearest(&seen.words, count / 50 + 1, |word| word.len() >= 6);
+    let pairs = nearest(&seen.pairs, count / 100 + 1, |_| true);
+    let tag = nearest(&seen.tags, count, |_| true).into_iter().next();
+    let kind = |what, bar: Option<f64>, questions: Vec<Question>| Kind {
+        what,
+        bar: bar.map(|milliseconds| milliseconds * 1e3),
+        questions,
+    };
+    let step = (count / READ).max(1);
+    let read = notes.notes.iter().step_by(step).take(READ);
+    let kinds = vec![
+        kind(
+            "search, common word",
+            Some(1.0),
+            all(&common, Question::Word),
+        ),
+        kind("search, rare word", Some(1.0), all(&rare, Question::Word)),
+        kind("search, phrase", Some(1.0), phrases(notes, &seen)?),
+        kind("search, CJK", Some(1.0), all(&pairs, Question::Unspaced)),
+        kind(
+            "search, prefix",
+            Some(1.0),
+            middle
+                .iter()
+                .map(|word| Question::Prefix(word[..5].to_owned()))
+                .collect(),
+        ),
+        kind(
+            "regex, stem of a rare word",
+            None,
+            rare.iter()
+                .map(|word| Question::Pattern(format!("\\b{}[a-z]+\\b", &word[..5])))
+                .collect(),
+        ),
+        kind(
+            "regex, dates",
+            None,
+            vec![Question::Pattern("\\b\\d{4}-0[1-6]-\\d{2}\\b".into())],
+        ),
+        kind(
+            "backlinks of the hub",
+            Some(0.3),
+            vec![Question::Backlinks(hub.clone())],
+        ),
+        kind("tags", Some(0.3), vec![Question::Tags]),
+        kind(
+            "notes of a tag",
+            Some(0.3),
+            tag.into_iter().map(Question::Tagged).collect(),
+        ),
+        kind("unresolved links", Some(0.3), vec![Question::Unresolved]),
+        kind(
+            "read a note",
+            Some(0.12),
+            read.cloned().map(Question::Read).collect(),
+        ),
+    ];
+    Ok(Chosen {
+        // A vault without Chinese is not asked for it.
+        kinds: kinds
+            .into_iter()
+            .filter(|kind| !kind.questions.is_empty())
+            .collect(),
+        hub,
+        bytes: seen.bytes,
+    })
+}
+
+fn all(words: &[String], question: impl Fn(String) -> Question) -> Vec<Question> {
+    words.iter().cloned().map(question).collect()
+}
+
+impl Seen {
+    fn note(&mut self, text: &str, number: usize) {
+        self.bytes += text.len();
+        let runs = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        for run in runs {
+            // Words on which all tokenizers agree.
+            if (4..=20).contains(&run.len()) && run.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+                if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                    count(&mut self.words, run, number);
+                } else {
+                    count(&mut self.words, &run.to_ascii_lowercase(), number);
+                }
+            }
+        }
+        let mut before = None;
+        for (at, letter) in text.char_indices() {
+            let end = at + letter.len_utf8();
+            let is_unspaced = matches!(letter, '\u{3041}'..='\u{30FF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}');
+            if let (true, Some(from)) = (is_unspaced, before) {
+                count(&mut self.pairs, &text[from..end], number);
+            }
+            before = is_unspaced.then_some(at);
+        }
+        for after in text.split(" #").skip(1) {
+            let end =
+                after.find(|letter: char| !letter.is_alphanumeric() && !"/-_".contains(letter));
+            let tag = &after[..end.unwrap_or(after.len())];
+            if tag.contains(char::is_alphabetic) {
+                count(&mut self.tags, tag, number);
+            }
+        }
+        for after in text.split("[[").skip(1) {
+            let end = after
+                .find(['|', '#', ']', '\\', '\n'])
+                .unwrap_or(after.len());
+            let name = after[..end].rsplit('/').next().unwrap_or_default();
+            if !name.is_empty() {
+                count(&mut self.targets, &name.to_lowercase(), number);
+            }
+        }
+    }
+}
+
+fn count(counts: &mut Counts, thing: &str, note: usize) {
+    match counts.get_mut(thing) {
+        Some((count, last)) if *last != note => {
+            *count += 1;
+            *last = note;
+        }
+        Some(_) => {}
+        None => {
+            counts.insert(thing.to_owned(), (1, note));
+        }
+    }
+}
+
+/// The things whose count is nearest to the wanted one; the same ones in every run.
+fn nearest(counts: &Counts, wanted: usize, fits: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut things: Vec<(usize, &String)> = counts
+        .iter()
+        .filter(|(thing, _)| fits(thing))
+        .map(|(thing, (count, _))| (count.abs_diff(wanted), thing))
+        .collect();
+    things.sort_unstable();
+    things
+        .into_iter()
+        .take(EACH)
+        .map(|(_, thing)| thing.clone())
+        .collect()
+}
+
+/// Two words that stand side by side somewhere and are both as common as can be, short of being in most notes.
+fn phrases(notes: &Notes, seen: &Seen) -> Result<Vec<Question>> {
+    let all = notes.notes.len();
+    let commonness = |word: &str| {
+        let count = seen.words.get(word).map_or(0, |(count, _)| *count);
+        let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase());
+        if is_plain && count <= all / 2 {
+            count
+        } else {
+            0
+        }
+    };
+    let mut phrases: Vec<(usize, String)> = Vec::new();
+    let step = (all / 50).max(1);
+    for path in notes.notes.iter().step_by(step) {
+        let text = fs::read_to_string(notes.folder.join(path))?;
+        for line in text.lines() {
+            let words: Vec<&str> = line.split(' ').collect();
+            phrases.extend(words.windows(2).map(|pair| {
+                let rarer = commonness(pair[0]).min(commonness(pair[1]));
+                (rarer, pair.join(" "))
+            }));
+        }
+    }
+    phrases.retain(|(commonness, _)| *commonness > 0);
+    phrases.sort_unstable_by(|left, right| right.cmp(left));
+    phrases.dedup();
+    phrases.truncate(EACH);
+    Ok(phrases
+        .into_iter()
+        .map(|(_, phrase)| Question::Phrase(phrase))
+        .collect())
+}
+
+/// The note `Hub`, or else the one whose name most notes link to.
+fn hub(seen: &Seen, notes: &[String]) -> String {
+    let mut by_name: HashMap<String, Vec<&String>> = HashMap::new();
+    for path in notes {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = name.trim_end_matches(".md").to_lowercase();
+        by_name.entry(name).or_default().push(path);
+    }
+    let unique = |name: &str| match by_name.get(name).map(Vec::as_slice) {
+        Some([path]) => Some((*path).clone()),
+        _ => None,
+    };
+    let most_linked = || {
+        let mut targets: Vec<(usize, &String)> = seen
+            .targets
+            .iter()
+            .map(|(name, (count, _))| (*count, name))
+            .collect();
+        targets.sort_unstable_by(|left, right| right.cmp(left));
+        targets.into_iter().find_map(|(_, name)| unique(name))
+    };
+    unique("hub")
+        .or_else(most_linked)
+        .unwrap_or_else(|| notes[0].clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_once_per_note() {
+        let mut seen = Seen::default();
+        seen.note("alpha Alpha [[Folder/Some note#x|y]] #area/one 中文字", 0);
+        seen.note("alpha code_alpha [[some note]] #area/one", 1);
+        assert_eq!(seen.words["alpha"].0, 2);
+        assert_eq!(seen.targets["some note"].0, 2);
+        assert_eq!(seen.tags["area/one"].0, 2);
+        assert_eq!(seen.pairs.len(), 2);
+        assert_eq!(nearest(&seen.words, 2, |_| true)[0], "alpha");
+    }
+}

@@ -1,0 +1,179 @@
+//! How each question grows with the vault: the slope of time over notes, both as logarithms. 0 is no growth, 1 is a scan.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::chosen::{self, Chosen};
+use super::mcpvault::Mcpvault;
+use super::notehost::Setting;
+use super::plain;
+use super::question::{self, Contestant, Patience};
+use super::ripgrep::Ripgrep;
+use super::table::{Table, mark, time};
+use crate::making;
+use crate::statistics::Times;
+use crate::vaults::Notes;
+
+const BAR: f64 = 0.3;
+
+/// What one question took one contestant, for each size that it was asked at.
+struct Grown {
+    who: &'static str,
+    what: &'static str,
+    times: Vec<(usize, f64)>,
+}
+
+/// Make vaults of these sizes and measure on each.
+pub(crate) fn measure(program: &Path, sizes: &[usize], place: &Path) -> Result<()> {
+    let mut grown: Vec<Grown> = Vec::new();
+    for &size in sizes {
+        let place = place.join(size.to_string());
+        let folder = place.join("vault");
+        making::make(&folder, size, making::SEED)?;
+        let notes = Notes {
+            notes: crate::vaults::notes_in(&folder)?,
+            folder,
+        };
+        let chosen = chosen::choose(&notes)?;
+        println!(
+            "{size} notes, {:.1} MiB",
+            chosen.bytes as f64 / 1024.0 / 1024.0
+        );
+        one_size(program, &notes, &chosen, &place, &mut |who, what, took| {
+            let known = grown
+                .iter()
+                .position(|known| known.who == who && known.what == what);
+            let known = known.unwrap_or_else(|| {
+                grown.push(Grown {
+                    who,
+                    what,
+                    times: Vec::new(),
+                });
+                grown.len() - 1
+            });
+            grown[known].times.push((size, took));
+        })?;
+        std::fs::remove_dir_all(&place)?;
+    }
+    print(&grown, sizes);
+    Ok(())
+}
+
+fn one_size(
+    program: &Path,
+    notes: &Notes,
+    chosen: &Chosen,
+    place: &Path,
+    took: &mut dyn FnMut(&'static str, &'static str, f64),
+) -> Result<()> {
+    let setting = Setting {
+        program: program.to_owned(),
+        vault: notes.folder.clone(),
+        state: place.join("state"),
+    };
+    let (mut server, _) = setting.start()?;
+    let built = server.wait_for_index()?;
+    server.stop()?;
+    let mut starts = Vec::new();
+    for _ in 0..10 {
+        starts.push(setting.start()?.1);
+    }
+    took(
+        "Notehost",
+        "start to `initialize`",
+        Times::new(starts).p50(),
+    );
+    took("Notehost", "index from nothing", built.as_secs_f64() * 1e6);
+    let (mut server, _) = setting.start()?;
+    server.wait_for_index()?;
+    let mut ask = |contestant: &mut dyn Contestant, patience: Patience| -> Result<()> {
+        for kind in &chosen.kinds {
+            if let Some(asked) = question::ask(contestant, kind, patience)? {
+                took(contestant.name(), kind.what, asked.times.p50());
+            }
+        }
+        Ok(())
+    };
+    ask(&mut server, Patience::MUCH)?;
+    let memory = server.memory()?.0;
+    server.stop()?;
+    println!("  Notehost has {} MiB after that", memory >> 20);
+    let (mut bare, mut with_snippets, _) = plain::index(notes, &place.join("plain"))?;
+    ask(&mut bare, Patience::MUCH)?;
+    ask(&mut with_snippets, Patience::MUCH)?;
+    if let Some(mut ripgrep) = Ripgrep::found(&notes.folder) {
+        ask(&mut ripgrep, Patience::LITTLE)?;
+    }
+    let mut started = Duration::ZERO;
+    if let Some((mut mcpvault, initialized)) = Mcpvault::start(&notes.folder)? {
+        ask(&mut mcpvault, Patience::LITTLE)?;
+        started = initialized;
+    }
+    if !started.is_zero() {
+        took(
+            "mcpvault",
+            "start to `initialize`",
+            started.as_secs_f64() * 1e6,
+        );
+    }
+    Ok(())
+}
+
+fn print(grown: &[Grown], sizes: &[usize]) {
+    let sizes: Vec<String> = sizes.iter().map(|size| format!("{size} notes")).collect();
+    let mut head = vec!["who", "what"];
+    head.extend(sizes.iter().map(String::as_str));
+    head.extend(["exponent", "bar"]);
+    let mut table = Table::new(&head);
+    for line in grown {
+        let mut cells = vec![line.who.to_owned(), line.what.to_owned()];
+        cells.extend(line.times.iter().map(|(_, took)| time(*took)));
+        // A question that some vault had nothing for.
+        cells.resize(2 + sizes.len(), String::new());
+        let exponent = exponent(&line.times);
+        cells.push(exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}")));
+        let has_bar = line.who == "Notehost" && line.what != "index from nothing";
+        cells.push(match exponent {
+            Some(exponent) if has_bar => format!("≤ {BAR} {}", mark(exponent <= BAR)),
+            _ => String::new(),
+        });
+        table.line(cells);
+    }
+    table.print();
+}
+
+/// The slope of the line that fits best.
+fn exponent(times: &[(usize, f64)]) -> Option<f64> {
+    let points: Vec<(f64, f64)> = times
+        .iter()
+        .map(|(size, took)| ((*size as f64).ln(), took.ln()))
+        .collect();
+    let count = points.len() as f64;
+    let (across, up) = points.iter().fold((0.0, 0.0), |(across, up), point| {
+        (across + point.0 / count, up + point.1 / count)
+    });
+    let (above, below) = points.iter().fold((0.0, 0.0), |(above, below), point| {
+        let distance = point.0 - across;
+        (
+            above + distance * (point.1 - up),
+            below + distance * distance,
+        )
+    });
+    (points.len() > 1 && below > 0.0).then(|| above / below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::exponent;
+
+    #[test]
+    fn a_scan_grows_with_exponent_one() {
+        let scan = [(1000, 5.0), (10_000, 50.0), (100_000, 500.0)];
+        assert!((exponent(&scan).expect("a slope") - 1.0).abs() < 1e-9);
+        let constant = [(1000, 5.0), (10_000, 5.0)];
+        assert!(exponent(&constant).expect("a slope").abs() < 1e-9);
+        assert_eq!(exponent(&[(1000, 5.0)]), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! mcpvault from npm, over its pipes: `npm install @bitbonsai/mcpvault` in a folder that `MCPVAULT` names.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+
+use super::question::{Answer, Contestant, Question};
+use crate::client::Pipes;
+
+/// The server, running.
+pub(crate) struct Mcpvault {
+    pipes: Pipes,
+    calls: usize,
+}
+
+impl Mcpvault {
+    /// The program that `MCPVAULT` leads to, if it is there.
+    fn program() -> Option<PathBuf> {
+        let folder = PathBuf::from(std::env::var_os("MCPVAULT")?);
+        let program = folder.join("node_modules/.bin/mcpvault");
+        program.exists().then_some(program)
+    }
+
+    /// Start it, if it is there: how long the answer to `initialize` took.
+    pub(crate) fn start(vault: &Path) -> Result<Option<(Mcpvault, Duration)>> {
+        let Some(program) = Mcpvault::program() else {
+            return Ok(None);
+        };
+        let began = Instant::now();
+        let mut pipes = Pipes::spawn(Command::new("node").arg(program).arg(vault), Stdio::null())
+            .context("mcpvault needs `node`")?;
+        pipes.initialize()?;
+        let took = began.elapsed();
+        Ok(Some((Mcpvault { pipes, calls: 0 }, took)))
+    }
+
+    /// Call a tool: how long it took, and its text.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<(Duration, String)> {
+        self.calls += 1;
+        let (took, result) = self.pipes.ask(&json!({
+            "jsonrpc": "2.0", "id": self.calls, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }))?;
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        Ok((took, text.to_owned()))
+    }
+
+    /// How much memory it has.
+    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+        self.pipes.memory()
+    }
+}
+
+impl Contestant for Mcpvault {
+    fn name(&self) -> &'static str {
+        "mcpvault"
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
+        let (tool, arguments) = match question {
+            // It has no syntax for phrases and prefixes: it is asked for the same words.
+            Question::Word(words)
+            | Question::Phrase(words)
+            | Question::Prefix(words)
+            | Question::Unspaced(words) => ("search_notes", json!({"query": words, "limit": 20})),
+            Question::Tags => ("list_all_tags", json!({})),
+            Question::Read(path) => ("read_note", json!({"path": path})),
+            Question::Pattern(_)
+            | Question::Backlinks(_)
+            | Question::Tagged(_)
+            | Question::Unresolved => return Ok(None),
+        };
+        let (took, text) = self.call(tool, arguments)?;
+        let found = match serde_json::from_str(&text) {
+            Ok(Value::Array(hits)) => hits.len(),
+            _ => 1,
+        };
+        Ok(Some(Answer { took, found }))
+    }
+}

@@ -1,0 +1,183 @@
+//! Finding things, measured in one run against others on the same notes: `cargo run --release -p notehost-bench -- find
+//! FOLDER…`, and how it grows: `find --growth [NOTES…]`.
+//!
+//! Folders are copied first; nothing is written to them. The others are ripgrep (on the path, or where `RG` says), tantivy
+//! called directly, and mcpvault (in the folder that `MCPVAULT` says); who is not there is left out, and that is said.
+
+mod beginning;
+mod changing;
+mod chosen;
+mod growth;
+mod mcpvault;
+mod notehost;
+mod plain;
+mod question;
+mod ripgrep;
+mod table;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::vaults::{self, Notes};
+use chosen::Chosen;
+use mcpvault::Mcpvault;
+use notehost::Setting;
+use question::{Asked, Contestant, Kind, Patience, Question};
+use ripgrep::Ripgrep;
+use table::{Table, against, bar, mark, time};
+
+/// How much longer than tantivy alone a search may take.
+const TANTIVY: f64 = 3.0;
+
+/// The command.
+pub(crate) fn run(program: &Path, words: &[String]) -> Result<()> {
+    ensure!(!words.is_empty(), "find FOLDER… | --growth [NOTES…]");
+    let cores = std::thread::available_parallelism()?;
+    println!("{cores} cores; bars are those for 14,000 notes\n");
+    if words[0] == "--growth" {
+        let sizes: Result<Vec<usize>, _> = words[1..].iter().map(|size| size.parse()).collect();
+        let mut sizes = sizes.context("find --growth [NOTES…]")?;
+        if sizes.is_empty() {
+            sizes = vec![1000, 10_000, 100_000];
+        }
+        let place = tempfile::tempdir()?;
+        return growth::measure(program, &sizes, place.path());
+    }
+    for folder in words {
+        let place = tempfile::tempdir()?;
+        let notes = vaults::copied(Path::new(folder), place.path())?;
+        let chosen = chosen::choose(&notes)?;
+        println!(
+            "==== {folder}: {} notes, {:.1} MiB",
+            notes.notes.len(),
+            chosen.bytes as f64 / 1024.0 / 1024.0
+        );
+        one_vault(program, &notes, &chosen, place.path())?;
+    }
+    Ok(())
+}
+
+fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Result<()> {
+    let setting = Setting {
+        program: program.to_owned(),
+        vault: notes.folder.clone(),
+        state: place.join("state"),
+    };
+    let (mut bare, mut with_snippets, plainly) = plain::index(notes, &place.join("plain"))?;
+
+    println!("\n== start, and the index");
+    beginning::measure(&setting, notes, plainly)?;
+
+    println!("\n== asking");
+    let kinds = &chosen.kinds;
+    let (mut server, _) = setting.start()?;
+    server.wait_for_index()?;
+    let ours = ask_all(&mut server, kinds, Patience::MUCH)?;
+    println!(
+        "memory after the questions: {} MiB",
+        server.memory()?.0 >> 20
+    );
+    server.stop()?;
+    let mut others = vec![
+        ask_all(&mut bare, kinds, Patience::MUCH)?,
+        ask_all(&mut with_snippets, kinds, Patience::MUCH)?,
+    ];
+    match Ripgrep::found(&notes.folder) {
+        Some(mut ripgrep) => others.push(ask_all(&mut ripgrep, kinds, Patience::LITTLE)?),
+        None => println!("ripgrep is left out: no `rg` on the path, and `RG` names none"),
+    }
+    match Mcpvault::start(&notes.folder)? {
+        Some((mut mcpvault, initialized)) => {
+            println!(
+                "mcpvault answered `initialize` after {} ms",
+                initialized.as_millis()
+            );
+            others.push(ask_all(&mut mcpvault, kinds, Patience::LITTLE)?);
+        }
+        None => println!("mcpvault is left out: `MCPVAULT` names no folder that has it"),
+    }
+    print(kinds, &ours, &others);
+
+    println!(
+        "\n== changing, and finding what was changed (hub: `{}`)",
+        chosen.hub
+    );
+    changing::measure(&setting, notes, &chosen.hub, place)
+}
+
+/// Who was asked, and what came of each kind of question.
+struct Column {
+    who: &'static str,
+    asked: Vec<Option<Asked>>,
+}
+
+fn ask_all(contestant: &mut dyn Contestant, kinds: &[Kind], patience: Patience) -> Result<Column> {
+    let asked: Result<Vec<_>> = kinds
+        .iter()
+        .map(|kind| question::ask(contestant, kind, patience).context(kind.what))
+        .collect();
+    Ok(Column {
+        who: contestant.name(),
+        asked: asked?,
+    })
+}
+
+/// How much was found, and how much ripgrep found.
+fn found(kind: &Kind, ours: &Asked, theirs: Option<&Asked>) -> String {
+    let number = |asked: &Asked| {
+        asked
+            .found
+            .map_or_else(|| "?".to_owned(), |found| found.to_string())
+    };
+    let counts_the_same = kind.questions.iter().all(Question::is_of_notes);
+    match theirs {
+        Some(theirs) if counts_the_same => format!("{} (rg {})", number(ours), number(theirs)),
+        _ => number(ours),
+    }
+}
+
+fn print(kinds: &[Kind], ours: &Column, others: &[Column]) {
+    println!(
+        "tantivy: scores and counts only; with snippets: also a snippet for each of twenty notes, as our reply has.\n\
+         found: notes, lines or links, over all questions of a kind; ripgrep's count beside it where it counts the same."
+    );
+    let counted = others.iter().find(|other| other.who == "ripgrep");
+    let mut head = vec!["what", "found", "p50", "p95", "bar"];
+    head.extend(others.iter().map(|other| other.who));
+    let mut table = Table::new(&head);
+    for (number, kind) in kinds.iter().enumerate() {
+        let Some(asked) = &ours.asked[number] else {
+            continue;
+        };
+        let p50 = asked.times.p50();
+        let mut cells = vec![
+            kind.what.to_owned(),
+            found(
+                kind,
+                asked,
+                counted.and_then(|other| other.asked[number].as_ref()),
+            ),
+            time(p50),
+            time(asked.times.quantile(0.95)),
+            bar(p50, kind.bar),
+        ];
+        cells.extend(others.iter().map(|other| {
+            other.asked[number].as_ref().map_or_else(
+                || "–".to_owned(),
+                |theirs| {
+                    let told = against(p50, theirs.times.p50());
+                    // Only tantivy is a bar; the rest is there to be compared with.
+                    if other.who.starts_with("tantivy") {
+                        let is_near = p50 <= TANTIVY * theirs.times.p50();
+                        format!("{told} {}", mark(is_near))
+                    } else {
+                        told
+                    }
+                },
+            )
+        }));
+        table.line(cells);
+    }
+    table.print();
+}

@@ -1,0 +1,160 @@
+//! The program itself, asked over its pipes.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
+
+use super::question::{Answer, Contestant, Question};
+use crate::client::{Pipes, tool_call};
+
+/// How long an index may take before something is wrong.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// What serving needs to know.
+pub(crate) struct Setting {
+    pub(crate) program: PathBuf,
+    pub(crate) vault: PathBuf,
+    pub(crate) state: PathBuf,
+}
+
+/// A server that runs.
+pub(crate) struct Notehost {
+    pipes: Pipes,
+    began: Instant,
+    calls: usize,
+}
+
+impl Setting {
+    /// Start it; how long the answer to `initialize` took, from the start of the process.
+    pub(crate) fn start(&self) -> Result<(Notehost, Duration)> {
+        let began = Instant::now();
+        let mut pipes = Pipes::start(&self.program, &self.vault, &self.state)?;
+        pipes.initialize()?;
+        let took = began.elapsed();
+        let server = Notehost {
+            pipes,
+            began,
+            calls: 0,
+        };
+        Ok((server, took))
+    }
+
+    /// Forget the index and nothing else: compiled code stays.
+    pub(crate) fn forget_index(&self) -> Result<()> {
+        fn forget(folder: &Path) -> Result<usize> {
+            let mut forgotten = 0;
+            for entry in std::fs::read_dir(folder)? {
+                let entry = entry?;
+                if !entry.file_type()?.is_dir() {
+                    continue;
+                }
+                if entry.file_name() == "index" {
+                    std::fs::remove_dir_all(entry.path())?;
+                    forgotten += 1;
+                } else {
+                    forgotten += forget(&entry.path())?;
+                }
+            }
+            Ok(forgotten)
+        }
+        ensure!(
+            forget(&self.state)? > 0,
+            "there is no folder `index` in `{}`",
+            self.state.display()
+        );
+        Ok(())
+    }
+}
+
+impl Notehost {
+    /// Call a tool: how long it took, and its structured content.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<(Duration, Value)> {
+        self.calls += 1;
+        let (took, mut result) = self.pipes.ask(&tool_call(self.calls, tool, arguments))?;
+        Ok((took, result["structuredContent"].take()))
+    }
+
+    /// Search for a word.
+    pub(crate) fn search(&mut self, query: &str) -> Result<(Duration, Value)> {
+        self.call(
+            "search",
+            json!({"action": "text", "query": query, "limit": 20}),
+        )
+    }
+
+    /// Wait until searches no longer say that the index is being built; how long that took from the start of the process.
+    pub(crate) fn wait_for_index(&mut self) -> Result<Duration> {
+        loop {
+            let (_, reply) = self.search("index")?;
+            if reply["index"].is_null() {
+                return Ok(self.began.elapsed());
+            }
+            ensure!(
+                self.began.elapsed() < LONGEST,
+                "the index is never complete: {}",
+                reply["index"]
+            );
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// How much memory it has and had at most.
+    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+        self.pipes.memory()
+    }
+
+    /// Stop it as a client does.
+    pub(crate) fn stop(self) -> Result<()> {
+        self.pipes.stop()
+    }
+}
+
+impl Contestant for Notehost {
+    fn name(&self) -> &'static str {
+        "Notehost"
+    }
+
+    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
+        let (tool, arguments) = match question {
+            Question::Word(word) | Question::Unspaced(word) => (
+                "search",
+                json!({"action": "text", "query": word, "limit": 20}),
+            ),
+            Question::Phrase(phrase) => (
+                "search",
+                json!({"action": "text", "query": format!("\"{phrase}\""), "limit": 20}),
+            ),
+            Question::Prefix(prefix) => (
+                "search",
+                json!({"action": "text", "query": format!("{prefix}*"), "limit": 20}),
+            ),
+            Question::Pattern(pattern) => (
+                "search",
+                json!({"action": "regex", "pattern": pattern, "limit": 20}),
+            ),
+            Question::Backlinks(path) => (
+                "link",
+                json!({"action": "backlinks", "path": path, "limit": 20}),
+            ),
+            Question::Tags => ("tag", json!({"action": "list", "limit": 50})),
+            Question::Tagged(tag) => ("tag", json!({"action": "notes", "tag": tag, "limit": 20})),
+            Question::Unresolved => ("link", json!({"action": "unresolved", "limit": 20})),
+            Question::Read(path) => ("document", json!({"action": "read", "path": path})),
+        };
+        let (took, reply) = self.call(tool, arguments)?;
+        let found = match question {
+            Question::Read(_) => usize::from(reply["content"].is_string()),
+            _ => {
+                let items = reply["items"].as_array();
+                let items = items.with_context(|| format!("`{tool}` gave no list: {reply}"))?;
+                match reply["total"].as_u64() {
+                    Some(total) => usize::try_from(total)?,
+                    None => items.len(),
+                }
+            }
+        };
+        Ok(Some(Answer { took, found }))
+    }
+}

@@ -1,0 +1,59 @@
+//! Finding through the real thing: the built program with its index, asked by a client, while notes change under it.
+
+mod following;
+mod keeping;
+mod orientation;
+mod renaming;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::place::Place;
+
+/// A client of a server of its own, after the handshake.
+fn served(place: &Place) -> Client {
+    let config = place.config_file(&place.settings());
+    let mut client = Client::start(&config, &place.state());
+    client.shake_hands();
+    client
+}
+
+/// What an action answers, as data.
+fn asked(client: &mut Client, domain: &str, mut arguments: Value) -> Value {
+    let action = arguments["action"].take();
+    let action = format!("{domain}.{}", action.as_str().expect("an action"));
+    arguments
+        .as_object_mut()
+        .expect("arguments")
+        .remove("action");
+    client.call(&action, arguments)["structuredContent"].clone()
+}
+
+/// The paths of a list.
+fn paths(answer: &Value) -> Vec<&str> {
+    let items = answer["items"].as_array().expect("a list");
+    items
+        .iter()
+        .filter_map(|item| item["path"].as_str())
+        .collect()
+}
+
+/// Asks until every note is in the index.
+fn complete(client: &mut Client) {
+    crate::support::http::wait_until("the index is complete", || {
+        asked(client, "search", json!({"action": "text", "query": "a"}))
+            .get("index")
+            .is_none()
+    });
+}
+
+/// Runs the program.
+fn run(config: &Path, state: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    command.args(words).arg("--config").arg(config);
+    command.arg("--state").arg(state);
+    command.output().expect("it runs")
+}

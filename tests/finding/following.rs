@@ -1,0 +1,191 @@
+//! What is found while notes change: by this client, by another program, and while the index is being built.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{asked, complete, paths, served};
+use crate::support::http::wait_until;
+use crate::support::place::Place;
+
+fn found(answer: &Value, path: &str) -> bool {
+    paths(answer).contains(&path)
+}
+
+#[test]
+fn a_caller_finds_what_it_just_wrote() {
+    let place = Place::new();
+    place.write("Start.md", "nothing\n");
+    let mut client = served(&place);
+    complete(&mut client);
+    for number in 0..40 {
+        let (path, word) = (format!("New/Note {number}.md"), format!("wombat{number}"));
+        let content = format!("a {word} [[Start]] #animal/{word}\n");
+        asked(
+            &mut client,
+            "document",
+            json!({"action": "create", "path": path, "content": content}),
+        );
+        let by_word = asked(
+            &mut client,
+            "search",
+            json!({"action": "text", "query": word}),
+        );
+        assert_eq!(paths(&by_word), [path.as_str()]);
+        let by_tag = asked(
+            &mut client,
+            "tag",
+            json!({"action": "notes", "tag": format!("animal/{word}")}),
+        );
+        assert_eq!(paths(&by_tag), [path.as_str()]);
+        let links = asked(
+            &mut client,
+            "link",
+            json!({"action": "backlinks", "path": "Start"}),
+        );
+        assert_eq!(links["total"], number + 1);
+        let edits = json!([{"old": word, "new": "numbat", "replace_all": true}]);
+        asked(
+            &mut client,
+            "document",
+            json!({"action": "edit", "path": path, "edits": edits}),
+        );
+        let gone = asked(
+            &mut client,
+            "search",
+            json!({"action": "text", "query": word}),
+        );
+        assert_eq!(gone["total"], 0, "{gone}");
+    }
+    let all = asked(
+        &mut client,
+        "search",
+        json!({"action": "text", "query": "numbat", "limit": 100}),
+    );
+    assert_eq!(all["total"], 40);
+}
+
+#[test]
+fn edits_by_other_programs_are_found() {
+    let place = Place::new();
+    place.write("Folder/A.md", "first\n");
+    let mut client = served(&place);
+    complete(&mut client);
+    let mut until = |what: &str, query: &str, is_so: &dyn Fn(&Value) -> bool| {
+        wait_until(what, || {
+            is_so(&asked(
+                &mut client,
+                "search",
+                json!({"action": "text", "query": query}),
+            ))
+        });
+    };
+    // An editor that writes in place, one that replaces, one that renames and one that removes folders.
+    place.write("Folder/A.md", "quokka\n");
+    until("an edit", "quokka", &|answer| found(answer, "Folder/A.md"));
+    let temporary = place.vault().join("Folder/.A.md.swp");
+    fs::write(&temporary, "bilby\n").expect("a file");
+    fs::rename(&temporary, place.vault().join("Folder/A.md")).expect("a rename");
+    until("a replacement", "bilby", &|answer| {
+        found(answer, "Folder/A.md")
+    });
+    fs::rename(place.vault().join("Folder"), place.vault().join("Moved")).expect("a rename");
+    until("a folder with another name", "bilby", &|answer| {
+        paths(answer) == ["Moved/A.md"]
+    });
+    fs::remove_dir_all(place.vault().join("Moved")).expect("it was there");
+    until("a folder that is gone", "bilby", &|answer| {
+        paths(answer).is_empty()
+    });
+}
+
+#[test]
+fn nobody_waits_for_an_index_that_is_being_built() {
+    let place = Place::new();
+    for number in 0..3000 {
+        place.write(
+            &format!("N/{}/{number}.md", number % 20),
+            format!(
+                "# Note {number}\nwombat [[{}]] #t{}\n",
+                number + 1,
+                number % 50
+            ),
+        );
+    }
+    let mut client = served(&place);
+    let read = asked(
+        &mut client,
+        "document",
+        json!({"action": "read", "path": "N/7/7.md"}),
+    );
+    assert!(read["content"].is_string());
+    let mut seen = 0;
+    loop {
+        let answer = asked(
+            &mut client,
+            "search",
+            json!({"action": "text", "query": "wombat", "limit": 1}),
+        );
+        let total = answer["total"].as_u64().expect("a number");
+        assert!(total >= seen, "what was found stays found");
+        seen = total;
+        let Some(index) = answer.get("index") else {
+            break;
+        };
+        assert_eq!(index["state"], "building");
+        assert!(index["done"].as_u64() <= index["total"].as_u64(), "{index}");
+    }
+    assert_eq!(seen, 3000);
+}
+
+#[test]
+fn every_script_is_found_by_words_and_by_parts_of_them() {
+    let place = Place::new();
+    for (path, text) in [
+        ("zh.md", "我们在北京学习编程语言和数据库设计。"),
+        ("ja.md", "東京タワーで昼ごはんを食べました。カタカナ"),
+        ("ko.md", "한국어 문장은 학교에서 배웁니다."),
+        ("th.md", "ภาษาไทยไม่มีการเว้นวรรค"),
+        ("ar.md", "قرأتُ الكِتَابَ في المكتبة"),
+        ("he.md", "שָׁלוֹם לעולם"),
+        ("de.md", "Die Größe der Straße, naïve façade, Łódź"),
+        ("code.md", "let parse_noteName = HttpServer::new(user_id);"),
+        ("mixed.md", "用Rust写的MCP服务器 🎉 v2.0"),
+    ] {
+        place.write(path, text);
+    }
+    let mut client = served(&place);
+    complete(&mut client);
+    for (query, path) in [
+        ("编程", "zh.md"),
+        ("数据库", "zh.md"),
+        ("京", "zh.md"),
+        ("東京", "ja.md"),
+        ("昼ごはん", "ja.md"),
+        ("タワー", "ja.md"),
+        ("학교", "ko.md"),
+        ("문장", "ko.md"),
+        ("เว้นวรรค", "th.md"),
+        ("الكتاب", "ar.md"),
+        ("كتاب", "ar.md"),
+        ("שלום", "he.md"),
+        ("עולם", "he.md"),
+        ("grosse", "de.md"),
+        ("STRASSE", "de.md"),
+        ("naive facade", "de.md"),
+        ("lodz", "de.md"),
+        ("parse_noteName", "code.md"),
+        ("server", "code.md"),
+        ("user_id", "code.md"),
+        ("\"rust写的mcp\"", "mixed.md"),
+        ("服务器", "mixed.md"),
+        ("🎉", "mixed.md"),
+    ] {
+        let answer = asked(
+            &mut client,
+            "search",
+            json!({"action": "text", "query": query}),
+        );
+        assert!(found(&answer, path), "`{query}` finds {answer}");
+    }
+}

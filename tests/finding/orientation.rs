@@ -1,0 +1,163 @@
+//! What a model is told about the vault: in the instructions, and once with a result.
+
+use serde_json::{Value, json};
+
+use super::{complete, served};
+use crate::support::http::{HttpClient, Server, wait_until};
+use crate::support::place::Place;
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write(
+        "Work/How we write.md",
+        "---\ntags: [assistant]\ndescription: House style\n  for every note.\n---\n",
+    );
+    place.write("Work/Bare.md", "#assistant no description here\n");
+    place.write(
+        "Diary/Secret.md",
+        "---\ntags: [assistant, hiddentag]\ndescription: hidden words\n---\n",
+    );
+    place.write("Templates/Daily.md", "x\n");
+    place.write(".obsidian/templates.json", r#"{"folder": "Templates"}"#);
+    place
+}
+
+/// The words that come with a result beside the result itself.
+fn extra(result: &Value) -> Option<String> {
+    let content = result["content"].as_array().expect("content");
+    let texts: Vec<&str> = content
+        .iter()
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    let last = texts
+        .last()
+        .filter(|text| text.starts_with("About these notes"));
+    last.map(|text| (*text).to_owned())
+}
+
+const READ: &str = "Work/Bare";
+
+#[test]
+fn it_comes_once_per_session_and_names_what_matters() {
+    let place = place();
+    let mut client = served(&place);
+    let mut told = Vec::new();
+    // The first result after the index is ready carries it.
+    wait_until("it is told", || {
+        told.extend(extra(&client.call("document.read", json!({"path": READ}))));
+        !told.is_empty()
+    });
+    for _ in 0..3 {
+        told.extend(extra(&client.call("document.read", json!({"path": READ}))));
+    }
+    assert_eq!(told.len(), 1);
+    for words in [
+        "`Work/How we write.md`: House style for every note.",
+        "`Work/Bare.md`: (it has no description",
+        "`Work` (rwd)",
+        "#assistant (3)",
+        "templates are in `Templates`",
+    ] {
+        assert!(told[0].contains(words), "{words}: {}", told[0]);
+    }
+    // The data part is as it always was.
+    let read = client.call("document.read", json!({"path": READ}));
+    assert!(
+        !read["structuredContent"]
+            .to_string()
+            .contains("About these notes")
+    );
+}
+
+#[test]
+fn the_instructions_have_it_and_hidden_notes_do_not_show() {
+    let place = place();
+    let mut settings = place.settings();
+    settings
+        .permissions
+        .notebooks
+        .insert("Diary".into(), notehost::vault::Tier::None);
+    let config = place.config_file(&settings);
+    let server = Server::start(&config, &place.state());
+    let mut first = HttpClient::stateless(server.address());
+    let mut discovered = Value::Null;
+    wait_until("the instructions know the vault", || {
+        discovered = first.ask("server/discover", json!({}))["result"].clone();
+        discovered.to_string().contains("How we write")
+    });
+    assert!(!discovered.to_string().contains("Secret"), "{discovered}");
+    assert!(
+        !discovered.to_string().contains("hiddentag"),
+        "{discovered}"
+    );
+    assert!(discovered["instructions"].as_str().expect("a text").len() <= 2048);
+    // Without sessions it comes once per caller.
+    let mut told = Vec::new();
+    for _ in 0..3 {
+        told.extend(extra(&first.call("document.read", json!({"path": READ}))));
+        let mut other = HttpClient::stateless(server.address());
+        told.extend(extra(&other.call("document.read", json!({"path": READ}))));
+    }
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        !told[0].contains("Secret") && !told[0].contains("hidden"),
+        "{}",
+        told[0]
+    );
+    // With sessions once in each.
+    for _ in 0..2 {
+        let mut session = HttpClient::with_session(server.address());
+        let told: Vec<String> = (0..3)
+            .filter_map(|_| extra(&session.call("document.read", json!({"path": READ}))))
+            .collect();
+        assert_eq!(told.len(), 1);
+    }
+}
+
+#[test]
+fn it_can_be_switched_off() {
+    let place = place();
+    let mut settings = place.settings();
+    settings.orientation.enabled = false;
+    let config = place.config_file(&settings);
+    let mut client = crate::support::client::Client::start(&config, &place.state());
+    let hello = client.shake_hands();
+    assert!(!hello.to_string().contains("How we write"));
+    complete(&mut client);
+    assert_eq!(
+        extra(&client.call("document.read", json!({"path": READ}))),
+        None
+    );
+}
+
+#[test]
+fn what_is_typed_is_completed_with_what_the_caller_sees() {
+    let place = place();
+    let mut settings = place.settings();
+    settings
+        .permissions
+        .notebooks
+        .insert("Diary".into(), notehost::vault::Tier::None);
+    let config = place.config_file(&settings);
+    let mut client = crate::support::client::Client::start(&config, &place.state());
+    client.shake_hands();
+    complete(&mut client);
+    let mut completed = |name: &str, value: &str| -> Vec<String> {
+        let template = "notehost://vault/{vault}/{+path}";
+        let answer = client.ask(
+            "completion/complete",
+            json!({"ref": {"type": "ref/resource", "uri": template}, "argument": {"name": name, "value": value}}),
+        );
+        let values = answer["completion"]["values"].as_array().cloned();
+        let values = values.unwrap_or_else(|| panic!("{answer}"));
+        values
+            .iter()
+            .filter_map(|value| Some(value.as_str()?.to_owned()))
+            .collect()
+    };
+    assert_eq!(completed("vault", ""), ["main"]);
+    assert_eq!(completed("path", "work/b"), ["Work/Bare.md"]);
+    assert_eq!(completed("path", "how"), ["Work/How we write.md"]);
+    assert!(completed("path", "Secret").is_empty());
+    assert!(completed("path", "Diary").is_empty());
+}
