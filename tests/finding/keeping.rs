@@ -101,7 +101,13 @@ fn the_doctor_tells_of_copies_placeholders_and_what_is_left_out() {
     let (config, state) = (place.config_file(&place.settings()), place.state());
     let output = run(&config, &state, &["doctor"]);
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    for words in ["Plan.sync-conflict", "Old/Note.md", "left out of searches"] {
+    for words in [
+        "Plan.sync-conflict",
+        "only in the cloud",
+        "Work/Far.md",
+        "Old/Note.md",
+        "left out of searches",
+    ] {
         assert!(told.contains(words), "{words}: {told}");
     }
 }

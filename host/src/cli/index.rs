@@ -16,7 +16,7 @@ use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
 use crate::config::{Given, Loaded, VaultEntry};
-use crate::index::{Index, Report, condemn, report};
+use crate::index::{Index, Report, condemn, is_condemned, report};
 use crate::vault::{Vault, VaultSettings, holder};
 
 /// How often the bar moves.
@@ -130,8 +130,7 @@ fn rebuild(loaded: &Loaded, entry: &VaultEntry) -> Result<(), Failure> {
 fn await_server(vault: &Vault) -> Result<(), Failure> {
     let began = Instant::now();
     loop {
-        let is_waiting = report(vault).is_ok_and(|report| report.is_condemned);
-        if !is_waiting {
+        if !is_condemned(vault) {
             return Ok(());
         }
         if began.elapsed() > Duration::from_secs(600) {

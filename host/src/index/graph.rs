@@ -22,7 +22,7 @@ pub(super) struct Graph {
     by_name: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a link that asks for a name, by that name, folded.
     asking: HashMap<Box<str>, Vec<u32>>,
-    /// The notes with a tag, by its folded name and then by its spelling.
+    /// The notes with a tag, by its folded name and then by its spelling, each as often as it has it.
     pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<u32>>>,
     /// The notes with an alias, folded.
     pub(super) aliases: HashMap<Box<str>, Vec<u32>>,
@@ -109,7 +109,8 @@ impl Graph {
             let rest = note.rest();
             for tag in rest.tags {
                 let spellings = self.tags.entry(fold_name(&tag.tag).into()).or_default();
-                add(spellings.entry(tag.tag.into()).or_default(), slot);
+                // Once for each place: the commonest spelling is the one that stands most often.
+                spellings.entry(tag.tag.into()).or_default().push(slot);
             }
             for alias in rest.aliases {
                 add(

@@ -43,8 +43,6 @@ pub(super) enum Told {
     Sweep,
     /// What is left out of searches may have changed.
     Ignored,
-    /// Build everything anew.
-    Rebuild,
     /// The end.
     Stop,
 }
@@ -152,7 +150,6 @@ impl Keeper<'_> {
             }
             Told::Sweep => self.next_sweep = self.next_sweep.min(Instant::now() + SETTLE),
             Told::Ignored => self.core.refresh_ignored(),
-            Told::Rebuild => self.rebuild(),
             Told::Stop => {}
         }
     }

@@ -32,7 +32,7 @@ mod tests;
 
 pub use ask::{Answer, Question};
 pub use ignore::Ignored;
-pub use report::{Report, condemn, is_conflict_copy, report};
+pub use report::{Report, condemn, is_condemned, report};
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -41,7 +41,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{IndexState, Progress};
-use notehost_sdk::is_note;
 
 use crate::vault::{Transaction, Vault};
 use core::Core;
@@ -178,25 +177,12 @@ impl Index {
         true
     }
 
-    /// Has everything read anew.
-    pub fn rebuild(&self) {
-        self.core.expect(Some(Vec::new()));
-        let _ = self.told.send(Told::Rebuild);
-    }
-
     /// Looks at every file now, instead of waiting to be told.
     fn catch_up(&self) {
         if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
             let changed = self.core.compare(&sighted);
             self.core.refresh(changed);
         }
-    }
-
-    /// All notes, for the host's own use.
-    pub fn notes(&self) -> Vec<String> {
-        let graph = self.core.graph();
-        let files = graph.files().map(|(_, file)| file.path.to_string());
-        files.filter(|path| is_note(path)).collect()
     }
 
     fn stop(&self) {

@@ -7,7 +7,7 @@ use notehost_sdk::is_note;
 use super::graph::Graph;
 use super::ignore::Ignored;
 use super::{disk, keeper};
-use crate::vault::{Vault, folder_of};
+use crate::vault::Vault;
 
 /// The state of an index on disk, and what is peculiar about the files of its vault.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     let mut report = Report {
         is_there: stored.is_some(),
         bytes: disk::size(&folder),
-        is_condemned: folder.join(keeper::REBUILD).exists(),
+        is_condemned: is_condemned(vault),
+        placeholders: vault.placeholders(),
         ..Report::default()
     };
     let mut graph = Graph::default();
@@ -67,10 +68,8 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     let ignored = Ignored::of(vault);
     let sighted = vault.sight(|| true)?.unwrap_or_default();
     let mut there: HashSet<&str> = HashSet::new();
-    let mut folders: HashSet<&str> = HashSet::from([""]);
     for file in &sighted {
         there.insert(&file.path);
-        folders.insert(folder_of(&file.path));
         let known = graph.slot(&file.path).and_then(|slot| graph.file(slot));
         report.changed += usize::from(known.is_none_or(|known| known.stamp != file.stamp));
         if !is_note(&file.path) {
@@ -87,17 +86,6 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
         .files()
         .filter(|(_, file)| !there.contains(&*file.path))
         .count();
-    for folder in folders {
-        let names = vault.closed_names(folder).into_iter();
-        let real = names.filter_map(|name| {
-            let real = name.strip_prefix('.')?.strip_suffix(".icloud")?;
-            Some(match folder {
-                "" => real.to_owned(),
-                folder => format!("{folder}/{real}"),
-            })
-        });
-        report.placeholders.extend(real);
-    }
     report.refused = ignored.refused;
     for paths in [
         &mut report.ignored,
@@ -109,6 +97,11 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     Ok(report)
 }
 
+/// Whether an index is to be built anew, and nobody has done it yet.
+pub fn is_condemned(vault: &Vault) -> bool {
+    vault.state().join("index").join(keeper::REBUILD).exists()
+}
+
 /// Leaves word that an index is to be built anew: whoever serves the vault, or will, does it.
 pub fn condemn(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
@@ -117,7 +110,7 @@ pub fn condemn(vault: &Vault) -> std::io::Result<()> {
 }
 
 /// Whether a file has the name that sync tools give to the loser of a conflict.
-pub fn is_conflict_copy(path: &str) -> bool {
+fn is_conflict_copy(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     [
         ".sync-conflict-",

@@ -22,7 +22,7 @@ pub(super) struct TagTable {
 struct Gathered {
     notes: Vec<u32>,
     own: Vec<u32>,
-    /// How many notes spell it so.
+    /// How often it is spelt so.
     spellings: BTreeMap<Box<str>, usize>,
 }
 
@@ -160,7 +160,7 @@ fn with_those_above<'t>(
         .map(|(end, written)| (&folded[..end], &spelling[..written]))
 }
 
-/// The spelling that most notes use; of several the first by its bytes.
+/// The spelling that stands most often; of several the first by its bytes.
 fn commonest(spellings: &BTreeMap<Box<str>, usize>) -> String {
     let mut best: Option<(&str, usize)> = None;
     for (spelling, count) in spellings {

@@ -169,12 +169,6 @@ fn comparable(answer: &str, is_scored: bool) -> Value {
         for item in items.iter_mut().filter_map(Value::as_object_mut) {
             item.remove("score");
             item.remove("snippets");
-            // Which spelling of a tag is the commonest: the index counts notes, the scan counts places.
-            if item.contains_key("own")
-                && let Some(Value::String(tag)) = item.get_mut("tag")
-            {
-                *tag = tag.to_lowercase();
-            }
         }
         if is_scored {
             items.sort_by_key(|item| item["path"].to_string());

@@ -62,7 +62,7 @@ pub use error::{CommitError, Conflict, VaultError};
 pub use fail::FAIL_POINTS;
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use path::{folded as fold_path, is_open as is_open_path};
-pub use sight::{Glimpse, Sighted, Stamp, etag_of, folder_of};
+pub use sight::{Glimpse, Sighted, Stamp, etag_of};
 pub use transaction::{AskAgain, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,

@@ -6,7 +6,7 @@ use std::{io, time::SystemTime};
 use super::{
     Vault,
     disk::{Digest, Folder, Node, Signature, is_absent, read_bounded},
-    path::{is_closed, is_speakable, join, split},
+    path::{is_speakable, join},
 };
 
 /// How deep folders may nest before the walk stops: a mount of something into itself has no end.
@@ -79,9 +79,7 @@ impl Vault {
     /// The stamp of a file; `None` if a component could not be shown a file there.
     pub fn stamp(&self, path: &str) -> Option<Stamp> {
         let status = self.root.status_below(path).ok()??;
-        let is_open = path
-            .split('/')
-            .all(|part| is_speakable(part) && !is_closed(part));
+        let is_open = path.split('/').all(is_speakable);
         (is_open && status.node == Node::File).then_some(status.signature)
     }
 
@@ -110,11 +108,28 @@ impl Vault {
         &self.state
     }
 
-    /// The names in a folder that are closed to components, for the doctor.
-    pub fn closed_names(&self, folder: &str) -> Vec<String> {
-        let names = self.root.descend(folder).and_then(|folder| folder.names());
-        let names = names.unwrap_or_default().into_iter().map(|(name, _)| name);
-        names.filter(|name| is_closed(name)).collect()
+    /// The files that a sync tool keeps in the cloud only, by the names that they will have: for the doctor.
+    pub fn placeholders(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut ahead: Vec<(String, Folder, usize)> = Vec::new();
+        ahead.extend(self.root.descend("").map(|root| (String::new(), root, 0)));
+        while let Some((path, folder, depth)) = ahead.pop() {
+            for (name, node) in folder.names().unwrap_or_default() {
+                let real = name
+                    .strip_prefix('.')
+                    .and_then(|name| name.strip_suffix(".icloud"));
+                if let (Node::File, Some(real)) = (node, real) {
+                    found.push(join(&path, real));
+                } else if node == Node::Folder
+                    && is_speakable(&name)
+                    && depth < DEEPEST
+                    && let Ok(below) = folder.folder(&name)
+                {
+                    ahead.push((join(&path, &name), below, depth + 1));
+                }
+            }
+        }
+        found
     }
 }
 
@@ -129,9 +144,4 @@ fn read(folder: &Folder, name: &str, most: u64) -> io::Result<Option<Glimpse>> {
         stamp: status.signature,
         at,
     }))
-}
-
-/// The folder that a path lies in.
-pub fn folder_of(path: &str) -> &str {
-    split(path).0
 }
