@@ -148,8 +148,9 @@ fn embed(workspace: &Path, names: &[String], built: &Path) {
             .join("description.json");
         writeln!(
             source,
-            "    Embedded {{ name: {name:?}, wasm: include_bytes!({:?}), description: include_str!({:?}) }},",
+            "    Embedded {{ name: {name:?}, wasm: include_bytes!({:?}), digest: {:?}, description: include_str!({:?}) }},",
             wasm.display().to_string(),
+            blake3::hash(&fs::read(&wasm).expect("it was built")).to_hex().to_string(),
             description.display().to_string(),
         )
         .expect("writing to a string");

@@ -10,6 +10,7 @@ mod collector;
 mod confirmation;
 mod desk;
 mod door;
+mod events;
 mod floods;
 mod hidden;
 mod history;

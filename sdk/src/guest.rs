@@ -16,6 +16,7 @@ wit_bindgen::generate!({
 #[global_allocator]
 static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
 
+use crate::host::{About, CallerTold, Conventions, Now};
 use crate::index::{
     Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
     Unresolved, UnresolvedIn,
@@ -26,7 +27,7 @@ use crate::{
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
-use notehost::domain::{index as asked, log, store, types};
+use notehost::domain::{host, index as asked, log, store, types};
 
 /// What `describe` answers.
 pub fn describe<D: Describes>() -> String {
@@ -91,14 +92,14 @@ fn question(asked: &impl serde::Serialize) -> Result<String> {
         .map_err(|error| Error::new(Code::InternalError, format!("no question: {error}")))
 }
 
-/// What the index answered.
+/// What the host answered.
 fn answer<T: serde::de::DeserializeOwned>(
     answered: std::result::Result<String, types::Error>,
 ) -> Result<T> {
     serde_json::from_str(&answered.map_err(from_wire)?).map_err(|error| {
         Error::new(
             Code::InternalError,
-            format!("the index answered what cannot be read: {error}"),
+            format!("the host answered what cannot be read: {error}"),
         )
     })
 }
@@ -284,14 +285,37 @@ impl RawVault for wire::Vault {
         answer(asked::names_in(self, text))
     }
 
+    fn now(&self) -> Now {
+        serde_json::from_str(&host::now()).unwrap_or_default()
+    }
+
+    fn about(&self) -> Result<About> {
+        answer(host::about(self))
+    }
+
+    fn caller(&self) -> Result<CallerTold> {
+        answer(host::caller(self))
+    }
+
+    fn conventions(&self) -> Result<Conventions> {
+        answer(host::conventions(self))
+    }
+
+    fn notify(&self, level: Level, message: &str) -> Result<()> {
+        host::notify(level_of(level), message).map_err(from_wire)
+    }
+
     fn log(&self, level: Level, message: &str) {
-        let level = match level {
-            Level::Debug => log::Level::Debug,
-            Level::Info => log::Level::Info,
-            Level::Warn => log::Level::Warn,
-            Level::Error => log::Level::Error,
-        };
-        log::write(level, message);
+        log::write(level_of(level), message);
+    }
+}
+
+fn level_of(level: Level) -> log::Level {
+    match level {
+        Level::Debug => log::Level::Debug,
+        Level::Info => log::Level::Info,
+        Level::Warn => log::Level::Warn,
+        Level::Error => log::Level::Error,
     }
 }
 

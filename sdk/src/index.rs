@@ -6,9 +6,11 @@
 //! Answers tell the vault as it was when the call began; what the call itself staged is not in them.
 
 mod answers;
+mod building;
 mod property;
 
 pub use answers::*;
+pub use building::{Building, building, unfinished};
 pub use property::{order, property, sort_value};
 
 use serde::{Deserialize, Serialize};

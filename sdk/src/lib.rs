@@ -43,23 +43,36 @@
 //! assert_eq!(error.code(), "not_found");
 //! ```
 //!
-//! What several domains need lives here behind features: `markdown` brings [`text`], lossless editing of notes.
+//! What several domains need lives here behind features: `markdown` brings [`text`], lossless editing of notes, and
+//! [`documents`], what is done to notes and files in more than one domain; `regex` brings [`matching`], patterns run over
+//! notes; `fsrs` brings [`scheduling`], which tells when to ask a flashcard again.
 
 // The attributes name this crate as `::notehost_sdk`; this makes that true inside it as well.
 #[allow(unused_extern_crates)]
 extern crate self as notehost_sdk;
 
 mod action;
+pub mod dates;
+#[cfg(feature = "markdown")]
+pub mod documents;
 mod error;
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 pub mod guest;
+pub mod host;
 pub mod index;
+#[cfg(feature = "regex")]
+pub mod matching;
 mod memory;
 mod naming;
 mod notes;
+pub mod pages;
 mod readable;
+#[cfg(feature = "fsrs")]
+pub mod scheduling;
 mod schema;
+#[cfg(not(target_family = "wasm"))]
+pub mod testing;
 #[cfg(feature = "markdown")]
 pub mod text;
 mod vault;

@@ -1,6 +1,7 @@
 //! The vault as a domain sees it. [`RawVault`] is the contract's handle, function by function; [`Vault`] is the same
 //! with what most actions want added in `notes`. Behind it stands the host, or [`MemoryVault`] in tests.
 
+use crate::host::{About, CallerTold, Conventions, Now};
 use crate::index::{
     Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
     UnresolvedIn,
@@ -252,6 +253,17 @@ pub trait RawVault {
     fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>>;
     /// The names and aliases of notes that stand in a text.
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>>;
+
+    /// The moment, and what the owner's clock shows.
+    fn now(&self) -> Now;
+    /// The host, and what it serves.
+    fn about(&self) -> Result<About>;
+    /// Who calls.
+    fn caller(&self) -> Result<CallerTold>;
+    /// How the owner keeps the notes.
+    fn conventions(&self) -> Result<Conventions>;
+    /// Show a message to the people who watch the host; in a dry run nobody sees it.
+    fn notify(&self, level: Level, message: &str) -> Result<()>;
 
     /// A line for the host's log. Never the content of notes.
     fn log(&self, level: Level, message: &str);

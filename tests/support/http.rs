@@ -269,6 +269,28 @@ impl Connection {
         response
     }
 
+    /// Wait for the head of an answer whose body never ends.
+    pub(crate) fn receive_head(&mut self) -> u16 {
+        let status = self.line();
+        while !self.line().is_empty() {}
+        let code = status.split(' ').nth(1).and_then(|code| code.parse().ok());
+        code.expect("a status line")
+    }
+
+    /// Wait for the next event of such a body.
+    pub(crate) fn event(&mut self) -> Value {
+        loop {
+            let length = usize::from_str_radix(&self.line(), 16).expect("a chunk's length");
+            assert!(length > 0, "the events end");
+            let chunk = String::from_utf8(self.bytes(length)).expect("text");
+            self.line();
+            let data = chunk.lines().find_map(|line| line.strip_prefix("data: "));
+            if let Some(data) = data {
+                return serde_json::from_str(data).expect("JSON");
+            }
+        }
+    }
+
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.stream

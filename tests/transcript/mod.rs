@@ -18,6 +18,9 @@
 //! > document.remove {"paths": ["Plan"]}
 //! ! permission_denied: may not remove at `Work/Plan.md`
 //!
+//! # From here on the clock of the components stands at this moment.
+//! ~ 2026-01-31T09:00:00+01:00
+//!
 //! # The bytes on disk; a path that ends with `/` lists a folder.
 //! = Work/Plan.md
 //! | # Plan\r

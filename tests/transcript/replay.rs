@@ -92,6 +92,15 @@ impl Stage {
                 self.caller = Caller::command_line(Some(&name));
                 String::new()
             }
+            Act::Clock(moment) => {
+                let now = notehost_sdk::host::Now {
+                    milliseconds: u64::try_from(moment.timestamp_millis()).expect("after 1970"),
+                    offset_minutes: moment.offset().local_minus_utc() / 60,
+                    zone: None,
+                };
+                self.host().await.stop_clock(now);
+                String::new()
+            }
             Act::Show(path) => self.show(&path),
             Act::Call {
                 domain,
@@ -101,18 +110,20 @@ impl Stage {
         }
     }
 
+    async fn host(&mut self) -> Arc<Host> {
+        if let Some(host) = &self.host {
+            return host.clone();
+        }
+        let host = self.place.host(self.settings.clone()).await;
+        self.host.insert(host).clone()
+    }
+
     async fn call(&mut self, domain: String, action: String, arguments: &str) -> String {
         let arguments: Map<String, Value> = serde_json::from_str(&self.stable.with_ids(arguments))
             .unwrap_or_else(|error| {
                 panic!("the arguments of {domain}.{action}: {error}: {arguments}")
             });
-        let host = match &self.host {
-            Some(host) => host.clone(),
-            None => self
-                .host
-                .insert(self.place.host(self.settings.clone()).await)
-                .clone(),
-        };
+        let host = self.host().await;
         let request = Request {
             domain: domain.clone(),
             action: action.clone(),

@@ -69,6 +69,8 @@ pub(crate) enum Act {
         action: String,
         arguments: String,
     },
+    /// The clock of the components stands at a moment.
+    Clock(chrono::DateTime<chrono::FixedOffset>),
     /// What is on disk.
     Show(String),
 }
@@ -97,6 +99,10 @@ impl Script {
                 }
                 Some(("# ", _)) => Act::Nothing,
                 Some(("@ ", name)) => Act::Caller(name.to_owned()),
+                Some(("~ ", moment)) => Act::Clock(
+                    chrono::DateTime::parse_from_rfc3339(moment)
+                        .unwrap_or_else(|error| panic!("{error}: {moment}")),
+                ),
                 Some(("= ", path)) => {
                     Act::Show(String::from_utf8(unescaped(path).0).expect("a path"))
                 }

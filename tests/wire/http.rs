@@ -25,7 +25,7 @@ fn both_eras_are_served_side_by_side() {
     ];
     for mut client in clients {
         let listed = client.ask("tools/list", json!({}));
-        assert_eq!(listed["result"]["tools"][0]["name"], "document", "{listed}");
+        assert_eq!(listed["result"]["tools"][0]["name"], "block", "{listed}");
         for path in ["Work/Plan", "Work/Plan.md"] {
             let read = client.call("document.read", json!({"path": path}));
             assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");

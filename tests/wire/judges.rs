@@ -88,7 +88,7 @@ fn the_inspector_lists_and_calls() {
         let listed = inspect(target, &["--method", "tools/list", "--strict"]);
         assert_eq!(listed.code, Some(0), "{listed:#?}");
         let tools = listed.json()["tools"].take();
-        assert_eq!(tools[0]["name"], "document", "{tools}");
+        assert_eq!(tools[0]["name"], "block", "{tools}");
         let call = [
             "--method",
             "tools/call",

@@ -54,7 +54,20 @@ fn the_stateless_era_begins_without_a_handshake() {
     assert_eq!(listed["resultType"], "complete");
     assert_eq!(
         names(listed),
-        ["document", "link", "notebook", "search", "system", "tag"]
+        [
+            "block",
+            "database",
+            "document",
+            "file",
+            "flashcard",
+            "fs",
+            "link",
+            "mascot",
+            "notebook",
+            "search",
+            "system",
+            "tag"
+        ]
     );
     let answered = &ended.answer(3)["result"];
     assert_eq!(answered["resultType"], "complete");
@@ -74,7 +87,7 @@ fn tools_are_listed_plainly_and_always_alike() {
     for (surface, most_bytes) in [
         ("domain", 24 << 10),
         ("split", 32 << 10),
-        ("flat", 256 << 10),
+        ("flat", 384 << 10),
         ("finder", 2 << 10),
     ] {
         let list = || {

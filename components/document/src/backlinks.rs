@@ -1,31 +1,9 @@
 //! The links that a change of one note asks of others: struck or unwrapped when it is removed, led elsewhere when its
 //! content goes elsewhere. Notes that only get another path are `notehost_sdk::text::moving`'s affair.
 
-use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
 use notehost_sdk::text::moving::LinkLeft;
-
-/// What a reply's text says about links.
-pub(crate) fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
-    let mut text = match rewritten {
-        0 => String::new(),
-        1 => "1 link was rewritten\n".to_owned(),
-        several => format!("{several} links were rewritten\n"),
-    };
-    for LinkLeft {
-        path,
-        line,
-        link,
-        reason,
-    } in left
-    {
-        text.push_str(&format!(
-            "left as it is: {link} in `{path}`, line {line}: {reason}\n"
-        ));
-    }
-    text
-}
 
 /// The notes that link to some others.
 pub(crate) struct Backlinks<'v> {
@@ -40,12 +18,6 @@ pub(crate) struct Backlinks<'v> {
 
 impl<'v> Backlinks<'v> {
     pub(crate) fn to(vault: &'v Vault, targets: &[String]) -> Result<Backlinks<'v>> {
-        let files: Vec<String> = vault
-            .list_all("", true)?
-            .into_iter()
-            .filter(|entry| entry.kind == Kind::File)
-            .map(|entry| entry.path)
-            .collect();
         let wanted = Wanted::new(targets.iter().map(String::as_str));
         let mut notes = Vec::new();
         for path in vault.linking(targets)? {
@@ -62,7 +34,7 @@ impl<'v> Backlinks<'v> {
         Ok(Backlinks {
             vault,
             targets: targets.to_vec(),
-            names: Names::new(files),
+            names: Names::new(vault.files()?),
             notes,
         })
     }

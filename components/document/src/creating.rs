@@ -5,10 +5,9 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{Kind, stem_of, text};
 
 use crate::changes::Lines;
-use crate::dates::Moment;
 use crate::naming::new_note;
 use crate::reading::heading_line;
-use crate::templates;
+use notehost_sdk::text::templates::{self, Variables};
 
 /// Create a note, with the folders above it.
 #[args]
@@ -19,7 +18,7 @@ pub struct Create {
     pub content: Option<String>,
     /// Its properties (YAML frontmatter), as an object.
     pub properties: Option<Map<String, Value>>,
-    /// A note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (UTC; `{{date:YYYY-MM}}`).
+    /// A note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (`{{date:YYYY-MM}}`).
     pub template: Option<String>,
     /// If it is there already (default `fail`):
     pub if_exists: Option<IfExists>,
@@ -77,7 +76,8 @@ impl Action for Create {
             (Some(content), None) => content,
             (None, Some(template)) => {
                 let template = vault.read_note(&template)?;
-                templates::fill(&template.text, stem_of(&path), &Moment::now())
+                let variables = Variables::new(vault)?.titled(stem_of(&path));
+                templates::fill(&template.text, &variables).text
             }
             (None, None) => String::new(),
         };

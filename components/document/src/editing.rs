@@ -3,7 +3,7 @@
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, Edit, Newline, Place};
 
-use crate::changes::{Edited, edit, some_text, written};
+use crate::changes::{Edited, edit, replaced, some_text, written};
 
 /// Replace a note's whole text; its properties (frontmatter) stay.
 #[args]
@@ -156,17 +156,7 @@ impl Action for EditNote {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Edited> {
-        if self.edits.is_empty() {
-            return Err(Error::validation(
-                "`edits` is empty: give at least one `{old, new}`",
-            ));
-        }
-        let note = vault.read_note(&self.path)?;
-        let edited = text::apply_edits(&note.text, &self.edits)?;
-        Ok(Edited {
-            replacements: Some(edited.replacements),
-            ..written(vault, &note, &edited.text)?
-        })
+        replaced(vault, &vault.read_note(&self.path)?, &self.edits)
     }
 
     fn text(output: &Edited) -> String {

@@ -8,9 +8,10 @@ use notehost_sdk::text::moving::LinkLeft;
 use notehost_sdk::text::{self, Newline, Outline, section::Extent};
 use notehost_sdk::{parent_of, stem_of};
 
-use crate::backlinks::{Backlinks, percent_encoded, sentence};
+use crate::backlinks::{Backlinks, percent_encoded};
 use crate::finding::line_of_fragment;
 use crate::naming::{destination, spelt, within};
+use notehost_sdk::documents::moving::sentence;
 
 /// Extract a section into a new note: it begins with the heading, and a link is left in its place. Links to the section
 /// follow.

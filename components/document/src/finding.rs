@@ -7,7 +7,7 @@ use notehost_sdk::text::links::{self, Fragment};
 use notehost_sdk::text::{self, Outline, TextError, section};
 use notehost_sdk::{Kind, fold_name, is_note, stem_of, words};
 
-use crate::pages::{Span, more};
+use notehost_sdk::pages::{Span, more};
 
 /// How many notes the index is asked for at once.
 const NOTES_AT_ONCE: u32 = 500;
@@ -371,8 +371,23 @@ pub(crate) fn spelling(outline: &Outline, index: usize) -> String {
     if !has_twin || section::find(outline, &path) == Ok(index) {
         return path;
     }
+    let numbered = |number: usize| format!("{path} [{number}]");
+    // The twins are numbered in the order of the note, so the number is searched by halves: a note may have
+    // thousands of them, and each look goes through all headings.
+    let (mut number, mut most) = (1, index + 1);
+    while number < most {
+        let middle = number.midpoint(most);
+        match section::find(outline, &numbered(middle)) {
+            Ok(found) if found < index => number = middle + 1,
+            _ => most = middle,
+        }
+    }
+    if section::find(outline, &numbered(number)) == Ok(index) {
+        return numbered(number);
+    }
+    // A heading that is itself called `A [2]` breaks the order.
     (1..=outline.headings.len())
-        .map(|number| format!("{path} [{number}]"))
+        .map(numbered)
         .take_while(|numbered| {
             !matches!(
                 section::find(outline, numbered),
@@ -380,5 +395,5 @@ pub(crate) fn spelling(outline: &Outline, index: usize) -> String {
             )
         })
         .find(|numbered| section::find(outline, numbered) == Ok(index))
-        .unwrap_or(path)
+        .unwrap_or(path.clone())
 }

@@ -6,8 +6,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::{Change, is_note};
 use similar::TextDiff;
 
-use crate::dates::Moment;
-use crate::pages::{Span, more};
+use notehost_sdk::dates::Moment;
+use notehost_sdk::pages::{Span, more};
 
 /// How many changes are looked at together when one is searched for.
 const BATCH: u32 = 100;

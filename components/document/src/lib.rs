@@ -4,9 +4,7 @@
 //! domains use it too. Searching, links as such, blocks and files that are no notes are other domains.
 
 pub mod backlinks;
-pub mod changes;
 pub mod creating;
-mod dates;
 pub mod editing;
 pub mod extracting;
 pub mod finding;
@@ -14,18 +12,15 @@ pub mod history;
 pub mod listing;
 pub mod merging;
 pub mod moving;
-mod naming;
-mod pages;
 pub mod properties;
 pub mod reading;
 pub mod removing;
 pub mod sections;
-mod templates;
-pub mod tree;
 
 #[cfg(test)]
 mod tests;
 
+use notehost_sdk::documents::{changes, naming};
 use notehost_sdk::domain;
 
 domain! {
@@ -56,7 +51,7 @@ domain! {
         "restore" => removing::Restore,
         "trash" => removing::Trash,
         "list" => listing::List,
-        "tree" => tree::Tree,
+        "tree" => listing::Tree,
         "history" => history::History,
         "diff" => history::Diff,
         "undo" => history::Undo,

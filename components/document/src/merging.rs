@@ -6,8 +6,9 @@ use notehost_sdk::text::moving::LinkLeft;
 use notehost_sdk::text::{self, Newline, Outline, Splice, section, splice};
 use notehost_sdk::{fold_name, stem_of};
 
-use crate::backlinks::{Backlinks, Merged, sentence};
+use crate::backlinks::{Backlinks, Merged};
 use crate::finding::spelling;
+use notehost_sdk::documents::moving::sentence;
 
 /// The deepest heading that Markdown has.
 const DEEPEST: u8 = 6;

@@ -4,10 +4,11 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::Detachment;
 use notehost_sdk::text::moving::LinkLeft;
 
-use crate::backlinks::{Backlinks, sentence};
-use crate::dates::Moment;
+use crate::backlinks::Backlinks;
 use crate::naming::{destination, new_note};
-use crate::pages::{Span, more};
+use notehost_sdk::dates::Moment;
+use notehost_sdk::documents::moving::sentence;
+use notehost_sdk::pages::{Span, more};
 
 /// Remove notes: they go to the trash, and `restore` brings them back.
 #[args]

@@ -1,39 +1,8 @@
 //! What several actions ask of the index, and how they name what they found.
 
-use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, LinkKind, Progress, Query};
+use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, LinkKind, Query, building};
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
-
-/// How far the index is; only told while it is being built, when a reply has only what is known so far.
-#[reply]
-pub struct Building {
-    /// `building`.
-    pub state: String,
-    /// How many notes are known.
-    pub done: u64,
-    /// How many there are.
-    pub total: u64,
-}
-
-/// How far the index is, if it is being built.
-pub(crate) fn building(vault: &Vault) -> Option<Building> {
-    let state = vault.index_state();
-    (state.state == Progress::Building).then(|| Building {
-        state: "building".to_owned(),
-        done: state.done,
-        total: state.total,
-    })
-}
-
-/// The line that tells a reader of a text that a list may lack something.
-pub(crate) fn unfinished(building: Option<&Building>) -> String {
-    building.map_or_else(String::new, |building| {
-        format!(
-            "\nthe index is being built, {} of {} notes are known: ask again for the rest",
-            building.done, building.total
-        )
-    })
-}
 
 /// How a link is written.
 #[reply]
@@ -139,13 +108,5 @@ pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
             ))
         }),
         Err(error) => Err(error),
-    }
-}
-
-/// `1 link`, `2 links`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }

@@ -3,9 +3,10 @@
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
 
-use crate::asking::{Building, building, counted, unfinished};
 use crate::network::{Direction, Network};
 use crate::walking::{depth_of, number_in};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
 
 /// How many notes are drawn unless the caller says.
 const USUAL: usize = 60;

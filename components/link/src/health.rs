@@ -3,11 +3,13 @@
 use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedIn};
 use notehost_sdk::prelude::*;
 
-use crate::asking::{Building, Place, building, counted, unfinished};
+use crate::asking::Place;
 use crate::drawing::rounded;
 use crate::network::Network;
 use crate::orphans;
 use crate::outgoing::State;
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
 
 /// How many of each kind are told unless the caller says.
 const USUAL: usize = 10;

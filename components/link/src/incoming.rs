@@ -4,9 +4,11 @@ use notehost_sdk::index::{BacklinksOf, Condition, Field, Query, Sort, SortBy, Wo
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, stem_of};
 
-use crate::asking::{Building, Kind, building, counted, indexed, unfinished};
+use crate::asking::{Kind, indexed};
 use crate::mentions::{Name, Prose};
-use crate::pages::{cursor_at, limit_of, more, parse, unknown};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, cursor_at, more, parse_cursor, unknown_cursor};
 
 /// How many notes are read for mentions in one call; after them a page ends, full or not.
 const MOST_READ: usize = 200;
@@ -78,7 +80,7 @@ impl Action for Backlinks {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Incoming> {
-        let limit = limit_of(self.limit)?;
+        let limit = Span::new(self.limit, None)?.limit;
         let mentions = self.mentions.unwrap_or(Mentions::None);
         let from = Progress::parse(self.cursor.as_deref(), mentions)?;
         let path = vault.find_file(&self.path)?;
@@ -275,11 +277,11 @@ impl Progress {
                 Mentions::None | Mentions::Also => Progress::Links(0),
             });
         };
-        let links = parse(cursor).filter(|_| mentions != Mentions::Only);
+        let links = parse_cursor(cursor).filter(|_| mentions != Mentions::Only);
         let mentioned = Mentioned::parse(cursor).filter(|_| mentions != Mentions::None);
         links
             .map(Progress::Links)
             .or(mentioned.map(Progress::Mentions))
-            .ok_or_else(|| unknown(cursor))
+            .ok_or_else(|| unknown_cursor(cursor))
     }
 }

@@ -12,7 +12,6 @@ mod mentions;
 mod network;
 pub mod orphans;
 pub mod outgoing;
-mod pages;
 pub mod rewriting;
 pub mod suggesting;
 pub mod unresolved;

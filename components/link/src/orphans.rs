@@ -3,8 +3,10 @@
 use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy};
 use notehost_sdk::prelude::*;
 
-use crate::asking::{Building, building, counted, folder, unfinished};
-use crate::pages::{Span, more};
+use crate::asking::folder;
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// List orphans: notes that no other note links to and that link to none.
 #[args]

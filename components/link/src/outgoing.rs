@@ -3,8 +3,9 @@
 use notehost_sdk::index::LinkAt;
 use notehost_sdk::prelude::*;
 
-use crate::asking::{Kind, counted, links_of};
-use crate::pages::{Span, more};
+use crate::asking::{Kind, links_of};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// List the links of a note in order: where each leads, and whether it is broken, ambiguous, an embed or external.
 #[args]

@@ -7,7 +7,7 @@ use notehost_sdk::text::moving::LinkLeft;
 use notehost_sdk::text::{self, facts::facts, section};
 use notehost_sdk::{Kind, fold_name, is_note};
 
-use crate::asking::counted;
+use notehost_sdk::pages::counted;
 
 /// Rewrite links: all that lead to one note or file, or name one that is not there, lead to another. Their form, text
 /// and `#fragment` stay. Both files stay as they are; links of a note to itself are left alone.

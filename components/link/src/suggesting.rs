@@ -7,9 +7,11 @@ use notehost_sdk::is_note;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::body;
 
-use crate::asking::{Building, building, counted, indexed, shortest_name, unfinished};
+use crate::asking::{indexed, shortest_name};
 use crate::mentions::{Mention, Prose};
-use crate::pages::{Span, more};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// How many similar notes are looked at.
 const SIMILAR: u32 = 40;

@@ -4,8 +4,10 @@ use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedIn};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Kind, fold_name, stem_of};
 
-use crate::asking::{Building, Place, building, counted, folder, unfinished};
-use crate::pages::{Span, more};
+use crate::asking::{Place, folder};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// How many places of each missing target are told.
 const PLACES: u32 = 5;

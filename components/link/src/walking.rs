@@ -2,9 +2,11 @@
 
 use notehost_sdk::prelude::*;
 
-use crate::asking::{Building, building, counted, indexed, links_of, unfinished};
+use crate::asking::{indexed, links_of};
 use crate::network::{Direction, Network};
-use crate::pages::{Span, more};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// Further away everything is near everything.
 const DEEPEST: usize = 10;

@@ -3,9 +3,10 @@
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, fold_name, is_note};
 
-use crate::dates;
-use crate::pages::{Span, more};
-use crate::places::{self, Place};
+use crate::MOST;
+use notehost_sdk::dates;
+use notehost_sdk::matching::{self, Place};
+use notehost_sdk::pages::{Span, more};
 
 /// Find files that are no notes (pictures, PDFs, canvases) by name.
 #[args]
@@ -15,7 +16,7 @@ pub struct Assets {
     /// Folder or glob.
     pub path: Option<String>,
     /// How many, 1–200 (default 50).
-    pub limit: Option<u32>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
 }
@@ -47,7 +48,7 @@ impl Action for Assets {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Files> {
-        let span = Span::new(self.limit, 50, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 50, MOST, self.cursor.as_deref())?;
         let place = Place::find(vault, self.path.as_deref())?;
         let folder = match &place {
             Place::Note(note) => {
@@ -69,14 +70,14 @@ impl Action for Assets {
         // They are in order of path, and sorting keeps the order of equals.
         files.sort_by_key(|(rank, _)| *rank);
         let total = files.len() as u64;
-        let items = span.of(files).into_iter().map(|(_, entry)| FileFound {
+        let items = span.of(files).0.into_iter().map(|(_, entry)| FileFound {
             path: entry.path,
             size: entry.size,
             modified: dates::iso(entry.modified),
         });
         Ok(Files {
             items: items.collect(),
-            next_cursor: span.next(total),
+            next_cursor: span.next(span.limit, total),
             total,
         })
     }
@@ -95,19 +96,19 @@ impl Action for Assets {
 
 /// What the path of a file must be like.
 enum Wanted {
-    Glob(regex::Regex),
+    Glob(matching::Glob),
     /// Folded parts, all of them.
     Parts(Vec<String>),
 }
 
 impl Wanted {
     fn parse(query: &str) -> Result<Wanted> {
-        if places::is_glob(query) {
+        if matching::is_glob(query) {
             let glob = match query.contains('/') {
                 true => query.to_owned(),
                 false => format!("**/{query}"),
             };
-            return Ok(Wanted::Glob(places::glob(&glob)?));
+            return Ok(Wanted::Glob(matching::glob(&glob)?));
         }
         let parts = query.split_whitespace().map(fold_name);
         Ok(Wanted::Parts(parts.collect()))

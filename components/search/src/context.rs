@@ -7,11 +7,11 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::approx_tokens;
 use notehost_sdk::{is_note, words};
 
-use crate::matching::{Skipped, read};
-use crate::pages::{Unfinished, still_building, unfinished};
 use crate::passages::{Lines, Passage};
 use crate::text::rounded;
-use crate::{dates, narrowing, query};
+use crate::{narrowing, query};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::matching::{Skipped, read};
 
 /// How many notes are looked into.
 const NOTES: u32 = 20;
@@ -56,7 +56,7 @@ pub struct Collected {
     /// Notes that are not among the passages, and why.
     pub left_out: Option<Vec<Skipped>>,
     /// Only while the index is being built: notes may be missing.
-    pub index: Option<Unfinished>,
+    pub index: Option<Building>,
 }
 
 /// A passage.
@@ -108,7 +108,7 @@ impl Action for Context {
             total: found.total,
             loosened: loosened.then_some(true),
             left_out: (!left_out.is_empty()).then_some(left_out),
-            index: unfinished(vault),
+            index: building(vault),
         })
     }
 
@@ -141,7 +141,7 @@ impl Action for Context {
         for note in left_out {
             text.push_str(&format!("\n{} ({})", note.path, note.reason));
         }
-        text + &still_building(output.index.as_ref())
+        text + &unfinished(output.index.as_ref())
     }
 }
 
@@ -162,7 +162,7 @@ impl Context {
                 ..Query::default()
             })
         };
-        let found = ask(query::parse(&self.query, dates::now())?)?;
+        let found = ask(query::parse(&self.query, &vault.now())?)?;
         // One that is found only within other words is no better than some of the words.
         let is_poor = found.total == 0 || !found.widened.is_empty();
         let Some(plain) =

@@ -3,14 +3,15 @@
 //! Keys of one object must all hold. `and`, `or` and `not` hold filters; some keys are about the file, every other one is
 //! a property. A value is what it must be (a list: one of these; `null`: it is not there), or an object of operators.
 
+use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, PropertyTest, Span};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{self, Map, Value};
 use notehost_sdk::stem_of;
 
-use crate::dates::{self, Stretch};
-use crate::places::{self, Place};
 use crate::query;
+use notehost_sdk::dates::{self, Stretch};
+use notehost_sdk::matching::{self, Place};
 
 /// How deep filters may be nested.
 const DEEPEST: usize = 24;
@@ -35,13 +36,17 @@ const HAS: [(&str, Has); 11] = [
 ];
 
 /// The condition that a filter stands for.
-pub(crate) fn condition(vault: &Vault, filter: &Map<String, Value>, now: u64) -> Result<Condition> {
+pub(crate) fn condition(
+    vault: &Vault,
+    filter: &Map<String, Value>,
+    now: &Now,
+) -> Result<Condition> {
     Reader { vault, now }.object(filter, 0)
 }
 
 struct Reader<'v> {
     vault: &'v Vault,
-    now: u64,
+    now: &'v Now,
 }
 
 impl Reader<'_> {
@@ -77,19 +82,19 @@ impl Reader<'_> {
                 }
             }),
             "path" | "file.path" => several(key, value, &|path| {
-                if places::is_glob(path) {
-                    places::glob(path)?;
+                if matching::is_glob(path) {
+                    matching::glob(path)?;
                     return Ok(Condition::Path(path.to_owned()));
                 }
                 self.place(path)
             }),
             "folder" | "file.folder" => several(key, value, &|path| self.place(path)),
             "file.name" => several(key, value, &|name| {
-                let name = match places::is_glob(name) {
+                let name = match matching::is_glob(name) {
                     true => name.to_owned(),
-                    false => places::escape(stem_of(name)),
+                    false => matching::escape(stem_of(name)),
                 };
-                places::glob(&name)?;
+                matching::glob(&name)?;
                 Ok(Condition::Path(format!("**/{name}.md")))
             }),
             "links_to" | "file.links" => {
@@ -241,7 +246,7 @@ fn several(key: &str, value: &Value, one: &dyn Fn(&str) -> Result<Condition>) ->
 }
 
 /// What a property must be.
-pub(crate) fn property(key: &str, value: &Value, now: u64) -> Result<Condition> {
+pub(crate) fn property(key: &str, value: &Value, now: &Now) -> Result<Condition> {
     if key.trim().is_empty() {
         return Err(Error::validation("a property in the filter has no name"));
     }
@@ -261,7 +266,7 @@ pub(crate) fn property(key: &str, value: &Value, now: u64) -> Result<Condition> 
     }
 }
 
-fn operation(key: &str, operator: &str, value: &Value, now: u64) -> Result<Condition> {
+fn operation(key: &str, operator: &str, value: &Value, now: &Now) -> Result<Condition> {
     let mut test = PropertyTest {
         key: key.to_owned(),
         ..PropertyTest::default()
@@ -301,7 +306,7 @@ fn operation(key: &str, operator: &str, value: &Value, now: u64) -> Result<Condi
     Ok(Condition::Property(test.into()))
 }
 
-fn property_is(key: &str, value: &Value, now: u64) -> Result<Condition> {
+fn property_is(key: &str, value: &Value, now: &Now) -> Result<Condition> {
     match value {
         Value::Object(_) => Err(wrong(
             key,
@@ -312,7 +317,7 @@ fn property_is(key: &str, value: &Value, now: u64) -> Result<Condition> {
     }
 }
 
-fn one_of(key: &str, values: &[Value], now: u64) -> Result<Condition> {
+fn one_of(key: &str, values: &[Value], now: &Now) -> Result<Condition> {
     let choices = values.iter().map(|value| match value {
         Value::Array(_) | Value::Object(_) => {
             Err(wrong(key, value, "texts and numbers in the list"))
@@ -332,7 +337,7 @@ pub(crate) fn exists(key: &str, exists: bool) -> Condition {
 }
 
 /// That a property is this. `today` may be that word, or the date.
-pub(crate) fn equal(key: &str, value: &Value, now: u64) -> Condition {
+pub(crate) fn equal(key: &str, value: &Value, now: &Now) -> Condition {
     let is = |value: &Value| {
         Condition::Property(Box::new(PropertyTest {
             key: key.to_owned(),
@@ -357,7 +362,7 @@ pub(crate) fn beginning(key: &str, text: &str) -> Condition {
 }
 
 /// A value to compare with: a day that is told from today becomes its date.
-pub(crate) fn compared(value: &Value, now: u64) -> Value {
+pub(crate) fn compared(value: &Value, now: &Now) -> Value {
     let date = value
         .as_str()
         .and_then(|text| dates::relative_date(text, now));

@@ -1,21 +1,16 @@
 //! The search domain: notes found by what is in them, and passages made of what was found.
 //!
 //! One file per action. What a query of words means is in `query/`, what a JSON filter means in `filter`; both become
-//! conditions for the host's index, which does the finding. `matching` is for what no index can answer: patterns are run
-//! over the notes themselves, and the index only tells which notes need not be looked at.
+//! conditions for the host's index, which does the finding. What no index can answer, patterns, is run over the notes
+//! themselves by `notehost_sdk::matching`.
 
 pub mod assets;
 pub mod context;
-mod dates;
 pub mod filter;
-mod literals;
-pub mod matching;
 pub mod narrowing;
 mod order;
-mod pages;
 mod passages;
 pub mod pattern;
-mod places;
 pub mod query;
 pub mod recent;
 pub mod replace;
@@ -27,6 +22,9 @@ pub mod text;
 mod tests;
 
 use notehost_sdk::domain;
+
+/// How many items a page may have.
+const MOST: usize = 200;
 
 domain! {
     /// Search notes: by words, pattern, properties, likeness, time; pack passages into a token budget; replace everywhere.

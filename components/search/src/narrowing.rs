@@ -1,11 +1,12 @@
 //! The arguments that narrow a search, beside its query.
 
+use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 
 use crate::filter;
-use crate::places::Place;
+use notehost_sdk::matching::Place;
 
 /// What a note must have in it.
 #[args]
@@ -76,7 +77,7 @@ pub(crate) fn tagged(tags: Option<&[String]>) -> Result<Vec<Condition>> {
 /// The properties that a note must have.
 pub(crate) fn with_properties(
     properties: Option<&Map<String, Value>>,
-    now: u64,
+    now: &Now,
 ) -> Result<Vec<Condition>> {
     let properties = properties.into_iter().flatten();
     properties

@@ -1,10 +1,13 @@
 //! Notes by when they were changed.
 
+use notehost_sdk::dates;
 use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, Span as Between};
 use notehost_sdk::prelude::*;
 
-use crate::pages::{Span, Unfinished, more, still_building, unfinished};
-use crate::{dates, narrowing};
+use crate::MOST;
+use crate::narrowing;
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::{Span, more};
 
 /// List the notes that were changed last, the latest first.
 #[args]
@@ -14,7 +17,7 @@ pub struct Recent {
     /// Only since then: `2024-05-31`, `today`, `-7d`, `-12h`.
     pub since: Option<String>,
     /// How many, 1–200 (default 20).
-    pub limit: Option<u32>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
 }
@@ -29,7 +32,7 @@ pub struct Changed {
     /// How many there are on all pages.
     pub total: u64,
     /// Only while the index is being built: notes may be missing.
-    pub index: Option<Unfinished>,
+    pub index: Option<Building>,
 }
 
 /// A note that was changed.
@@ -48,11 +51,11 @@ impl Action for Recent {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Changed> {
-        let span = Span::new(self.limit, 20, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 20, MOST, self.cursor.as_deref())?;
         let mut conditions = Vec::new();
         conditions.extend(narrowing::within(vault, self.path.as_deref())?);
         if let Some(since) = &self.since {
-            let time = dates::stretch(since, dates::now()).ok_or_else(|| {
+            let time = dates::stretch(since, &vault.now()).ok_or_else(|| {
                 Error::validation(format!(
                     "`since` is `{since}`, and should be {}",
                     dates::FORMS
@@ -69,13 +72,13 @@ impl Action for Recent {
                 by: SortBy::Modified,
                 descending: true,
             }],
-            offset: span.offset,
-            limit: span.limit,
+            offset: span.offset(),
+            limit: span.count(),
             fields: vec![Field::Modified, Field::Size],
             snippets: 0,
         })?;
         Ok(Changed {
-            next_cursor: span.next(found.total),
+            next_cursor: span.next(span.limit, found.total),
             total: found.total,
             items: found
                 .items
@@ -86,7 +89,7 @@ impl Action for Recent {
                     size: note.size.unwrap_or_default(),
                 })
                 .collect(),
-            index: unfinished(vault),
+            index: building(vault),
         })
     }
 
@@ -98,6 +101,6 @@ impl Action for Recent {
         for note in &output.items {
             text.push_str(&format!("\n{}  {}", note.modified, note.path));
         }
-        text + &still_building(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
     }
 }

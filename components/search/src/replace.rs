@@ -5,8 +5,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::{Newline, frontmatter, line_of};
 use regex::NoExpand;
 
-use crate::matching::{Pattern, Skipped, Written, read};
-use crate::places::Place;
+use notehost_sdk::matching::Place;
+use notehost_sdk::matching::{Pattern, Skipped, Written, read};
 
 /// How many notes one call may change.
 pub(crate) const MOST_NOTES: usize = 500;

@@ -4,9 +4,10 @@ use notehost_sdk::index::{Condition, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{stem_of, text, words};
 
+use crate::MOST;
 use crate::narrowing;
-use crate::pages::Span;
 use crate::text::{Hits, hits, readable_hits};
+use notehost_sdk::pages::Span;
 
 /// How much of a text is looked at: what sets it apart is said by then.
 const LOOKED_AT: usize = 64 * 1024;
@@ -19,7 +20,7 @@ pub struct Similar {
     /// The text.
     pub text: Option<String>,
     /// How many, 1–200 (default 10).
-    pub limit: Option<u32>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
 }
@@ -29,7 +30,7 @@ impl Action for Similar {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Hits> {
-        let span = Span::new(self.limit, 10, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 10, MOST, self.cursor.as_deref())?;
         let mut conditions = Vec::new();
         let text = match (self.path, self.text) {
             (Some(path), None) => {
@@ -53,8 +54,8 @@ impl Action for Similar {
         conditions.push(Condition::Like(text.to_owned()));
         let found = vault.find(&Query {
             condition: Some(narrowing::all(conditions)),
-            offset: span.offset,
-            limit: span.limit,
+            offset: span.offset(),
+            limit: span.count(),
             snippets: 1,
             ..Query::default()
         })?;

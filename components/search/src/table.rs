@@ -1,12 +1,15 @@
 //! Notes as rows of a table: by their properties, tags, paths, times and links.
 
+use notehost_sdk::dates;
 use notehost_sdk::index::{Field, FoundNote, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{fold_name, parent_of, stem_of};
 
-use crate::pages::{Span, Unfinished, more, still_building, unfinished};
-use crate::{dates, filter, order};
+use crate::MOST;
+use crate::{filter, order};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::{Span, more};
 
 /// How many columns make sense.
 const MOST_COLUMNS: usize = 50;
@@ -30,7 +33,7 @@ pub struct QueryNotes {
     /// `file.headings`, `file.tasks`, `file.links`, `file.backlinks` (a number). Left out: all properties.
     pub columns: Option<Vec<String>>,
     /// How many, 1–200 (default 50).
-    pub limit: Option<u32>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
 }
@@ -45,7 +48,7 @@ pub struct Rows {
     /// How many there are on all pages.
     pub total: u64,
     /// Only while the index is being built: notes may be missing.
-    pub index: Option<Unfinished>,
+    pub index: Option<Building>,
 }
 
 /// A note as a row.
@@ -62,7 +65,7 @@ impl Action for QueryNotes {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Rows> {
-        let span = Span::new(self.limit, 50, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 50, MOST, self.cursor.as_deref())?;
         let columns = self.columns.unwrap_or_default();
         let mut fields = vec![Field::Properties];
         for column in &columns {
@@ -77,19 +80,19 @@ impl Action for QueryNotes {
         fields.sort_by_key(|field| *field as u8);
         fields.dedup();
         let found = vault.find(&Query {
-            condition: Some(filter::condition(vault, &self.filter, dates::now())?),
+            condition: Some(filter::condition(vault, &self.filter, &vault.now())?),
             sort: order::parse(self.sort.as_deref())?,
-            offset: span.offset,
-            limit: span.limit,
+            offset: span.offset(),
+            limit: span.count(),
             fields,
             snippets: 0,
         })?;
         let rows = found.items.into_iter().map(|note| row(note, &columns));
         Ok(Rows {
             items: rows.collect::<Result<_>>()?,
-            next_cursor: span.next(found.total),
+            next_cursor: span.next(span.limit, found.total),
             total: found.total,
-            index: unfinished(vault),
+            index: building(vault),
         })
     }
 
@@ -108,7 +111,7 @@ impl Action for QueryNotes {
                 }
             }
         }
-        text + &still_building(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
     }
 }
 

@@ -1,13 +1,16 @@
 //! Notes by the words in them, the best first.
 
+use notehost_sdk::dates;
 use notehost_sdk::index::{Field, Found, FoundNote, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text;
 
+use crate::MOST;
 use crate::narrowing::{self, Type};
-use crate::pages::{Span, Unfinished, more, still_building, unfinished};
-use crate::{dates, order, query};
+use crate::{order, query};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::{Span, more};
 
 /// How many places of a note are told in a detailed reply.
 const SNIPPETS: u32 = 5;
@@ -33,7 +36,7 @@ pub struct Text {
     /// `relevance`, `modified`, `size`, `path`, `name` or a property; `-` before it turns it round.
     pub sort: Option<String>,
     /// How many, 1–200 (default 20).
-    pub limit: Option<u32>,
+    pub limit: Option<usize>,
     /// `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// Default `concise`.
@@ -62,7 +65,7 @@ pub struct Hits {
     /// Words that no note has as a whole, so they were looked for within words.
     pub widened: Option<Vec<String>>,
     /// Only while the index is being built: notes may be missing.
-    pub index: Option<Unfinished>,
+    pub index: Option<Building>,
 }
 
 /// A note that was found.
@@ -100,8 +103,8 @@ impl Action for Text {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Hits> {
-        let span = Span::new(self.limit, 20, self.cursor.as_deref())?;
-        let now = dates::now();
+        let span = Span::within(self.limit, 20, MOST, self.cursor.as_deref())?;
+        let now = &vault.now();
         let mut conditions = vec![query::parse(&self.query, now)?];
         conditions.extend(narrowing::within(vault, self.path.as_deref())?);
         conditions.extend(narrowing::tagged(self.tags.as_deref())?);
@@ -111,8 +114,8 @@ impl Action for Text {
         let found = vault.find(&Query {
             condition: Some(narrowing::all(conditions)),
             sort: order::parse(self.sort.as_deref())?,
-            offset: span.offset,
-            limit: span.limit,
+            offset: span.offset(),
+            limit: span.count(),
             fields: match is_detailed {
                 true => vec![Field::Modified, Field::Tags, Field::Properties],
                 false => Vec::new(),
@@ -130,7 +133,7 @@ impl Action for Text {
 /// A page of hits, as a reply.
 pub(crate) fn hits(vault: &Vault, found: Found, span: &Span) -> Hits {
     Hits {
-        next_cursor: span.next(found.total),
+        next_cursor: span.next(span.limit, found.total),
         total: found.total,
         widened: (!found.widened.is_empty()).then_some(found.widened),
         items: found
@@ -138,7 +141,7 @@ pub(crate) fn hits(vault: &Vault, found: Found, span: &Span) -> Hits {
             .into_iter()
             .map(|note| hit(vault, note))
             .collect(),
-        index: unfinished(vault),
+        index: building(vault),
     }
 }
 
@@ -165,7 +168,7 @@ pub(crate) fn readable_hits(output: &Hits) -> String {
             words.join(", ")
         ));
     }
-    text + &still_building(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+    text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
 }
 
 fn hit(vault: &Vault, note: FoundNote) -> Hit {

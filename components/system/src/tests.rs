@@ -50,3 +50,81 @@ fn every_other_topic_needs_no_vault() {
         assert!(guidance.text.len() > 100 && !guidance.topics.contains(&guidance.topic));
     }
 }
+
+notehost_sdk::calls!(crate::Domain);
+
+#[test]
+fn a_caller_is_told_what_it_may_do_and_nothing_of_what_is_hidden() {
+    let vault = Vault::in_memory()
+        .with("Work/Plan.md", "")
+        .with("Diary/Secret.md", "")
+        .allow("Work", Tier::Write)
+        .allow("Diary", Tier::None)
+        .after_calls(3);
+    let me = ok(&vault, "whoami", json!({}));
+    assert_eq!(me["name"], "tester");
+    assert_eq!(me["calls"], 3);
+    assert_eq!(me["tiers"][1], json!({ "path": "Work", "tier": "rw" }));
+    assert!(!me.to_string().contains("Diary"));
+    let info = ok(&vault, "info", json!({}));
+    assert_eq!(
+        info["index"],
+        json!({ "state": "ready", "done": 1, "total": 1 })
+    );
+    assert_eq!(info["vaults"], json!(["memory"]));
+}
+
+#[test]
+fn the_time_is_that_of_the_owner() {
+    let vault = Vault::in_memory().at(1_767_225_599_000).in_zone(60);
+    let time = ok(&vault, "time", json!({ "format": "D.M. [at] H:mm" }));
+    assert_eq!(time["local"], "2026-01-01T00:59:59+01:00");
+    assert_eq!(time["utc"], "2025-12-31T23:59:59Z");
+    assert_eq!(time["date"], "2026-01-01");
+    assert_eq!(time["weekday"], "Thursday");
+    assert_eq!(time["week"], "2026-W01");
+    assert_eq!(time["formatted"], "1.1. at 0:59");
+    let long = json!({ "format": "Y".repeat(201) });
+    assert_eq!(refused(&vault, "time", long).code(), "validation_error");
+}
+
+#[test]
+fn changes_are_told_from_the_latest() {
+    let vault = Vault::in_memory();
+    for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+        vault.set_time(1_767_225_600_000 + number as u64 * 86_400_000);
+        vault.create(&format!("{name}.md"), b"x").unwrap();
+        vault.commit("document.create");
+    }
+    let all = ok(&vault, "changes", json!({}));
+    let items = all["items"].as_array().unwrap();
+    assert_eq!(items.len(), 3);
+    assert_eq!(
+        items[0]["files"],
+        json!([{ "path": "c.md", "kind": "create" }])
+    );
+    assert_eq!(items[2]["time"], "2026-01-01T00:00:00Z");
+    let late = ok(&vault, "changes", json!({ "since": "2026-01-02" }));
+    assert_eq!(late["items"].as_array().unwrap().len(), 2);
+    let after_first = json!({ "since": items[2]["change"] });
+    let late = ok(&vault, "changes", after_first);
+    assert_eq!(late["items"].as_array().unwrap().len(), 2);
+    assert_eq!(all_pages(&vault, "changes", &json!({}), 2), *items);
+    let error = refused(&vault, "changes", json!({ "since": "soon" }));
+    assert_eq!(error.code(), "validation_error");
+}
+
+#[test]
+fn people_are_told() {
+    let vault = Vault::in_memory();
+    let shown = ok(
+        &vault,
+        "notify",
+        json!({ "message": "done", "level": "warn" }),
+    );
+    assert_eq!(shown, json!({ "message": "done", "level": "warn" }));
+    let notices = vault.notices();
+    assert_eq!(notices, [(notehost_sdk::Level::Warn, "done".to_owned())]);
+    let health = ok(&vault, "health", json!({}));
+    assert_eq!(health["checks"][1]["ok"], true);
+}

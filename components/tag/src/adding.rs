@@ -7,7 +7,8 @@ use notehost_sdk::text::facts::facts;
 use crate::inline::{self, Taking};
 use crate::listed::{self, Fate};
 use crate::names::{Meant, is_same, known_tag, new_tag, several};
-use crate::notes::{counted, in_note, named};
+use crate::notes::{in_note, named};
+use notehost_sdk::pages::counted;
 
 /// Add tags to notes, in their properties: to the `tags` that are there, in their style. A tag that a note has already,
 /// also in its text, is not added again.

@@ -9,7 +9,6 @@ mod listed;
 pub mod looking;
 mod names;
 mod notes;
-mod pages;
 pub mod renaming;
 
 #[cfg(test)]

@@ -5,8 +5,9 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
 use crate::names::{common, is_same, known_tag};
-use crate::notes::{Building, building, counted, unfinished};
-use crate::pages::{Span, more};
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::counted;
+use notehost_sdk::pages::{Span, more};
 
 /// List the tags of the vault and in how many notes each is.
 #[args]

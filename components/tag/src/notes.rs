@@ -23,37 +23,6 @@ pub struct NoteLeft {
     pub reason: String,
 }
 
-/// How far the index is; only told while it is being built, when a reply has only what is known so far.
-#[reply]
-pub struct Building {
-    /// `building`.
-    pub state: String,
-    /// How many notes are known.
-    pub done: u64,
-    /// How many there are.
-    pub total: u64,
-}
-
-/// How far the index is, if it is being built.
-pub(crate) fn building(vault: &Vault) -> Option<Building> {
-    let state = vault.index_state();
-    (state.state == Progress::Building).then(|| Building {
-        state: "building".to_owned(),
-        done: state.done,
-        total: state.total,
-    })
-}
-
-/// The line that tells a reader of a text that a list may lack something.
-pub(crate) fn unfinished(building: Option<&Building>) -> String {
-    building.map_or_else(String::new, |building| {
-        format!(
-            "\nthe index is being built, {} of {} notes are known: ask again for the rest",
-            building.done, building.total
-        )
-    })
-}
-
 /// The notes that a caller named, each once.
 pub(crate) fn named(vault: &Vault, paths: &[String]) -> Result<Vec<Note>> {
     if paths.is_empty() {
@@ -178,13 +147,5 @@ pub(crate) fn in_note(path: &str, error: TextError) -> Error {
     match told.details() {
         Some(details) => named.with_details(details.clone()),
         None => named,
-    }
-}
-
-/// `1 note`, `2 notes`.
-pub(crate) fn counted(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }

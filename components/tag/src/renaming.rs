@@ -7,7 +7,8 @@ use crate::adding::{Inline, take};
 use crate::inline;
 use crate::listed::{self, Fate};
 use crate::names::{Meant, common, known_tag, new_tag};
-use crate::notes::{NoteLeft, Tagged, counted, in_note, no_tag, tagged};
+use crate::notes::{NoteLeft, Tagged, in_note, no_tag, tagged};
+use notehost_sdk::pages::counted;
 
 /// Rename a tag in all notes, in text and properties; tags below it follow. If there is a tag of the new name, the two
 /// become one.

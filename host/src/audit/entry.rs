@@ -24,7 +24,14 @@ CREATE TABLE IF NOT EXISTS audit (
     tokens_in INTEGER NOT NULL,
     tokens_out INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS audit_time ON audit (time);";
+CREATE INDEX IF NOT EXISTS audit_time ON audit (time);
+-- How many calls succeeded, also of those that are no longer written down.
+CREATE TABLE IF NOT EXISTS calls (
+    caller TEXT NOT NULL,
+    vault TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (caller, vault)
+) STRICT;";
 
 /// One call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

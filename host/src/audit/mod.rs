@@ -3,6 +3,7 @@
 //! configured, a span.
 
 mod entry;
+mod events;
 mod metrics;
 mod query;
 mod stats;
@@ -10,6 +11,7 @@ mod trace;
 mod writer;
 
 pub use entry::{AUDIT_TABLE, Entry, Row};
+pub use events::{Event, Events, Happening};
 pub use metrics::{InFlight, metrics_text};
 pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
@@ -28,6 +30,9 @@ pub struct Audit {
     writer: Writer,
     kept: Arc<ArcSwap<AuditSettings>>,
     traces: ArcSwapOption<Traces>,
+    events: Events,
+    /// To count with, on a connection of its own.
+    counting: Database,
 }
 
 impl Audit {
@@ -39,6 +44,8 @@ impl Audit {
             writer: Writer::start(database, kept.clone())?,
             kept,
             traces: ArcSwapOption::empty(),
+            events: Events::default(),
+            counting: database.reopen()?,
         };
         audit.apply(settings);
         Ok(audit)
@@ -75,7 +82,27 @@ impl Audit {
         if let Some(traces) = self.traces.load().as_ref() {
             traces.send(&entry);
         }
+        self.events.tell(entry.time, Happening::from(&entry));
         self.writer.write(entry);
+    }
+
+    /// What happens, for whoever watches.
+    pub fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// How many calls of a caller in a vault have succeeded so far.
+    pub fn calls_of(&self, caller: &str, vault: &str) -> u64 {
+        self.flush();
+        let counted = self.counting.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT coalesce(sum(count), 0) FROM calls WHERE caller = ?1 AND vault = ?2",
+            )?;
+            statement.query_row([caller, vault], |row| row.get::<_, i64>(0))
+        });
+        let counted =
+            counted.inspect_err(|error| tracing::warn!("calls cannot be counted: {error}"));
+        u64::try_from(counted.unwrap_or_default()).unwrap_or_default()
     }
 
     /// Wait until everything is written.

@@ -1,8 +1,7 @@
 //! The thread that puts calls into the records, many at once, on a connection of its own: no call waits for the disk.
 //! It also forgets what is too old or too much.
 
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -27,16 +26,37 @@ const PRUNE_ROWS: usize = 256;
 const PRUNE_EVERY: Duration = Duration::from_secs(60);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-enum Message {
-    Entry(Box<Entry>),
-    /// Write what waits, and say when it is there.
-    Flush(SyncSender<()>),
+/// What waits to be written. Whoever hands a call over wakes the thread only where it sleeps: a wake-up costs more than
+/// the rest of writing a call down.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    /// Something waits, or it is time to hurry or to end.
+    work: Condvar,
+    /// Something was written.
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    entries: Vec<Entry>,
+    /// How many were handed over and how many of them are dealt with, ever.
+    handed: u64,
+    dealt_with: u64,
+    /// Somebody waits for all that was handed over.
+    hurry: bool,
+    ending: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The writing thread, from outside.
 pub(super) struct Writer {
-    /// `None` when it is time to end.
-    sender: Option<SyncSender<Message>>,
+    queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -45,60 +65,67 @@ impl Writer {
         database: &Database,
         settings: Arc<ArcSwap<AuditSettings>>,
     ) -> Result<Writer, DatabaseError> {
-        let database = database.reopen()?;
-        let (sender, receiver) = sync_channel(WAITING);
+        let queue = Arc::new(Queue::default());
         let work = Work {
-            database,
+            database: database.reopen()?,
+            queue: queue.clone(),
             settings,
             since_pruned: 0,
             pruned: Instant::now(),
         };
         let thread = std::thread::Builder::new()
             .name("notehost-audit".into())
-            .spawn(move || work.run(&receiver));
-        match thread {
-            Ok(thread) => Ok(Writer {
-                sender: Some(sender),
-                thread: Some(thread),
-            }),
-            Err(error) => {
-                tracing::error!("calls are not written down: {error}");
-                Ok(Writer {
-                    sender: None,
-                    thread: None,
-                })
-            }
-        }
+            .spawn(move || work.run());
+        let thread = thread
+            .inspect_err(|error| tracing::error!("calls are not written down: {error}"))
+            .ok();
+        Ok(Writer { queue, thread })
     }
 
     /// Hand a call over. Where the thread is far behind, this waits: no call is forgotten.
     pub(super) fn write(&self, entry: Entry) {
-        let sent = self
-            .sender
-            .as_ref()
-            .map(|sender| sender.send(Message::Entry(Box::new(entry))));
-        if !matches!(sent, Some(Ok(()))) {
-            metrics::lost(1);
+        if self.thread.is_none() {
+            return metrics::lost(1);
+        }
+        let mut waiting = self.queue.lock();
+        while waiting.entries.len() >= WAITING {
+            waiting = self
+                .queue
+                .done
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.entries.push(entry);
+        waiting.handed += 1;
+        // The first wakes the thread; it then waits for others by itself, until there are enough.
+        if matches!(waiting.entries.len(), 1 | BATCH) {
+            self.queue.work.notify_one();
         }
     }
 
     /// Wait until everything that was handed over is written.
     pub(super) fn flush(&self) {
-        let (done, written) = sync_channel(1);
-        let sent = self
-            .sender
-            .as_ref()
-            .map(|sender| sender.send(Message::Flush(done)));
-        if matches!(sent, Some(Ok(()))) {
-            // An error means that the thread has ended, after writing what it had.
-            let _ = written.recv();
+        if self.thread.is_none() {
+            return;
+        }
+        let mut waiting = self.queue.lock();
+        let all = waiting.handed;
+        while waiting.dealt_with < all {
+            waiting.hurry = true;
+            self.queue.work.notify_one();
+            waiting = self
+                .queue
+                .done
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        drop(self.sender.take());
+        self.queue.lock().ending = true;
+        self.queue.work.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -107,50 +134,57 @@ impl Drop for Writer {
 
 struct Work {
     database: Database,
+    queue: Arc<Queue>,
     settings: Arc<ArcSwap<AuditSettings>>,
     since_pruned: usize,
     pruned: Instant,
 }
 
 impl Work {
-    fn run(mut self, receiver: &Receiver<Message>) {
+    fn run(mut self) {
         self.prune();
         loop {
-            match receiver.recv_timeout(IDLE) {
-                Ok(Message::Flush(done)) => drop(done.send(())),
-                Ok(Message::Entry(first)) => self.gather(receiver, *first),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+            let (batch, ending) = self.gather();
+            for part in batch.chunks(BATCH) {
+                self.insert(part);
+            }
+            if !batch.is_empty() {
+                let mut waiting = self.queue.lock();
+                waiting.dealt_with += batch.len() as u64;
+                self.queue.done.notify_all();
             }
             // What was counted but never asked for would gather without end.
             metrics::tidy();
             if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_EVERY {
                 self.prune();
             }
+            if ending {
+                break;
+            }
         }
         self.prune();
     }
 
-    /// Write a call together with those that come right after it.
-    fn gather(&mut self, receiver: &Receiver<Message>, first: Entry) {
-        let until = Instant::now() + GATHERING;
-        let mut batch = vec![first];
-        let mut waiting = None;
-        while batch.len() < BATCH {
-            let left = until.saturating_duration_since(Instant::now());
-            match receiver.recv_timeout(left) {
-                Ok(Message::Entry(entry)) => batch.push(*entry),
-                Ok(Message::Flush(done)) => {
-                    waiting = Some(done);
-                    break;
-                }
-                Err(_) => break,
-            }
-        }
-        self.insert(&batch);
-        if let Some(done) = waiting {
-            let _ = done.send(());
-        }
+    /// A call together with those that come right after it, and whether it is time to end.
+    fn gather(&self) -> (Vec<Entry>, bool) {
+        let waiting = self.queue.lock();
+        let (waiting, _) = self
+            .queue
+            .work
+            .wait_timeout_while(waiting, IDLE, |waiting| {
+                waiting.entries.is_empty() && !waiting.ending
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut waiting, _) = self
+            .queue
+            .work
+            .wait_timeout_while(waiting, GATHERING, |waiting| {
+                let is_idle = waiting.entries.is_empty();
+                !is_idle && waiting.entries.len() < BATCH && !waiting.hurry && !waiting.ending
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.hurry = false;
+        (std::mem::take(&mut waiting.entries), waiting.ending)
     }
 
     fn insert(&mut self, batch: &[Entry]) {
@@ -225,6 +259,14 @@ fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> 
                 number(entry.tokens_in),
                 number(entry.tokens_out),
             ])?;
+        }
+        let mut count = transaction.prepare_cached(
+            "INSERT INTO calls VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+        )?;
+        for entry in batch.iter().filter(|entry| entry.outcome == "ok") {
+            if let Some(vault) = &entry.vault {
+                count.execute([&entry.caller, vault])?;
+            }
         }
     }
     transaction.commit()

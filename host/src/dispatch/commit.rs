@@ -1,21 +1,25 @@
 //! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
 //! nobody's change is lost.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::claim::Claim;
 use super::confirm::Settled;
-use super::{CallError, Content};
-use crate::runtime::GuestContent;
+use super::{CallError, Content, Host};
+use crate::audit::Happening;
+use crate::database::now_ms;
+use crate::runtime::{GuestContent, Notice};
 use crate::vault::{
     ChangeKind, CommitError, CommitNote, StagedChange, Transaction, VaultError, unified_diff,
 };
 
-/// How often a call is run before its caller is told of the conflict.
+/// How often a call is run, and for how long at least, before its caller is told of the conflict: on a busy machine many
+/// attempts take no time at all.
 const MOST_ATTEMPTS: u32 = 40;
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What became of a run.
 pub(super) enum Landing {
@@ -30,6 +34,23 @@ pub(super) struct Landed {
     pub(super) structured: Map<String, Value>,
     pub(super) content: Vec<Content>,
     pub(super) footprint: Footprint,
+    /// What the component says to people.
+    notices: Vec<Notice>,
+}
+
+impl Landed {
+    /// Show people what the component has to say to them.
+    pub(super) fn tell(&self, host: &Host, allowed: &Allowed) {
+        for notice in &self.notices {
+            let happening = Happening::Notice {
+                caller: allowed.caller.name().to_owned(),
+                domain: allowed.checked.found.domain.name.clone(),
+                level: notice.level,
+                message: notice.message.clone(),
+            };
+            host.audit().events().tell(now_ms(), happening);
+        }
+    }
 }
 
 /// What a call left on disk, as far as records tell it.
@@ -65,18 +86,18 @@ impl Footprint {
     }
 }
 
-/// Counts how often a call has been run.
-pub(super) struct Attempts(u32);
+/// Counts how often a call has been run, and since when.
+pub(super) struct Attempts(u32, Instant);
 
 impl Attempts {
     pub(super) fn new() -> Attempts {
-        Attempts(0)
+        Attempts(0, Instant::now())
     }
 
     /// Wait a moment before the next try, or give up.
     pub(super) async fn again(&mut self, path: Option<String>) -> Result<(), CallError> {
         self.0 += 1;
-        if self.0 >= MOST_ATTEMPTS {
+        if self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE {
             let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
@@ -157,6 +178,8 @@ pub(super) async fn commit(
             ran.structured
         },
         content,
+        // A dry run says nothing to anybody.
+        notices: if dry_run { Vec::new() } else { ran.notices },
     }))
 }
 

@@ -1,13 +1,15 @@
 //! The host as a whole: what a running Notehost consists of.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
+use notehost_sdk::host::Now;
 
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
+use super::surroundings::moment_of_start;
 use crate::audit::Audit;
 use crate::auth::{Caller, Scopes, Tokens};
 use crate::config::Settings;
@@ -36,6 +38,11 @@ pub struct Host {
     rates: Rates,
     audit: Audit,
     database: Arc<Database>,
+    /// The moment at which the clock of the components stands, if it does.
+    clock: ArcSwapOption<Now>,
+    /// When it began, in milliseconds since 1970.
+    started: u64,
+    me: Weak<Host>,
 }
 
 /// Why Notehost cannot run.
@@ -96,7 +103,10 @@ impl Host {
         let runtime = Runtime::new(&settings.limits, &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
         let audit = Audit::start(&database, &settings)?;
-        Ok(Arc::new(Host {
+        // On a connection of their own: whoever shows a token does not wait for what others write.
+        let tokens = Arc::new(Tokens::new(Arc::new(database.reopen()?)));
+        let rates = Rates::open(database.clone())?;
+        Ok(Arc::new_cyclic(|me| Host {
             current: ArcSwap::from_pointee(current),
             watching: OnceLock::new(),
             runtime,
@@ -104,13 +114,15 @@ impl Host {
             indexes,
             vaults,
             state: state.to_owned(),
-            // On a connection of their own: whoever shows a token does not wait for what others write.
-            tokens: Arc::new(Tokens::new(Arc::new(database.reopen()?))),
+            tokens,
             approvals: Approvals::new(database.clone()),
             idempotency: Idempotency::new(database.clone()),
-            rates: Rates::open(database.clone())?,
+            rates,
             audit,
             database,
+            clock: ArcSwapOption::empty(),
+            started: moment_of_start(),
+            me: me.clone(),
         }))
     }
 
@@ -163,6 +175,26 @@ impl Host {
             .apply(&before, &settings, &self.runtime, &self.state)
             .await;
         Ok(())
+    }
+
+    /// When it began, in milliseconds since 1970.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// Let the clock that components are told stand at a moment: for tests, which have to come out the same every day.
+    pub fn stop_clock(&self, now: Now) {
+        self.clock.store(Some(Arc::new(now)));
+    }
+
+    /// The moment at which the clock of the components stands, if it does.
+    pub(super) fn stopped_clock(&self) -> Option<Now> {
+        self.clock.load().as_deref().cloned()
+    }
+
+    /// The host, for what may outlive a call.
+    pub(super) fn shared(&self) -> Weak<Host> {
+        self.me.clone()
     }
 
     /// Which components there are.

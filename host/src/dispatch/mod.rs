@@ -7,6 +7,7 @@ mod claim;
 mod commit;
 mod confirm;
 mod conform;
+mod conventions;
 mod explain;
 mod govern;
 mod host;
@@ -17,6 +18,7 @@ mod reply;
 mod resolve;
 mod rights;
 mod run;
+mod surroundings;
 mod throttle;
 mod validate;
 
@@ -106,6 +108,7 @@ async fn answer(
         }
     };
     record.landed(&landed);
+    landed.tell(host, &allowed); // what the component says to people
     let reply = govern(host, &allowed, landed)?; // no more than a client can take
     claim.keep(&reply);
     Ok(reply)

@@ -9,9 +9,10 @@ use notehost_sdk::index::{Condition, Field, Found, Query, Sort, SortBy, Tags, Ta
 use serde_json::Value;
 
 use super::Host;
+use super::conventions::conventions;
 use crate::auth::Caller;
 use crate::index::{Answer, Index, Question};
-use crate::vault::{Access, Effect, Kind, Limits, Rules, Tier, Transaction, Vault};
+use crate::vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault};
 
 /// How many of each are told.
 const MOST_NOTES: u32 = 12;
@@ -19,7 +20,6 @@ const MOST_TAGS: u32 = 15;
 const MOST_NOTEBOOKS: usize = 20;
 /// A description is one or two sentences.
 const LONGEST_DESCRIPTION: usize = 200;
-const LARGEST_SETTINGS: u64 = 1 << 20;
 
 /// What a model should know of the vaults of one caller, in words; empty if that is switched off, if there is nothing to
 /// tell, or if the index is not ready to say.
@@ -169,48 +169,28 @@ impl Looking {
 
     /// How this vault's owner has Obsidian keep things.
     fn conventions(&mut self, text: &mut String) {
-        let app = self.settings(".obsidian/app.json");
+        let kept = conventions(&self.vault, &mut self.transaction);
         let mut told = Vec::new();
-        if app["useMarkdownLinks"].as_bool() == Some(true) {
+        if kept.markdown_links {
             told.push("links are written as Markdown links".to_owned());
         }
-        match app["newLinkFormat"].as_str() {
+        match kept.link_format.as_deref() {
             Some("absolute") => told.push("links have the full path".to_owned()),
             Some("relative") => told.push("links have relative paths".to_owned()),
             _ => {}
         }
         let folders = [
-            ("attachments go to", app["attachmentFolderPath"].clone()),
-            (
-                "daily notes are in",
-                self.settings(".obsidian/daily-notes.json")["folder"].clone(),
-            ),
-            (
-                "templates are in",
-                self.settings(".obsidian/templates.json")["folder"].clone(),
-            ),
+            ("attachments go to", kept.attachments),
+            ("daily notes are in", kept.daily_notes),
+            ("templates are in", kept.templates),
         ];
         for (what, folder) in folders {
-            // A folder that this caller may not see is not named.
-            if let Some(folder) = folder.as_str()
-                && let folder = folder.trim_matches('/')
-                && !folder.is_empty()
-                && !folder.starts_with('.')
-                && self.transaction.access(folder) > Tier::None
-                && self.transaction.stat(folder).is_ok()
-            {
-                told.push(format!("{what} `{folder}`"));
-            }
+            let folder = folder.filter(|folder| !folder.is_empty() && !folder.starts_with('.'));
+            told.extend(folder.map(|folder| format!("{what} `{folder}`")));
         }
         if !told.is_empty() {
             let _ = writeln!(text, "Conventions: {}.", told.join("; "));
         }
-    }
-
-    fn settings(&self, path: &str) -> Value {
-        let bytes = self.vault.own_file(path, LARGEST_SETTINGS);
-        let parsed = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        parsed.unwrap_or_default()
     }
 
     fn ask<T: serde::de::DeserializeOwned>(&mut self, question: Question) -> Option<T> {

@@ -1,5 +1,6 @@
 //! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -7,8 +8,9 @@ use serde_json::{Map, Value};
 use super::admin;
 use super::authorize::Allowed;
 use super::reply::component_code;
+use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
-use crate::runtime::{GuestContent, Job, RunError};
+use crate::runtime::{GuestContent, Job, Notice, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
 /// What a run came to.
@@ -24,6 +26,7 @@ pub(super) struct Ran {
     pub(super) structured: Map<String, Value>,
     pub(super) content: Vec<GuestContent>,
     pub(super) transaction: Transaction,
+    pub(super) notices: Vec<Notice>,
 }
 
 /// Run the action once.
@@ -55,6 +58,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
+        surroundings: Arc::new(CallSurroundings::of(host, allowed)),
         deadline,
         limits: settings.limits.clone(),
         cancelled: found.request.cancelled.clone(),
@@ -79,6 +83,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         structured,
         content: outcome.reply.content,
         transaction: outcome.transaction,
+        notices: outcome.notices,
     })))
 }
 

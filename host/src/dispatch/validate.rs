@@ -122,7 +122,11 @@ fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
                     format!("`{name}` is no argument of `{}`{near}", action.name)
                 })
                 .collect();
-            format!("{} (accepted: {})", told.join(", "), known.join(", "))
+            let accepted = match known.as_slice() {
+                [] => "it takes none".to_owned(),
+                known => format!("accepted: {}", known.join(", ")),
+            };
+            format!("{} ({accepted})", told.join(", "))
         }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();

@@ -9,10 +9,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use notehost_sdk::is_note;
-use notify::{EventKind, RecursiveMode, Watcher as _};
+use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::core::Core;
 use super::ignore::{OBSIDIAN, RULES};
+use super::memory::give_back;
 
 /// How long edits may go on before they are looked at, and how long they must have rested.
 const SETTLE: Duration = Duration::from_millis(80);
@@ -109,6 +110,7 @@ fn build(core: &Core) {
     }
     core.expect(None);
     core.save();
+    give_back();
 }
 
 struct Keeper<'a> {
@@ -187,6 +189,7 @@ impl Keeper<'_> {
         let changed = if paths.len() > MANY {
             self.core.load(&paths, |_| {});
             let _ = self.core.texts().flush();
+            give_back();
             paths.len()
         } else {
             self.core.refresh(paths)
@@ -234,18 +237,15 @@ impl Keeper<'_> {
 }
 
 /// The system's watcher, where it can be had.
-fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<notify::RecommendedWatcher> {
+fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<RecommendedWatcher> {
     let root = core.vault.folder().to_owned();
     let told = told.clone();
     let within = root.clone();
-    let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+    let tell = move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else {
             let _ = told.send(Told::Sweep);
             return;
         };
-        if matches!(event.kind, EventKind::Access(_)) {
-            return;
-        }
         if event.need_rescan() || event.paths.is_empty() {
             let _ = told.send(Told::Sweep);
         }
@@ -254,8 +254,10 @@ fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<notify::RecommendedWat
                 let _ = told.send(message);
             }
         }
-    });
-    let started = watcher.and_then(|mut watcher| {
+    };
+    // That somebody reads a note is no news.
+    let changes = notify::Config::default().with_event_kinds(EventKindMask::CORE);
+    let started = RecommendedWatcher::new(tell, changes).and_then(|mut watcher| {
         watcher.watch(&root, RecursiveMode::Recursive)?;
         Ok(watcher)
     });

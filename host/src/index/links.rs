@@ -266,7 +266,52 @@ fn sort_wanted(wanted: &mut [Wanted]) {
     });
 }
 
-/// The links to a file.
+/// The notes that link to a file, in order of path and without itself, each with how many of its links do.
+pub(super) type Incoming = Vec<(u32, u32)>;
+
+fn incoming(graph: &Graph, viewer: &Viewer, target: u32) -> Incoming {
+    let mut sources: Vec<u32> = graph.asking_for(graph.path(target));
+    sources.retain(|slot| *slot != target && viewer.sees.contains(*slot));
+    let leads = Leads::to(graph, viewer, target);
+    let counted = sources.into_iter().map(|slot| {
+        let links = graph.note(slot).map(Note::links).unwrap_or_default();
+        let there = links.iter().filter(|link| leads.has(slot, link));
+        (slot, u32::try_from(there.count()).unwrap_or(u32::MAX))
+    });
+    let mut counted: Incoming = counted.filter(|(_, count)| *count > 0).collect();
+    counted.sort_unstable_by_key(|(slot, _)| graph.path(*slot));
+    counted
+}
+
+/// Tells links that lead to one file from others.
+struct Leads<'a> {
+    graph: &'a Graph,
+    viewer: &'a Viewer,
+    target: u32,
+    asks: Asking,
+}
+
+impl<'a> Leads<'a> {
+    fn to(graph: &'a Graph, viewer: &'a Viewer, target: u32) -> Leads<'a> {
+        Leads {
+            asks: Asking::new(graph.path(target)),
+            graph,
+            viewer,
+            target,
+        }
+    }
+
+    fn has(&self, source: u32, link: &Link<'_>) -> bool {
+        self.asks.may_be(link)
+            && matches!(
+                led(self.graph, self.graph.path(source), link, &self.viewer.sees),
+                Led::To(slot) if slot == self.target
+            )
+    }
+}
+
+/// The links to a file. Only the notes of the page are looked into; which notes link there is known since it was first
+/// asked.
 pub(super) fn backlinks(graph: &Graph, viewer: &Viewer, asked: &BacklinksOf) -> Backlinks {
     let mut answer = Backlinks::default();
     let Some(target) = graph
@@ -275,40 +320,37 @@ pub(super) fn backlinks(graph: &Graph, viewer: &Viewer, asked: &BacklinksOf) -> 
     else {
         return answer;
     };
-    let mut sources: Vec<u32> = graph.asking_for(&asked.path);
-    sources.retain(|slot| *slot != target && viewer.sees.contains(*slot));
-    sources.sort_unstable_by_key(|slot| graph.path(*slot));
-    let skipped = asked.offset;
-    let asks = Asking::new(&asked.path);
-    for slot in sources {
-        let Some(note) = graph.note(slot) else {
+    let known = viewer.incoming(graph, target, || incoming(graph, viewer, target));
+    answer.notes = known.len() as u64;
+    answer.total = known.iter().map(|(_, count)| u64::from(*count)).sum();
+    let leads = Leads::to(graph, viewer, target);
+    let mut to_skip = asked.offset;
+    for &(slot, count) in known.iter() {
+        let room = (asked.limit as usize).saturating_sub(answer.items.len());
+        if room == 0 {
+            break;
+        }
+        if to_skip >= u64::from(count) {
+            to_skip -= u64::from(count);
             continue;
-        };
-        let before = answer.total;
+        }
+        let skipped = usize::try_from(std::mem::take(&mut to_skip)).unwrap_or(usize::MAX);
+        let links = graph.note(slot).map(Note::links_in_context);
+        let there = links.into_iter().flatten();
+        let there = there.filter(|(link, _)| leads.has(slot, link));
         let path = graph.path(slot);
-        let mut found: Vec<Backlink> = Vec::new();
-        for (link, context) in note.links_in_context() {
-            if !asks.may_be(&link) {
-                continue;
-            }
-            if !matches!(led(graph, path, &link, &viewer.sees), Led::To(slot) if slot == target) {
-                continue;
-            }
-            let is_on_page =
-                answer.total >= skipped && answer.items.len() + found.len() < asked.limit as usize;
-            answer.total += 1;
-            if is_on_page {
-                found.push(Backlink {
+        answer.items.extend(
+            there
+                .skip(skipped)
+                .take(room)
+                .map(|(link, context)| Backlink {
                     path: path.to_owned(),
                     line: link.line,
                     context: context.to_owned(),
                     kind: link.kind,
                     fragment: link.fragment.map(str::to_owned),
-                });
-            }
-        }
-        answer.items.append(&mut found);
-        answer.notes += u64::from(answer.total > before);
+                }),
+        );
     }
     answer
 }
@@ -318,19 +360,8 @@ pub(super) fn sources(graph: &Graph, viewer: &Viewer, path: &str) -> Slots {
     let Some(target) = graph.slot(path).filter(|slot| viewer.sees.contains(*slot)) else {
         return Slots::default();
     };
-    let asks = Asking::new(path);
-    let leads_there = |slot: &u32| {
-        let source = graph.path(*slot);
-        let links = graph.note(*slot).map(Note::links).unwrap_or_default();
-        links.iter().filter(|link| asks.may_be(link)).any(
-            |link| matches!(led(graph, source, link, &viewer.sees), Led::To(slot) if slot == target),
-        )
-    };
-    let asking = graph.asking_for(path).into_iter();
-    asking
-        .filter(|slot| *slot != target && viewer.sees.contains(*slot))
-        .filter(leads_there)
-        .collect()
+    let known = viewer.incoming(graph, target, || incoming(graph, viewer, target));
+    known.iter().map(|(slot, _)| *slot).collect()
 }
 
 /// The files that a note links to, without itself.

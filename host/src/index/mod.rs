@@ -20,6 +20,7 @@ mod graph;
 mod ignore;
 mod keeper;
 mod links;
+mod memory;
 mod names;
 mod record;
 mod report;

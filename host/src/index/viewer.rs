@@ -1,16 +1,19 @@
 //! What one asker sees of the graph, and what was derived from that. Rules are asked once per file and asker: a slot
 //! keeps its path, so what was decided for it holds as long as the rules do.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::graph::Graph;
-use super::links::Web;
+use super::links::{Incoming, Web};
 use super::tags::TagTable;
 use super::text::Slots;
 use crate::vault::Transaction;
 
 /// How many askers are remembered.
 const MOST_KNOWN: usize = 64;
+/// Of how many files it is remembered who links to them.
+const MOST_LINKED: usize = 512;
 
 /// What an asker sees.
 #[derive(Clone)]
@@ -27,6 +30,7 @@ pub(super) struct Viewer {
 struct Derived {
     web: Mutex<Option<(u64, Arc<Web>)>>,
     tags: Mutex<Option<(u64, Arc<TagTable>)>>,
+    incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
 }
 
 /// An asker, the notes that are expected, and how many of them it sees.
@@ -130,6 +134,30 @@ impl Viewer {
         kept(&self.derived.web, graph.generation, || {
             Web::new(graph, self)
         })
+    }
+
+    /// Who links to a file, as far as it sees.
+    pub(super) fn incoming(
+        &self,
+        graph: &Graph,
+        target: u32,
+        find: impl FnOnce() -> Incoming,
+    ) -> Arc<Incoming> {
+        let place = &self.derived.incoming;
+        let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (generation, known) = &*locked()
+            && *generation == graph.generation
+            && let Some(incoming) = known.get(&target)
+        {
+            return incoming.clone();
+        }
+        let incoming = Arc::new(find());
+        let mut known = locked();
+        if known.0 != graph.generation || known.1.len() >= MOST_LINKED {
+            *known = (graph.generation, HashMap::new());
+        }
+        known.1.insert(target, incoming.clone());
+        incoming
     }
 
     /// The tags that it sees.

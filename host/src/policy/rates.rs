@@ -75,16 +75,10 @@ impl Rates {
 
     /// Take one call out of a caller's bucket, or tell after how many milliseconds there is one.
     pub fn take(&self, caller: &str, effect: Effect, settings: &RateSettings) -> Result<(), u64> {
-        let per_minute = match effect {
-            Effect::Read => settings.read,
-            Effect::Write => settings.write,
-            Effect::Delete => settings.delete,
-        };
-        if per_minute == 0 {
+        let (pace, most) = pace(effect, settings);
+        if pace == 0.0 {
             return Ok(());
         }
-        let pace = f64::from(per_minute) / 60_000.0;
-        let most = (pace * 1000.0 * f64::from(settings.burst_seconds)).max(1.0);
         let now = now_ms();
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets
@@ -94,9 +88,7 @@ impl Rates {
                 tokens: most,
                 time: now,
             });
-        // A clock that was set back neither fills nor empties anything.
-        let passed = (now - bucket.time).max(0) as f64;
-        bucket.tokens = (bucket.tokens + passed * pace).min(most);
+        bucket.tokens = bucket.filled(now, pace, most);
         bucket.time = now;
         let taken = if bucket.tokens >= 1.0 {
             bucket.tokens -= 1.0;
@@ -120,11 +112,32 @@ impl Rates {
         taken
     }
 
-    /// How many calls a caller could make now, by effect.
-    pub fn left(&self, caller: &str, effect: Effect) -> Option<u64> {
+    /// How many calls of an effect a caller could make now.
+    pub fn left(&self, caller: &str, effect: Effect, settings: &RateSettings) -> u32 {
+        let (pace, most) = pace(effect, settings);
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.word()))?;
-        Some(bucket.tokens.max(0.0) as u64)
+        let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.word()));
+        bucket.map_or(most, |bucket| bucket.filled(now_ms(), pace, most)) as u32
+    }
+}
+
+/// How many calls a millisecond fills in, and how many there may be at most. Without a limit nothing fills in.
+fn pace(effect: Effect, settings: &RateSettings) -> (f64, f64) {
+    let per_minute = match effect {
+        Effect::Read => settings.read,
+        Effect::Write => settings.write,
+        Effect::Delete => settings.delete,
+    };
+    let pace = f64::from(per_minute) / 60_000.0;
+    let most = (pace * 1000.0 * f64::from(settings.burst_seconds)).max(1.0);
+    (pace, most)
+}
+
+impl Bucket {
+    /// What is in it at a moment. A clock that was set back neither fills nor empties anything.
+    fn filled(&self, now: i64, pace: f64, most: f64) -> f64 {
+        let passed = (now - self.time).max(0) as f64;
+        (self.tokens + passed * pace).clamp(0.0, most)
     }
 }
 

@@ -8,6 +8,8 @@ pub struct Embedded {
     pub name: &'static str,
     /// The component.
     pub wasm: &'static [u8],
+    /// Names its content.
+    pub digest: &'static str,
     /// What it says of itself.
     pub description: &'static str,
 }

@@ -11,6 +11,7 @@ pub use embedded::{EMBEDDED, Embedded};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
@@ -20,6 +21,9 @@ use crate::config::{ComponentSettings, Settings};
 use crate::policy::{BadGlob, Grant};
 use crate::runtime::{Component, Description, LoadError, Runtime};
 use descriptions::Descriptions;
+
+/// How long compiling in the background holds back for calls.
+const HEAD_START: Duration = Duration::from_millis(50);
 
 /// What is loaded, now.
 pub struct Registry {
@@ -116,6 +120,11 @@ impl Registry {
             let Some(component) = &domain.component else {
                 continue;
             };
+            // What somebody waits for comes first.
+            tokio::time::sleep(HEAD_START).await;
+            while runtime.is_compiling() {
+                tokio::time::sleep(HEAD_START).await;
+            }
             if let Err(error) = component.prepare(runtime).await {
                 tracing::error!("{error}");
             }
@@ -259,7 +268,7 @@ impl Snapshot {
 
 fn embedded_domain(embedded: &Embedded, several_vaults: bool) -> Result<Domain, AddError> {
     let description = Description::parse(embedded.description).map_err(LoadError::from)?;
-    let component = Component::new(embedded.name, embedded.wasm)?;
+    let component = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
     Ok(Domain::new(
         description,
         component,

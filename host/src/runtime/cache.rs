@@ -1,6 +1,8 @@
-//! Compiled code on disk. A file is named by what it was compiled from and by what can run it, and carries a digest
-//! of itself; one that is damaged, truncated or of another component is compiled anew, never trusted. The folder
+//! Compiled code on disk. A file is named by what it was compiled from and by what can run it, and beside it lies its
+//! digest; one that is damaged, truncated or of another component is compiled anew, never trusted. The folder
 //! belongs to us alone: whoever could write there could run code in the host.
+//!
+//! Code is mapped, not read: only what runs takes memory, and the system can take it back.
 
 use std::hash::{Hash as _, Hasher as _};
 use std::io::Write as _;
@@ -9,9 +11,8 @@ use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-/// What a file begins with; a change of the layout changes it.
-const MAGIC: &[u8; 8] = b"nhcode01";
-const DIGEST: usize = blake3::OUT_LEN;
+/// How much of a file is read at once to check it.
+const AT_ONCE: usize = 256 << 10;
 
 /// The folder of compiled code.
 pub(super) struct CompiledCode {
@@ -27,9 +28,13 @@ impl CompiledCode {
         }
     }
 
-    /// The component compiled from these bytes: from the folder if it is there and sound, else compiled and kept.
-    pub(super) fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Component> {
-        let name = blake3::hash(wasm).to_hex();
+    /// The component compiled from the bytes of this digest: from the folder if it is there and sound, else compiled and kept.
+    pub(super) fn load(
+        &self,
+        engine: &Engine,
+        name: &str,
+        wasm: &[u8],
+    ) -> wasmtime::Result<Component> {
         let path = self.folder.join(format!("{name}-{}", self.engine_key));
         if let Some(component) = self.read(engine, &path) {
             return Ok(component);
@@ -37,20 +42,24 @@ impl CompiledCode {
         let component = Component::new(engine, wasm)?;
         if let Err(error) = self.keep(&path, &component) {
             tracing::warn!("compiled code could not be kept: {error:#}");
+            return Ok(component);
         }
-        Ok(component)
+        // What was compiled lies in memory as a whole; what was kept does not.
+        Ok(self.read(engine, &path).unwrap_or(component))
     }
 
     fn read(&self, engine: &Engine, path: &Path) -> Option<Component> {
-        let file = std::fs::read(path).ok()?;
-        let Some(code) = sound_code(&file, path) else {
+        if !path.exists() {
+            return None;
+        }
+        if !is_sound(path) {
             tracing::warn!("compiled code was damaged and is compiled again");
             return None;
-        };
-        // SAFETY: wasmtime trusts these bytes. They lie in a folder that only this user can write (mode 0700), are
-        // bound by their digest to this component and this engine, and were written by `keep` below.
+        }
+        // SAFETY: wasmtime trusts this file. It lies in a folder that only this user can write (mode 0700), is bound by
+        // its digest to this component and this engine, was written by `keep` below, and is replaced but never changed.
         #[allow(unsafe_code)]
-        let component = unsafe { Component::deserialize(engine, code) };
+        let component = unsafe { Component::deserialize_file(engine, path) };
         component
             .inspect_err(|error| tracing::warn!("compiled code is of another kind: {error:#}"))
             .ok()
@@ -59,30 +68,45 @@ impl CompiledCode {
     fn keep(&self, path: &Path, component: &Component) -> wasmtime::Result<()> {
         let code = component.serialize()?;
         private_folder(&self.folder)?;
+        self.put(path, &code)?;
+        let digest = digest(&mut code.as_slice(), path)?;
+        self.put(&beside(path), digest.as_bytes())
+    }
+
+    fn put(&self, path: &Path, bytes: &[u8]) -> wasmtime::Result<()> {
         let mut file = tempfile_in(&self.folder)?;
-        file.1.write_all(MAGIC)?;
-        file.1.write_all(digest(&code, path).as_bytes())?;
-        file.1.write_all(&code)?;
+        file.1.write_all(bytes)?;
         file.1.sync_all()?;
         std::fs::rename(&file.0, path)?;
         Ok(())
     }
 }
 
-/// The code within a file of the cache, if the file is what it says it is.
-fn sound_code<'a>(file: &'a [u8], path: &Path) -> Option<&'a [u8]> {
-    let (stored, code) = file.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
-    (digest(code, path).as_bytes() == stored).then_some(code)
+/// Where the digest of a file lies.
+fn beside(path: &Path) -> PathBuf {
+    path.with_extension("digest")
 }
 
-/// Binds the code to the file's name, and so to the component and the engine.
-fn digest(code: &[u8], path: &Path) -> blake3::Hash {
+/// Whether a file of the cache is what its digest says.
+fn is_sound(path: &Path) -> bool {
+    let stored = std::fs::read(beside(path)).unwrap_or_default();
+    let found = std::fs::File::open(path).and_then(|mut file| digest(&mut file, path));
+    found.is_ok_and(|found| stored == found.as_bytes())
+}
+
+/// Binds code to its file's name, and so to the component and the engine.
+fn digest(code: &mut impl std::io::Read, path: &Path) -> std::io::Result<blake3::Hash> {
     let mut hasher = blake3::Hasher::new();
     let name = path.file_name().unwrap_or_default();
     hasher.update(name.as_encoded_bytes());
     hasher.update(&[0]);
-    hasher.update(code);
-    hasher.finalize()
+    let mut part = vec![0; AT_ONCE];
+    loop {
+        match code.read(&mut part)? {
+            0 => return Ok(hasher.finalize()),
+            length => hasher.update(&part[..length]),
+        };
+    }
 }
 
 /// What a compiled file must agree with to be run by this engine.
@@ -143,16 +167,21 @@ mod tests {
 
     #[test]
     fn a_file_is_only_sound_under_its_own_name() {
-        let path = Path::new("/x/abc");
-        let mut file = MAGIC.to_vec();
-        file.extend_from_slice(digest(b"code", path).as_bytes());
-        file.extend_from_slice(b"code");
-        assert_eq!(sound_code(&file, path), Some(&b"code"[..]));
-        assert_eq!(sound_code(&file, Path::new("/x/other")), None);
-        let last = file.len() - 1;
-        file[last] ^= 1;
-        assert_eq!(sound_code(&file, path), None);
-        assert_eq!(sound_code(&file[..20], path), None);
-        assert_eq!(sound_code(b"", path), None);
+        let folder = tempfile::tempdir().expect("a folder");
+        let put = |name: &str, code: &[u8], digest_of: &str| {
+            let path = folder.path().join(name);
+            let named = folder.path().join(digest_of);
+            std::fs::write(&path, code).expect("code");
+            let digest = digest(&mut &b"code"[..], &named).expect("a digest");
+            std::fs::write(beside(&path), digest.as_bytes()).expect("a digest");
+            is_sound(&path)
+        };
+        assert!(put("abc-1", b"code", "abc-1"));
+        assert!(!put("abc-2", b"code", "abc-1"));
+        assert!(!put("abc-3", b"cod3", "abc-3"));
+        assert!(!put("abc-4", b"cod", "abc-4"));
+        std::fs::write(beside(&folder.path().join("abc-1")), b"").expect("it is cut");
+        assert!(!is_sound(&folder.path().join("abc-1")));
+        assert!(!is_sound(&folder.path().join("abc-5")));
     }
 }

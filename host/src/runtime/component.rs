@@ -1,7 +1,8 @@
 //! A component: its bytes, and the code compiled from them as soon as somebody needs it.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::OnceCell;
 
@@ -21,6 +22,8 @@ pub struct Component {
 struct Source {
     name: String,
     wasm: Cow<'static, [u8]>,
+    /// Names the content; found out when it is needed.
+    digest: OnceLock<String>,
 }
 
 /// Why a component cannot be run.
@@ -109,9 +112,22 @@ impl Component {
             source: Arc::new(Source {
                 name: name.into(),
                 wasm,
+                digest: OnceLock::new(),
             }),
             ready: OnceCell::new(),
         })
+    }
+
+    /// A component that is part of the program, with its digest: as long as it need not be compiled, nobody reads its
+    /// bytes, and they take no memory.
+    pub fn embedded(
+        name: &str,
+        wasm: &'static [u8],
+        digest: &'static str,
+    ) -> Result<Component, LoadError> {
+        let component = Component::new(name, wasm)?;
+        let _ = component.source.digest.set(digest.to_owned());
+        Ok(component)
     }
 
     /// The name under which it was loaded.
@@ -125,13 +141,13 @@ impl Component {
     }
 
     /// A digest of its content.
-    pub fn digest(&self) -> String {
-        blake3::hash(&self.source.wasm).to_hex().to_string()
+    pub fn digest(&self) -> &str {
+        self.source.digest()
     }
 
     /// Whether another one has the same name and content.
     pub fn is_same_as(&self, other: &Component) -> bool {
-        self.source.name == other.source.name && self.source.wasm == other.source.wasm
+        self.source.name == other.source.name && self.digest() == other.digest()
     }
 
     /// Compile it now instead of at its first call.
@@ -147,8 +163,10 @@ impl Component {
             .get_or_init(|| async {
                 // Compiling takes a processor for a good part of a second: not on a thread that answers calls.
                 let (source, sandbox) = (self.source.clone(), runtime.sandbox.clone());
-                tokio::task::spawn_blocking(move || source.compile(&sandbox))
-                    .await
+                runtime.compiling.fetch_add(1, Ordering::Relaxed);
+                let compiled = tokio::task::spawn_blocking(move || source.compile(&sandbox)).await;
+                runtime.compiling.fetch_sub(1, Ordering::Relaxed);
+                compiled
                     .unwrap_or_else(|error| Err(LoadError::Engine(error.to_string())))
                     .map(Arc::new)
                     .map_err(Arc::new)
@@ -159,10 +177,15 @@ impl Component {
 }
 
 impl Source {
+    fn digest(&self) -> &str {
+        self.digest
+            .get_or_init(|| blake3::hash(&self.wasm).to_hex().to_string())
+    }
+
     fn compile(&self, sandbox: &Sandbox) -> Result<abi::Ready, LoadError> {
         let compiled = sandbox
             .compiled
-            .load(&sandbox.engine, &self.wasm)
+            .load(&sandbox.engine, self.digest(), &self.wasm)
             .map_err(|error| LoadError::NotAComponent {
                 name: self.name.clone(),
                 reason: one_line(&error),

@@ -5,11 +5,12 @@ use wasmtime::component::Component;
 
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
-const ALLOWED: [&str; 14] = [
+const ALLOWED: [&str; 15] = [
     "notehost:domain/types",
     "notehost:domain/vault",
     "notehost:domain/store",
     "notehost:domain/index",
+    "notehost:domain/host",
     "notehost:domain/log",
     "wasi:cli/environment",
     "wasi:cli/exit",

@@ -10,12 +10,15 @@ mod engine;
 mod imports;
 mod output;
 mod state;
+mod surroundings;
 
 pub use component::{Component, LoadError};
 pub use description::{ActionDescription, Description, DescriptionError};
+pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
@@ -33,6 +36,8 @@ pub struct Runtime {
     /// As many as the instance pool has slots; who finds none waits.
     slots: Semaphore,
     limits: LimitSettings,
+    /// How many components are being compiled or loaded.
+    compiling: AtomicUsize,
 }
 
 /// What turns bytes into something that can be run.
@@ -54,6 +59,8 @@ pub struct Job {
     pub transaction: Transaction,
     /// Where it looks things up.
     pub index: Arc<Index>,
+    /// What it may know of where it runs.
+    pub surroundings: Arc<dyn Surroundings>,
     /// When it is ended.
     pub deadline: Instant,
     /// What it may use; its memory is as the sandbox was made.
@@ -68,6 +75,8 @@ pub struct Outcome {
     pub reply: GuestReply,
     /// With what was read and staged.
     pub transaction: Transaction,
+    /// What it says to people, to be shown when what it staged has landed.
+    pub notices: Vec<Notice>,
 }
 
 /// What a guest answered.
@@ -142,7 +151,13 @@ impl Runtime {
             }),
             slots: Semaphore::new(limits.concurrent_calls),
             limits: limits.clone(),
+            compiling: AtomicUsize::new(0),
         })
+    }
+
+    /// Whether a component is being compiled: whoever is in no hurry waits.
+    pub fn is_compiling(&self) -> bool {
+        self.compiling.load(Ordering::Relaxed) > 0
     }
 
     /// Run one action on a fresh instance.

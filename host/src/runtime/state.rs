@@ -8,6 +8,7 @@ use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use super::output::GuestOutput;
+use super::surroundings::{Notice, Surroundings};
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
@@ -36,6 +37,9 @@ pub(super) struct CallState {
     pub(super) transaction: Option<Transaction>,
     /// `None` while a component is asked to describe itself.
     pub(super) index: Option<Arc<Index>>,
+    /// `None` while a component is asked to describe itself.
+    pub(super) surroundings: Option<Arc<dyn Surroundings>>,
+    pub(super) notices: Vec<Notice>,
     wasi: WasiCtx,
     table: ResourceTable,
 }
@@ -53,6 +57,7 @@ impl CallState {
         domain: Arc<str>,
         transaction: Option<Transaction>,
         index: Option<Arc<Index>>,
+        surroundings: Option<Arc<dyn Surroundings>>,
         deadline: Instant,
         limits: &LimitSettings,
     ) -> CallState {
@@ -69,6 +74,8 @@ impl CallState {
             },
             transaction,
             index,
+            surroundings,
+            notices: Vec::new(),
             domain,
         }
     }

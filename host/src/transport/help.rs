@@ -15,6 +15,12 @@ pub(super) fn is_common(argument: &str) -> bool {
     COMMON_ARGUMENTS.contains(&argument)
 }
 
+/// Whether an argument only tells which part of a list is wanted: every list takes these, and no line needs to repeat
+/// them.
+pub(super) fn is_paging(argument: &str) -> bool {
+    matches!(argument, "limit" | "cursor")
+}
+
 /// A text in one line, up to the end of its first sentence, in no more than `limit` bytes.
 pub(super) fn first_sentence(text: &str, limit: usize) -> String {
     let paragraph = text.trim().split("\n\n").next().unwrap_or_default();
@@ -68,7 +74,7 @@ pub(super) fn signature(action: &Action) -> String {
     let own = || {
         schema::properties(&action.input)
             .map(|(name, _)| name)
-            .filter(|name| !is_common(name))
+            .filter(|name| !is_common(name) && !is_paging(name))
     };
     let required: Vec<&str> = own()
         .filter(|name| schema::is_required(&action.input, name))
@@ -87,11 +93,13 @@ pub(super) fn signature(action: &Action) -> String {
 }
 
 /// A domain's description for a tool: what it is, then a line for each action. Where that is too long for a client
-/// the words on the actions are cut, then their arguments, never the list.
-pub(super) fn of_tool(domain: &Domain, actions: &[&Action]) -> String {
-    let about = first_sentence(&domain.description, 300);
-    let intro =
-        format!("{about}. Actions ([optional]; more on one: action `help`, topic its name):");
+/// the words on the actions are cut, then their arguments, never the list. On an action at most `most` bytes are said.
+pub(super) fn of_tool(domain: &Domain, actions: &[&Action], most: usize) -> String {
+    // Where there is little room for words, none are lost on the domain.
+    let about = first_sentence(&domain.description, if most >= 32 { 300 } else { 80 });
+    let intro = format!(
+        "{about}. Actions ([optional]; lists also take limit, cursor; more: action `help`, topic its name):"
+    );
     let lines = |limit: usize| {
         actions.iter().fold(intro.clone(), |mut text, action| {
             text.push_str(&format!("\n{}", signature(action)));
@@ -102,8 +110,9 @@ pub(super) fn of_tool(domain: &Domain, actions: &[&Action]) -> String {
             text
         })
     };
-    [56, 48, 40, 32, 0]
+    [56, 48, 44, 40, 36, 32, 24, 0]
         .into_iter()
+        .filter(|limit| *limit <= most)
         .map(lines)
         .find(|text| text.len() <= DESCRIPTION_BYTES)
         .unwrap_or_else(|| {

@@ -20,8 +20,9 @@ use super::{MESSAGE_BYTES, ServeOptions, TransportError, shutdown};
 use crate::auth::Caller;
 use crate::dispatch::Host;
 
-/// Beyond the time that a call may take, for its reply to be written.
-const MARGIN: Duration = Duration::from_secs(1);
+/// How much longer than a call may take its answer is waited for: a component that is called for the first time is compiled
+/// before its clock starts.
+const MARGIN: Duration = Duration::from_secs(20);
 
 /// Serve the parent process until its end of the pipe closes or we are told to stop.
 pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), TransportError> {

@@ -11,11 +11,47 @@ use crate::config::Surface;
 use crate::registry::{Action, Domain, Snapshot};
 use crate::vault::Effect;
 
-/// An argument's description in the tool of a whole domain. `help` has the rest.
-const ARGUMENT_BYTES: usize = 56;
+/// How long the tools of a surface may be together: what a client sends to its model with every message.
+const DOMAIN_BYTES: usize = 24 << 10;
+const SPLIT_BYTES: usize = 32 << 10;
 
-/// The same, for what lies within an argument and for what every action takes.
-const MINOR_BYTES: usize = 32;
+/// How much is said in the tool of several actions. `help` has the rest.
+#[derive(Clone, Copy)]
+struct Words {
+    /// Bytes on an action.
+    action: usize,
+    /// Bytes on an argument.
+    argument: usize,
+    /// Bytes on what lies within an argument, and on what every action takes.
+    minor: usize,
+    /// Whether it is said which actions take an argument; the actions' own lines say it too.
+    takers: bool,
+}
+
+/// From much to little: as many words are said as there is room for, whatever components are loaded.
+const WORDS: [Words; 9] = [
+    words(56, 56, 32, true),
+    words(56, 48, 24, false),
+    words(48, 40, 0, false),
+    words(44, 32, 0, false),
+    words(40, 24, 0, false),
+    words(36, 16, 0, false),
+    words(32, 0, 0, false),
+    words(24, 0, 0, false),
+    words(0, 0, 0, false),
+];
+
+/// A description that is cut below this says less than the name does, and is left out.
+const LEAST_CUT: usize = 48;
+
+const fn words(action: usize, argument: usize, minor: usize, takers: bool) -> Words {
+    Words {
+        action,
+        argument,
+        minor,
+        takers,
+    }
+}
 
 /// What the tool of a whole domain does not say of an argument: it may differ from action to action.
 const UNTOLD: [&str; 6] = [
@@ -25,11 +61,16 @@ const UNTOLD: [&str; 6] = [
 /// The tools of a surface.
 pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
     match surface {
-        Surface::Domain => snapshot.domains().map(|domain| of_domain(domain)).collect(),
-        Surface::Split => snapshot
-            .domains()
-            .flat_map(|domain| by_effect(domain))
-            .collect(),
+        Surface::Domain => within(DOMAIN_BYTES, |words| {
+            let domains = snapshot.domains();
+            domains.map(|domain| of_domain(domain, words)).collect()
+        }),
+        Surface::Split => within(SPLIT_BYTES, |words| {
+            let domains = snapshot.domains();
+            domains
+                .flat_map(|domain| by_effect(domain, words))
+                .collect()
+        }),
         Surface::Flat => snapshot
             .domains()
             .flat_map(|domain| by_action(domain))
@@ -38,12 +79,21 @@ pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
     }
 }
 
-fn of_domain(domain: &Domain) -> Tool {
-    let actions: Vec<&Action> = domain.actions.iter().map(Arc::as_ref).collect();
-    together(domain, domain.name.clone(), title(&domain.name), &actions)
+/// The tools, in as many words as fit into so many bytes.
+fn within(bytes: usize, tools: impl Fn(Words) -> Vec<Tool>) -> Vec<Tool> {
+    let fits = |tools: &Vec<Tool>| serde_json::to_vec(tools).is_ok_and(|json| json.len() <= bytes);
+    let mut said = WORDS.into_iter().map(&tools);
+    said.find(fits)
+        .unwrap_or_else(|| tools(WORDS[WORDS.len() - 1]))
 }
 
-fn by_effect(domain: &Domain) -> impl Iterator<Item = Tool> {
+fn of_domain(domain: &Domain, words: Words) -> Tool {
+    let actions: Vec<&Action> = domain.actions.iter().map(Arc::as_ref).collect();
+    let title = title(&domain.name);
+    together(domain, domain.name.clone(), title, &actions, words)
+}
+
+fn by_effect(domain: &Domain, words: Words) -> impl Iterator<Item = Tool> {
     [Effect::Read, Effect::Write, Effect::Delete]
         .into_iter()
         .filter_map(move |effect| {
@@ -55,7 +105,7 @@ fn by_effect(domain: &Domain) -> impl Iterator<Item = Tool> {
                 .collect();
             let name = resolve::split_tool(&domain.name, effect);
             let title = format!("{}: {}", title(&domain.name), effect.word());
-            (!actions.is_empty()).then(|| together(domain, name, title, &actions))
+            (!actions.is_empty()).then(|| together(domain, name, title, &actions, words))
         })
 }
 
@@ -79,13 +129,19 @@ fn by_action(domain: &Domain) -> impl Iterator<Item = Tool> {
 }
 
 /// One tool for several actions of a domain.
-fn together(domain: &Domain, name: String, title: String, actions: &[&Action]) -> Tool {
+fn together(
+    domain: &Domain,
+    name: String,
+    title: String,
+    actions: &[&Action],
+    words: Words,
+) -> Tool {
     // Each action answers in its own shape, and errors in another: all that holds for every reply.
     let output = schema::object(json!({ "type": "object" }));
     Tool::new(
         name,
-        help::of_tool(domain, actions),
-        Arc::new(union(actions)),
+        help::of_tool(domain, actions, words.action),
+        Arc::new(union(actions, words)),
     )
     .with_raw_output_schema(Arc::new(output))
     .with_annotations(annotations(title, actions))
@@ -127,7 +183,7 @@ struct Argument<'a> {
 
 /// The arguments of all these actions side by side, with the action's name before them. Only the action is
 /// required: what each action needs is checked when it is called.
-fn union(actions: &[&Action]) -> JsonObject {
+fn union(actions: &[&Action], words: Words) -> JsonObject {
     let mut arguments: Vec<Argument<'_>> = Vec::new();
     for action in actions {
         for (name, argument) in schema::properties(&schema::plain(&action.input)) {
@@ -157,29 +213,28 @@ fn union(actions: &[&Action]) -> JsonObject {
         let name = argument.name.clone();
         properties
             .entry(name)
-            .or_insert_with(|| brief(argument).into());
+            .or_insert_with(|| brief(argument, words).into());
     }
     properties
         .entry("topic")
-        .or_insert_with(|| json!({ "type": "string", "description": "An action (help)" }));
+        .or_insert_with(|| json!({ "type": "string" }));
     schema::object(json!({ "type": "object", "properties": properties, "required": ["action"] }))
 }
 
 /// An argument in few words, with the actions that take it where they are few.
-fn brief(argument: Argument<'_>) -> Map<String, Value> {
-    let common = help::is_common(&argument.name);
-    let limit = if common { MINOR_BYTES } else { ARGUMENT_BYTES };
+fn brief(argument: Argument<'_>, words: Words) -> Map<String, Value> {
+    let common = help::is_common(&argument.name) || help::is_paging(&argument.name);
+    let limit = if common { words.minor } else { words.argument };
     let mut about = help::first_sentence(argument.usual_description(), limit);
-    if common && about.ends_with('…') {
-        // Its name says as much as half a sentence.
+    if limit < LEAST_CUT && about.ends_with('…') {
         about.clear();
     }
-    if argument.actions.len() <= 2 && !common {
+    if words.takers && argument.actions.len() <= 2 && !common {
         let names: Vec<&str> = argument.actions.iter().map(|(name, _)| *name).collect();
         about = format!("{about} ({})", names.join(", "));
     }
     let mut schema = argument.schema;
-    shorten(&mut schema);
+    shorten(&mut schema, words.minor);
     if about.is_empty() {
         schema.remove("description");
     } else {
@@ -213,21 +268,22 @@ impl Argument<'_> {
 }
 
 /// Takes out what is checked when the action is called, and shortens the words within.
-fn shorten(schema: &mut Map<String, Value>) {
+fn shorten(schema: &mut Map<String, Value>, limit: usize) {
     schema.retain(|keyword, _| !UNTOLD.contains(&keyword.as_str()));
-    let words = help::first_sentence(description(schema), MINOR_BYTES);
-    if schema.contains_key("description") {
-        schema.insert("description".into(), words.into());
-    }
+    let words = help::first_sentence(description(schema), limit);
+    match words.is_empty() || words.ends_with('…') {
+        true => schema.remove("description"),
+        false => schema.insert("description".into(), words.into()),
+    };
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties
             .values_mut()
             .filter_map(Value::as_object_mut)
-            .for_each(shorten);
+            .for_each(|inner| shorten(inner, limit));
     }
     if let Some(Value::Object(items)) = schema.get_mut("items") {
         items.remove("description");
-        shorten(items);
+        shorten(items, limit);
     }
 }
 

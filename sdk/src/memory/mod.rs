@@ -20,6 +20,7 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
+use crate::host::{About, CallerTold, Conventions, Now};
 use crate::index::{
     Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
     UnresolvedIn,
@@ -59,6 +60,10 @@ pub struct MemoryVault {
     committed: RefCell<Tree>,
     past: RefCell<Past>,
     log: RefCell<Vec<(Level, String)>>,
+    notices: RefCell<Vec<(Level, String)>>,
+    offset_minutes: i32,
+    conventions: Conventions,
+    calls: u64,
 }
 
 impl Default for MemoryVault {
@@ -70,6 +75,10 @@ impl Default for MemoryVault {
             committed: RefCell::default(),
             past: RefCell::default(),
             log: RefCell::default(),
+            notices: RefCell::default(),
+            offset_minutes: 0,
+            conventions: Conventions::default(),
+            calls: 0,
         }
     }
 }
@@ -121,6 +130,24 @@ impl MemoryVault {
         self
     }
 
+    /// The vault of an owner whose clock is so many minutes ahead of UTC.
+    pub fn in_zone(mut self, offset_minutes: i32) -> MemoryVault {
+        self.offset_minutes = offset_minutes;
+        self
+    }
+
+    /// The vault of an owner who keeps notes in this way.
+    pub fn kept_as(mut self, conventions: Conventions) -> MemoryVault {
+        self.conventions = conventions;
+        self
+    }
+
+    /// The vault of a caller who has made so many calls.
+    pub fn after_calls(mut self, calls: u64) -> MemoryVault {
+        self.calls = calls;
+        self
+    }
+
     fn set_up(self, change: impl Fn(&mut Tree)) -> MemoryVault {
         // Both trees get the same file, so that it is no part of the next change.
         change(&mut self.committed.borrow_mut());
@@ -155,6 +182,11 @@ impl MemoryVault {
     /// The lines that were logged.
     pub fn logged(&self) -> Vec<(Level, String)> {
         self.log.borrow().clone()
+    }
+
+    /// The messages that were shown to people.
+    pub fn notices(&self) -> Vec<(Level, String)> {
+        self.notices.borrow().clone()
     }
 
     /// Make what was staged since the last commit one change of history; returns its id, or nothing if nothing
@@ -330,6 +362,44 @@ impl RawVault for MemoryVault {
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
         self.reading(|reading| index::names_in(reading, text))
+    }
+
+    fn now(&self) -> Now {
+        Now {
+            milliseconds: self.time.get(),
+            offset_minutes: self.offset_minutes,
+            zone: None,
+        }
+    }
+
+    fn about(&self) -> Result<About> {
+        Ok(About {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            vault: "memory".to_owned(),
+            vaults: vec!["memory".to_owned()],
+            surface: "domain".to_owned(),
+            started: BEGINNING,
+            tag_policy: "open".to_owned(),
+            ..About::default()
+        })
+    }
+
+    fn caller(&self) -> Result<CallerTold> {
+        Ok(CallerTold {
+            name: "tester".to_owned(),
+            scopes: ["read", "write", "delete"].map(str::to_owned).to_vec(),
+            calls: self.calls,
+            ..CallerTold::default()
+        })
+    }
+
+    fn conventions(&self) -> Result<Conventions> {
+        Ok(self.conventions.clone())
+    }
+
+    fn notify(&self, level: Level, message: &str) -> Result<()> {
+        self.notices.borrow_mut().push((level, message.to_owned()));
+        Ok(())
     }
 
     fn log(&self, level: Level, message: &str) {

@@ -4,6 +4,7 @@
 //! stays as it was: line endings, a byte order mark, a missing final newline, comments and quoting in the
 //! frontmatter. Nothing here knows a vault, a path or another note. Line numbers are of the file, from 1.
 
+pub mod blocks;
 pub mod body;
 pub mod dialect;
 pub mod edits;
@@ -18,8 +19,10 @@ pub mod newline;
 pub mod outline;
 pub mod properties;
 pub mod section;
+mod skeleton;
 pub mod splice;
 pub mod tags;
+pub mod templates;
 mod yaml;
 
 pub use body::{Place, append, body, insert, prepend, replace_body};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::links::{Moves, Names, Wanted, rewrite};
+use super::links::{Moves, Names, rewrite};
 use crate::{Kind, Result, Tier, Vault, is_note, reply, stem_of};
 
 /// With more files than this on the move, looking for their names one by one costs more than reading every note.
@@ -92,7 +92,7 @@ pub fn plan(vault: &Vault, renames: &[(String, String)]) -> Result<Plan> {
         files,
     };
     if !plan.files.is_empty() {
-        plan.follow_links(vault, &all_files)?;
+        plan.follow_links(vault, all_files)?;
     }
     Ok(plan)
 }
@@ -128,16 +128,15 @@ impl Plan {
         })
     }
 
-    fn follow_links(&mut self, vault: &Vault, all_files: &[String]) -> Result<()> {
-        let before = Names::new(all_files.iter().map(String::as_str));
+    fn follow_links(&mut self, vault: &Vault, all_files: Vec<String>) -> Result<()> {
+        let before = Names::new(all_files);
         let after = before.moved(&self.files);
-        let wanted = Wanted::by(&self.files);
         for path in candidates(vault, &self.files)? {
             let blob = vault.read(&path)?;
             // What is no UTF-8 is looked through as far as it can be read, and never written.
             let text = String::from_utf8_lossy(&blob.bytes);
             let moves = self.files.destination(&path).is_some();
-            if !moves && !wanted.may_be_linked_from(&text) {
+            if !moves && !self.files.disturbed().may_be_linked_from(&text) {
                 continue;
             }
             let rewritten = rewrite(&path, &text, &self.files, &before, &after);
@@ -159,11 +158,17 @@ impl Plan {
                 }));
             match obstacle {
                 Some(obstacle) => {
-                    let left = rewritten.splices.iter().map(|(range, _)| LinkLeft {
-                        path: new_path.clone(),
-                        line: 1 + text[..range.start].matches('\n').count(),
-                        link: text[range.clone()].to_owned(),
-                        reason: obstacle.to_owned(),
+                    // They are in order, so each line is counted once.
+                    let (mut line, mut counted) = (1, 0);
+                    let left = rewritten.splices.iter().map(|(range, _)| {
+                        line += text[counted..range.start].matches('\n').count();
+                        counted = range.start;
+                        LinkLeft {
+                            path: new_path.clone(),
+                            line,
+                            link: text[range.clone()].to_owned(),
+                            reason: obstacle.to_owned(),
+                        }
                     });
                     self.links_left.extend(left);
                 }

@@ -4,13 +4,11 @@
 //! comment opens no section.
 
 use super::error::TextError;
+use super::skeleton::skeleton;
 use super::{body, dialect, frontmatter};
 use comrak::nodes::{NodeHeading, NodeValue};
 use comrak::{Arena, parse_document};
-use skeleton::skeleton;
 use std::ops::Range;
-
-mod skeleton;
 
 /// Larger notes have no outline.
 pub const MAX_BYTES: usize = 8 * 1024 * 1024;

@@ -2,19 +2,83 @@
 //! sandbox costs more than this is what the sandbox costs.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
+use notehost::index::{Answer, Index, Question};
+use notehost::runtime::Surroundings;
 use notehost::vault::{self, Transaction, VaultError};
+use notehost_sdk::host::{About, CallerTold, Conventions, Now};
 use notehost_sdk::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
-    Unresolved, UnresolvedIn,
+    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
+    UnresolvedIn,
 };
 use notehost_sdk::{
     Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
     Trashed,
 };
+use serde::de::DeserializeOwned;
 
-/// A transaction as the SDK's vault. It offers what the measured actions use.
-pub(crate) struct NativeVault(pub(crate) RefCell<Transaction>);
+/// A transaction and an index as the SDK's vault. It offers what the measured actions use.
+pub(crate) struct NativeVault {
+    transaction: RefCell<Transaction>,
+    index: Arc<Index>,
+}
+
+impl NativeVault {
+    pub(crate) fn new(transaction: Transaction, index: &Arc<Index>) -> NativeVault {
+        NativeVault {
+            transaction: RefCell::new(transaction),
+            index: index.clone(),
+        }
+    }
+
+    fn ask(&self, question: Question) -> Result<Answer> {
+        let mut transaction = self.transaction.borrow_mut();
+        self.index.ask(&mut transaction, question).map_err(refused)
+    }
+
+    fn answer<T: DeserializeOwned>(&self, question: Question) -> Result<T> {
+        match self.ask(question)? {
+            Answer::Json(json) => serde_json::from_str(&json)
+                .map_err(|error| Error::new(Code::InternalError, error.to_string())),
+            Answer::Paths(_) => not_measured(),
+        }
+    }
+
+    fn paths(&self, question: Question) -> Result<Vec<String>> {
+        match self.ask(question)? {
+            Answer::Paths(paths) => Ok(paths),
+            Answer::Json(_) => not_measured(),
+        }
+    }
+}
+
+/// Where the measured calls run: on both sides the same, and nowhere.
+pub(crate) struct Nowhere;
+
+impl Surroundings for Nowhere {
+    fn now(&self) -> Now {
+        Now {
+            milliseconds: 1_767_225_600_000,
+            ..Now::default()
+        }
+    }
+
+    fn about(&self) -> About {
+        About::default()
+    }
+
+    fn caller(&self) -> CallerTold {
+        CallerTold {
+            name: "bench".to_owned(),
+            ..CallerTold::default()
+        }
+    }
+
+    fn conventions(&self, _: &mut Transaction) -> Conventions {
+        Conventions::default()
+    }
+}
 
 fn refused(error: VaultError) -> Error {
     Error::new(Code::from_word(error.code()), error.to_string())
@@ -40,11 +104,15 @@ fn entry(entry: vault::Entry) -> Entry {
 
 impl RawVault for NativeVault {
     fn stat(&self, path: &str) -> Result<Entry> {
-        self.0.borrow_mut().stat(path).map(entry).map_err(refused)
+        self.transaction
+            .borrow_mut()
+            .stat(path)
+            .map(entry)
+            .map_err(refused)
     }
 
     fn read(&self, path: &str) -> Result<Blob> {
-        let blob = self.0.borrow_mut().read(path).map_err(refused)?;
+        let blob = self.transaction.borrow_mut().read(path).map_err(refused)?;
         Ok(Blob {
             bytes: blob.bytes.to_vec(),
             etag: blob.etag,
@@ -53,7 +121,7 @@ impl RawVault for NativeVault {
 
     fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
         let page = self
-            .0
+            .transaction
             .borrow_mut()
             .list(folder, recursive, after, limit)
             .map_err(refused)?;
@@ -64,11 +132,14 @@ impl RawVault for NativeVault {
     }
 
     fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
-        self.0.borrow_mut().resolve(name, source).map_err(refused)
+        self.transaction
+            .borrow_mut()
+            .resolve(name, source)
+            .map_err(refused)
     }
 
     fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
-        self.0
+        self.transaction
             .borrow_mut()
             .write(path, bytes, if_match)
             .map_err(refused)
@@ -108,8 +179,11 @@ impl RawVault for NativeVault {
     fn undo(&self, _: &str) -> Result<Vec<FileChange>> {
         not_measured()
     }
-    fn store_get(&self, _: &str) -> Result<Option<Vec<u8>>> {
-        not_measured()
+    fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
+        self.transaction
+            .borrow_mut()
+            .store_get(key)
+            .map_err(refused)
     }
     fn store_set(&self, _: &str, _: &[u8]) -> Result<()> {
         not_measured()
@@ -117,42 +191,55 @@ impl RawVault for NativeVault {
     fn store_remove(&self, _: &str) -> Result<()> {
         not_measured()
     }
-    fn store_keys(&self, _: &str) -> Result<Vec<String>> {
-        not_measured()
+    fn store_keys(&self, prefix: &str) -> Result<Vec<String>> {
+        self.transaction
+            .borrow_mut()
+            .store_keys(prefix)
+            .map_err(refused)
     }
     fn index_state(&self) -> IndexState {
-        IndexState {
-            state: Progress::Building,
-            done: 0,
-            total: 0,
-            assistant_tag: None,
-        }
+        self.index.state(&self.transaction.borrow())
     }
-    fn find(&self, _: &Query) -> Result<Found> {
-        not_measured()
+    fn find(&self, query: &Query) -> Result<Found> {
+        self.answer(Question::Find(query.clone()))
     }
-    fn backlinks(&self, _: &BacklinksOf) -> Result<Backlinks> {
-        not_measured()
+    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+        self.answer(Question::Backlinks(of.clone()))
     }
-    fn unresolved(&self, _: &UnresolvedIn) -> Result<Unresolved> {
-        not_measured()
+    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+        self.answer(Question::Unresolved(within.clone()))
     }
-    fn tags(&self, _: &TagsOf) -> Result<Tags> {
-        not_measured()
+    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+        self.answer(Question::Tags(of.clone()))
     }
     fn edges(&self) -> Result<Edges> {
-        not_measured()
+        self.answer(Question::Edges)
     }
     fn files(&self) -> Result<Vec<String>> {
-        not_measured()
+        self.paths(Question::Files)
     }
-    fn linking(&self, _: &[String]) -> Result<Vec<String>> {
-        not_measured()
+    fn linking(&self, files: &[String]) -> Result<Vec<String>> {
+        self.paths(Question::Linking(files.to_vec()))
     }
-    fn containing(&self, _: &[Vec<String>]) -> Result<Vec<String>> {
-        not_measured()
+    fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
+        self.paths(Question::Containing(texts.to_vec()))
     }
-    fn names_in(&self, _: &str) -> Result<Vec<NameAt>> {
+    fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
+        self.answer(Question::NamesIn(text.to_owned()))
+    }
+    fn now(&self) -> Now {
+        Nowhere.now()
+    }
+    fn about(&self) -> Result<About> {
+        Ok(Nowhere.about())
+    }
+    fn caller(&self) -> Result<CallerTold> {
+        Ok(Nowhere.caller())
+    }
+    fn conventions(&self) -> Result<Conventions> {
+        Ok(Conventions::default())
+    }
+    fn notify(&self, _: Level, _: &str) -> Result<()> {
         not_measured()
     }
     fn log(&self, _: Level, _: &str) {}

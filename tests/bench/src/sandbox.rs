@@ -1,25 +1,26 @@
-//! What a fresh, limited instance adds to an action.
+//! What a fresh, limited instance adds to an action: one of every domain, and what loading the components costs.
 
-use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use notehost::config::LimitSettings;
 use notehost::index::Index;
-use notehost::registry::EMBEDDED;
+use notehost::registry::{EMBEDDED, Embedded};
 use notehost::runtime::{Component, Job, RunError, Runtime};
 use notehost::vault::{Access, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings};
-use notehost_sdk::Describes as _;
+use notehost_sdk::Describes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::native::NativeVault;
+use crate::native::{NativeVault, Nowhere};
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
-const RUNS: usize = 3000;
+const RUNS: usize = 2000;
+/// How long the index may take to be built.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Everything;
 
@@ -27,9 +28,95 @@ impl Rules for Everything {
     fn tier(&self, _: &str) -> Tier {
         Tier::Delete
     }
+
+    fn identity(&self) -> Option<u64> {
+        Some(1)
+    }
 }
 
-/// Measure the same actions of the document component natively and in the sandbox.
+/// An action, as the component itself runs it.
+type Native = fn(&notehost_sdk::Vault, &str, &str) -> notehost_sdk::Result<notehost_sdk::Reply>;
+
+/// What is asked of each domain: something that it answers at once.
+fn questions(note: &str) -> Vec<(&'static str, Native, &'static str, Value)> {
+    fn of<D: Describes>() -> Native {
+        D::call
+    }
+    let here = json!({ "path": note });
+    vec![
+        (
+            "document",
+            of::<notehost_document::Domain>(),
+            "nothing",
+            json!({}),
+        ),
+        (
+            "document",
+            of::<notehost_document::Domain>(),
+            "read",
+            here.clone(),
+        ),
+        (
+            "document",
+            of::<notehost_document::Domain>(),
+            "outline",
+            here.clone(),
+        ),
+        (
+            "notebook",
+            of::<notehost_notebook::Domain>(),
+            "permissions",
+            json!({}),
+        ),
+        (
+            "search",
+            of::<notehost_search::Domain>(),
+            "text",
+            json!({ "query": "things", "limit": 5 }),
+        ),
+        (
+            "link",
+            of::<notehost_link::Domain>(),
+            "backlinks",
+            json!({ "path": note, "limit": 5 }),
+        ),
+        ("tag", of::<notehost_tag::Domain>(), "of", here.clone()),
+        (
+            "block",
+            of::<notehost_block::Domain>(),
+            "count",
+            here.clone(),
+        ),
+        (
+            "flashcard",
+            of::<notehost_flashcard::Domain>(),
+            "list",
+            json!({ "scope": "note", "path": note, "limit": 5 }),
+        ),
+        ("file", of::<notehost_file::Domain>(), "of", here.clone()),
+        (
+            "database",
+            of::<notehost_database::Domain>(),
+            "values",
+            json!({ "database": "Area 1", "column": "number", "limit": 5 }),
+        ),
+        (
+            "fs",
+            of::<notehost_fs::Domain>(),
+            "cat",
+            json!({ "path": note }),
+        ),
+        ("system", of::<notehost_system::Domain>(), "time", json!({})),
+        (
+            "mascot",
+            of::<notehost_mascot::Domain>(),
+            "balance",
+            json!({}),
+        ),
+    ]
+}
+
+/// Measure the same actions natively and in the sandbox.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let vault = Arc::new(Vault::open(
         "bench",
@@ -38,67 +125,73 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         VaultSettings::default(),
     )?);
     let runtime = Runtime::new(&LimitSettings::default(), &place.join("compiled"))?;
-    let embedded = EMBEDDED
-        .iter()
-        .find(|component| component.name == "document")
-        .context("no document component")?;
-    let document = Component::new("document", embedded.wasm)?;
-    let began = Instant::now();
-    document
-        .prepare(&runtime)
-        .await
-        .map_err(|error| anyhow!("{error}"))?;
-    println!(
-        "compile the document component ({} KiB)   {:.0} ms",
-        document.size() >> 10,
-        began.elapsed().as_secs_f64() * 1e3
-    );
-    let again = Component::new("document", embedded.wasm)?;
-    let began = Instant::now();
-    again
-        .prepare(&runtime)
-        .await
-        .map_err(|error| anyhow!("{error}"))?;
-    println!(
-        "load it from compiled code                {:.2} ms",
-        began.elapsed().as_secs_f64() * 1e3
-    );
-
     let index = Index::open(&vault);
-    let path = &notes.notes[notes.notes.len() / 2];
-    for (what, action, arguments) in [
-        ("fresh instance, nothing done", "nothing", json!({})),
-        ("outline of a note", "outline", json!({ "path": path })),
-        ("read a note", "read", json!({ "path": path })),
-    ] {
-        let native = Times::of(RUNS, || {
-            let vault = NativeVault(RefCell::new(begin(&vault)));
-            let _ = notehost_document::Domain::call(&vault, action, &arguments.to_string());
+    index.start();
+    ensure!(
+        index.wait(Some(Instant::now() + PATIENCE)),
+        "the index is not built"
+    );
+    let mut components = Vec::new();
+    println!("component    size KiB   compile ms   load from compiled code ms");
+    for embedded in EMBEDDED {
+        components.push(loaded(&runtime, embedded).await?);
+    }
+    println!();
+    let note = &notes.notes[notes.notes.len() / 2];
+    println!("action                  native µs   sandboxed µs   added µs (bar: 60)");
+    for (domain, native, action, arguments) in questions(note) {
+        let component = components
+            .iter()
+            .find(|component| component.name() == domain)
+            .ok_or_else(|| anyhow!("no component `{domain}`"))?;
+        let text = arguments.to_string();
+        let begin = || begin(&vault, domain);
+        let natively = Times::of(RUNS, || {
+            let _ = native(&NativeVault::new(begin(), &index), action, &text);
             Ok(())
         })?;
         let mut times = Vec::new();
         for run in 0..RUNS + RUNS / 10 {
             let began = Instant::now();
-            one(
-                &runtime,
-                &document,
-                &index,
-                begin(&vault),
-                action,
-                &arguments,
-            )
-            .await?;
+            one(&runtime, component, &index, begin(), action, &text).await?;
             if run >= RUNS / 10 {
                 times.push(began.elapsed());
             }
         }
-        let sandboxed = Times::new(times);
+        let sandboxed = Times::new(times).p50();
         println!(
-            "{what}\n    native    {native}\n    sandboxed {sandboxed}\n    added     p50 {:8.1} µs (bar: 60)",
-            sandboxed.p50() - native.p50()
+            "{:22} {:10.1} {:14.1} {:10.1}",
+            format!("{domain}.{action}"),
+            natively.p50(),
+            sandboxed,
+            sandboxed - natively.p50()
         );
     }
     Ok(())
+}
+
+/// A component, compiled; printed with what that took.
+async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
+    let mut took = Vec::new();
+    let mut component = None;
+    // The first time it is compiled, then it is loaded from what was kept.
+    for _ in 0..6 {
+        let fresh = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
+        let began = Instant::now();
+        let prepared = fresh.prepare(runtime).await;
+        prepared.map_err(|error| anyhow!("{error}"))?;
+        took.push(began.elapsed().as_secs_f64() * 1e3);
+        component = Some(fresh);
+    }
+    let compiled = took.remove(0);
+    took.sort_by(f64::total_cmp);
+    println!(
+        "{:12} {:8} {compiled:12.0} {:10.2}",
+        embedded.name,
+        embedded.wasm.len() >> 10,
+        took[took.len() / 2]
+    );
+    component.ok_or_else(|| anyhow!("nothing was loaded"))
 }
 
 async fn one(
@@ -107,14 +200,15 @@ async fn one(
     index: &Arc<Index>,
     transaction: Transaction,
     action: &str,
-    arguments: &Value,
+    arguments: &str,
 ) -> Result<()> {
     let job = Job {
-        domain: Arc::from("document"),
+        domain: Arc::from(component.name()),
         action: action.to_owned(),
-        arguments: arguments.to_string(),
+        arguments: arguments.to_owned(),
         transaction,
         index: index.clone(),
+        surroundings: Arc::new(Nowhere),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),
@@ -125,11 +219,11 @@ async fn one(
     }
 }
 
-fn begin(vault: &Arc<Vault>) -> Transaction {
+fn begin(vault: &Arc<Vault>, domain: &str) -> Transaction {
     vault.begin(Access {
         rules: Arc::new(Everything),
         effect: Effect::Read,
-        component: "document".into(),
+        component: domain.into(),
         limits: Limits::default(),
     })
 }

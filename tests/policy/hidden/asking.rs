@@ -193,6 +193,47 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
     asks
 }
 
+/// What has a shape that its schema does not tell, for every value.
+pub(super) fn shaped_asks(values: &[String]) -> Vec<Ask> {
+    let ask = |tool: &str, arguments: Value| Ask {
+        tool: tool.to_owned(),
+        arguments,
+    };
+    let mut asks = Vec::new();
+    for value in values {
+        let ops = json!([{"action": "identify", "block": "[[Seen#^open-block]]"}, {"action": "update", "block": value, "text": "x"}]);
+        asks.push(ask("block__batch", json!({"ops": ops, "dry_run": true})));
+        let cells = json!([{"row": "Open/Seen.md", "column": "tags", "value": ["a"]}, {"row": value, "column": "key", "value": "x"}]);
+        asks.push(ask(
+            "database__set_cells",
+            json!({"database": "Open", "cells": cells, "dry_run": true}),
+        ));
+        for action in ["get", "remove", "resume", "skip", "suspend"] {
+            let card = json!({ "card": format!("{value}#00000000") });
+            asks.push(ask(&format!("flashcard__{action}"), card));
+        }
+        let review = json!({"card": format!("{value}#00000000"), "rating": 3});
+        asks.push(ask("flashcard__review", review));
+        let package = format!("{value}.apkg");
+        let exported = json!({"path": package, "dry_run": true});
+        asks.push(ask("flashcard__export", exported));
+        let imported = json!({"path": package, "to": "Open", "dry_run": true});
+        asks.push(ask("flashcard__import", imported));
+        let written = json!({"path": format!("{value}.txt"), "text": "x", "dry_run": true});
+        asks.push(ask("file__write", written));
+        let rows = json!([{"name": value, "key": value}]);
+        asks.push(ask(
+            "database__add_rows",
+            json!({"database": "Open", "rows": rows, "dry_run": true}),
+        ));
+        asks.push(ask(
+            "database__create",
+            json!({"path": value, "columns": ["key"], "source": value, "dry_run": true}),
+        ));
+    }
+    asks
+}
+
 /// Every function of the vault on every value, by a component that is let in everywhere.
 pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
     let mut asks = Vec::new();
@@ -240,6 +281,10 @@ fn usual(name: &str) -> String {
         "name" | "notebook" | "folder" => "Open",
         "section" | "heading" => "Budget",
         "old" => "open numbers",
+        "block" | "blocks" | "parent" | "from" => "[[Seen#^open-block]]",
+        "database" => "Open",
+        "deck" => "open",
+        "item" => "biscuit",
         _ => "word",
     };
     value.to_owned()

@@ -154,9 +154,28 @@ fn write_notes(place: &Place, is_real: bool) {
     place.write("Open/Other.md", "# Other\n\n[[Seen]] and [more](Seen.md)\n");
     place.write("Open/Sub/Deep.md", "deep\n");
     place.write("Root.md", "# Root\n\n[[Open/Other]]\n");
+    place.write("Open/Cards.md", "#flashcards/open\n\nquestion::answer\n");
+    place.write(
+        "Open/Table.base",
+        "filters: file.hasTag(\"shared-tag\")\nviews:\n  - type: table\n    name: All\n    order: [file.name, key]\n",
+    );
     if !is_real {
         return;
     }
+    // What the owner's editor knows of hidden things.
+    place.write(
+        ".obsidian/types.json",
+        "{\"types\": {\"key\": \"text\", \"zqolxkey\": \"date\"}}",
+    );
+    place.write(".obsidian/templates.json", "{\"folder\": \"Vellum\"}");
+    place.write(
+        "Vellum/zqolxcards.md",
+        "---\nzqolxkey: 2024-01-01\n---\n#flashcards/zqolxdeck #flashcards/open\n\nzqolx::numbers\n",
+    );
+    place.write(
+        "Vellum/zqolx.base",
+        "views:\n  - type: table\n    name: zqolx\n",
+    );
     place.write(
         "Vellum/Known.md",
         "---\naliases: [Alias One, zqolxalias]\ntags: [known-tag, zqolxtag, shared-tag]\nkey: zqolxproperty\n---\n# Known\n\npassphrase \

@@ -83,9 +83,7 @@ fn a_tree_is_nested_and_drawn() {
             { "path": "C.md" },
         ])
     );
-    let text = reply(&vault, "tree", json!({ "path": "Work" }))
-        .unwrap()
-        .text;
+    let text = told(&vault, "tree", json!({ "path": "Work" }));
     assert_eq!(
         text,
         "Work: 2 notes\n├─ Sub/ (1)\n│  └─ Deep/ (1)\n│     └─ A\n└─ B"

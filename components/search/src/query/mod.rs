@@ -7,6 +7,7 @@
 mod terms;
 mod tokens;
 
+use notehost_sdk::host::Now;
 use notehost_sdk::index::Condition;
 use notehost_sdk::{Error, Result};
 
@@ -22,7 +23,7 @@ const DEEPEST: usize = 24;
 ///
 /// # Errors
 /// A query in which nothing can be looked for, and one that is not written to its end.
-pub fn parse(text: &str, now: u64) -> Result<Condition> {
+pub fn parse(text: &str, now: &Now) -> Result<Condition> {
     if text.len() > LONGEST {
         return Err(Error::validation(format!(
             "`query` has {} bytes, and {LONGEST} are the most: `similar` takes a long text",
@@ -46,14 +47,14 @@ pub fn parse(text: &str, now: u64) -> Result<Condition> {
     })
 }
 
-struct Parser {
+struct Parser<'a> {
     tokens: Vec<Token>,
     at: usize,
     depth: usize,
-    now: u64,
+    now: &'a Now,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// `a OR b`; nothing where there is nothing to look for.
     fn either(&mut self, field: &Field) -> Result<Option<Condition>> {
         let mut choices = Vec::new();
@@ -127,7 +128,7 @@ impl Parser {
         }
     }
 
-    fn nested<T>(&mut self, inner: impl FnOnce(&mut Parser) -> Result<T>) -> Result<T> {
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(Error::validation(format!(
@@ -145,7 +146,7 @@ impl Parser {
 }
 
 /// `[property]` and `[property:value]`, as Obsidian writes them.
-fn bracket(name: &str, inner: Option<&str>, now: u64) -> Result<Option<Condition>> {
+fn bracket(name: &str, inner: Option<&str>, now: &Now) -> Result<Option<Condition>> {
     let field = Field::Property(name.to_owned());
     let Some(inner) = inner else {
         return field.alone(name).map(Some);

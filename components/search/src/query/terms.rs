@@ -1,12 +1,14 @@
 //! What one word, phrase or `field:value` of a query means.
 
+use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, Part, PropertyTest, Words};
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::text::tags;
 use notehost_sdk::{Error, Result, words};
 
 use super::tokens::Piece;
-use crate::{filter, places};
+use crate::filter;
+use notehost_sdk::matching;
 
 /// Where a word is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +35,7 @@ impl Field {
     }
 
     /// What a word in this field means; nothing if there is nothing to look for in it.
-    pub(super) fn term(&self, piece: &Piece, now: u64) -> Result<Option<Condition>> {
+    pub(super) fn term(&self, piece: &Piece, now: &Now) -> Result<Option<Condition>> {
         match self {
             Field::Anywhere => match piece.text.strip_prefix('#') {
                 Some(tag) if !piece.is_quoted && tags::is_name(tag.trim_end_matches('/')) => {
@@ -98,11 +100,11 @@ fn path(piece: &Piece) -> Option<Condition> {
         return None;
     }
     let glob = |glob: String| Condition::Path(glob);
-    if !piece.is_quoted && (piece.is_beginning() || places::is_glob(text)) {
+    if !piece.is_quoted && (piece.is_beginning() || matching::is_glob(text)) {
         let text = format!("{text}{}", "*".repeat(piece.stars));
         return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
     }
-    let text = places::escape(text);
+    let text = matching::escape(text);
     Some(Condition::Any(vec![
         glob(format!("**/*{text}*")),
         glob(format!("**/*{text}*/**")),
@@ -110,7 +112,7 @@ fn path(piece: &Piece) -> Option<Condition> {
 }
 
 /// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (begins so).
-fn property(name: &str, piece: &Piece, now: u64) -> Condition {
+fn property(name: &str, piece: &Piece, now: &Now) -> Condition {
     let text = piece.text.as_str();
     if piece.is_beginning() && !text.is_empty() {
         return filter::beginning(name, text);

@@ -42,7 +42,7 @@ fn the_description_is_complete_and_small() {
 #[test]
 fn a_query_becomes_a_condition() {
     let parsed = |text: &str| {
-        let condition = query::parse(text, 1_709_200_805_042).unwrap();
+        let condition = query::parse(text, &at(1_709_200_805_042)).unwrap();
         notehost_sdk::serde_json::to_value(condition).unwrap()
     };
     let word = |text: &str| json!({ "words": { "text": text } });
@@ -231,16 +231,23 @@ fn a_query_without_a_reading_is_refused_with_what_is_wrong() {
 proptest! {
     #[test]
     fn no_query_makes_the_parser_stumble(text in "\\PC{0,60}") {
-        let _ = query::parse(&text, 0);
+        let _ = query::parse(&text, &at(0));
         let _ = query::plain_words(&text);
     }
 
     #[test]
     fn no_query_of_signs_makes_the_parser_stumble(text in "[ab:\\-()\"\\[\\]|*#~<>= .é中ORNT]{0,40}") {
-        let condition = query::parse(&text, 0);
+        let condition = query::parse(&text, &at(0));
         if let Ok(condition) = condition {
             let told = notehost_sdk::serde_json::to_value(&condition).unwrap();
             prop_assert_eq!(notehost_sdk::serde_json::from_value::<notehost_sdk::index::Condition>(told).unwrap(), condition);
         }
+    }
+}
+
+fn at(milliseconds: u64) -> notehost_sdk::host::Now {
+    notehost_sdk::host::Now {
+        milliseconds,
+        ..notehost_sdk::host::Now::default()
     }
 }

@@ -126,10 +126,11 @@ fn pages_and_details() {
 
 #[test]
 fn a_word_that_is_only_part_of_words_is_told() {
-    let reply = reply(&vault(), "text", json!({ "query": "oxe" })).unwrap();
-    assert_eq!(paths(&reply.json()), ["People/Ana.md"]);
-    assert_eq!(reply.json()["widened"], json!(["oxe"]));
-    assert!(reply.text.contains("no note has `oxe` as a whole word"));
+    let query = json!({ "query": "oxe" });
+    let reply = ok(&vault(), "text", query.clone());
+    assert_eq!(paths(&reply), ["People/Ana.md"]);
+    assert_eq!(reply["widened"], json!(["oxe"]));
+    assert!(told(&vault(), "text", query).contains("no note has `oxe` as a whole word"));
 }
 
 #[test]
@@ -145,11 +146,11 @@ fn what_is_hidden_is_found_by_no_action() {
         ("assets", json!({})),
         ("context", json!({ "query": "secret fox" })),
     ] {
-        let reply = reply(&vault, action, arguments).unwrap();
+        let reply = ok(&vault, action, arguments.clone()).to_string();
+        let text = told(&vault, action, arguments);
         assert!(
-            !reply.structured.contains("Diary") && !reply.text.contains("Diary"),
-            "{action}: {}",
-            reply.text
+            !reply.contains("Diary") && !text.contains("Diary"),
+            "{action}: {text}"
         );
     }
     for (action, arguments) in [

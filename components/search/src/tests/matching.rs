@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::pattern::RegexSearch;
 
-fn search(pattern: &str, limit: u32, cursor: Option<String>) -> RegexSearch {
+fn search(pattern: &str, limit: usize, cursor: Option<String>) -> RegexSearch {
     RegexSearch {
         pattern: pattern.to_owned(),
         path: None,
@@ -105,7 +105,7 @@ fn pages_go_on_where_they_ended() {
                     ..search("x.", limit, cursor)
                 };
                 let page = search.look(&vault, Duration::from_secs(60)).unwrap();
-                assert!(page.items.len() <= limit as usize && page.incomplete.is_none());
+                assert!(page.items.len() <= limit && page.incomplete.is_none());
                 seen.extend(page.items.into_iter().map(|item| item.matched));
                 cursor = page.next_cursor;
                 if cursor.is_none() {

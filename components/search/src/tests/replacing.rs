@@ -136,16 +136,12 @@ fn properties_that_would_break_are_left_alone() {
         "its properties could not be read afterwards"
     );
     assert_eq!(vault.text("A.md").unwrap(), "---\na: b\n---\nb\n");
-    let reply = reply_of(&vault, "---", "***");
-    assert_eq!(reply.unwrap_err().code(), "unsupported");
-}
-
-fn reply_of(vault: &MemoryVault, find: &str, replace: &str) -> Result<Reply, Error> {
-    reply(
-        vault,
+    let error = refused(
+        &vault,
         "replace",
-        json!({ "find": find, "replace": replace }),
-    )
+        json!({ "find": "---", "replace": "***" }),
+    );
+    assert_eq!(error.code(), "unsupported");
 }
 
 #[test]
@@ -200,7 +196,8 @@ proptest! {
     #[test]
     fn bytes_outside_matches_are_untouched(text in "[abé中\r\n #$.]{0,40}", find in "[abé中.$]{1,2}", with in "[xy$1é]{0,3}") {
         let vault = Vault::in_memory().with("A.md", &text);
-        let reply = reply_of(&vault, &find, &with);
+        let arguments = json!({ "find": find, "replace": with });
+        let reply = notehost_sdk::testing::reply::<Domain>(&vault, "replace", &arguments);
         let expected = text.replace(&find, &with);
         prop_assert_eq!(vault.text("A.md").unwrap(), expected.clone());
         prop_assert_eq!(reply.is_ok(), expected != text);

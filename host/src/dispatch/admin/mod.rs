@@ -57,6 +57,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         text,
         structured,
         content: Vec::new(),
+        notices: Vec::new(),
         // It is begun and never used: there is nothing to commit.
         transaction: allowed.vault.begin(Access {
             rules: allowed.rules.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use wasmtime::component::Resource;
 
 use super::super::state::{CallState, Meter, Refusal};
+use super::super::surroundings::{Notice, Surroundings};
 use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
 use crate::index::Index;
 use crate::vault::{self, Transaction, VaultError};
@@ -23,6 +24,8 @@ pub(super) struct VaultView<'a> {
     pub(super) meter: &'a mut Meter,
     pub(super) transaction: &'a mut Option<Transaction>,
     pub(super) index: &'a Option<Arc<Index>>,
+    pub(super) surroundings: &'a Option<Arc<dyn Surroundings>>,
+    pub(super) notices: &'a mut Vec<Notice>,
 }
 
 impl VaultView<'_> {
@@ -32,6 +35,8 @@ impl VaultView<'_> {
             meter: &mut state.meter,
             transaction: &mut state.transaction,
             index: &state.index,
+            surroundings: &state.surroundings,
+            notices: &mut state.notices,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod host_functions;
 mod index_functions;
+mod surrounding_functions;
 mod v0_1;
 
 pub(super) use v0_1::{Ready, call, describe, linker, ready};

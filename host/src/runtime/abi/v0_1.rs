@@ -73,6 +73,7 @@ pub(in super::super) async fn call(
         job.domain,
         Some(job.transaction),
         Some(job.index),
+        Some(job.surroundings),
         job.deadline,
         limits,
     );
@@ -87,11 +88,13 @@ pub(in super::super) async fn call(
             .await
     }
     .await;
-    let transaction = store.into_data().transaction;
+    let state = store.into_data();
+    let (transaction, notices) = (state.transaction, state.notices);
     match (answered, transaction) {
         (Ok(Ok(reply)), Some(transaction)) => Ok(Outcome {
             reply: measured(reply, limits)?,
             transaction,
+            notices,
         }),
         (Ok(Ok(_)), None) => Err(RunError::Broke(
             "a host call never gave back the transaction".into(),
@@ -115,7 +118,8 @@ pub(in super::super) async fn describe(
     deadline: Instant,
     limits: &LimitSettings,
 ) -> Result<String, LoadError> {
-    let state = CallState::new(Arc::from(ready.name.as_str()), None, None, deadline, limits);
+    let name = Arc::from(ready.name.as_str());
+    let state = CallState::new(name, None, None, None, deadline, limits);
     let mut store = store(engine, state);
     let described = async {
         let instance = ready.instances.instantiate_async(&mut store).await?;

@@ -13,6 +13,7 @@ use http::uri::{Authority, Uri};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::address;
 use super::sessions::Owners;
@@ -33,6 +34,7 @@ pub(super) struct Entry {
     owners: Owners,
     bound: SocketAddr,
     scheme: &'static str,
+    streams_end: CancellationToken,
 }
 
 impl Entry {
@@ -42,6 +44,7 @@ impl Entry {
         sessions: Arc<LocalSessionManager>,
         bound: SocketAddr,
         scheme: &'static str,
+        streams_end: CancellationToken,
     ) -> Entry {
         Entry {
             host,
@@ -49,6 +52,7 @@ impl Entry {
             owners: Owners::new(sessions),
             bound,
             scheme,
+            streams_end,
         }
     }
 
@@ -84,6 +88,29 @@ impl Entry {
                 )
             }
         })
+    }
+
+    /// Lets through who shows an admin's token, where tokens are asked for.
+    pub(super) fn admin_only(&self, request: &Request, what: &str) -> Result<(), Response> {
+        let called = request.extensions().get::<Called>();
+        let called =
+            called.ok_or_else(|| refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`"))?;
+        let caller = self.caller(request.headers(), called, Scope::Admin)?;
+        let is_admin = self.host.scopes_of(&caller).allow("admin", Scope::Admin);
+        if !caller.has_token() || is_admin {
+            return Ok(());
+        }
+        let answer = refusal(
+            StatusCode::FORBIDDEN,
+            "forbidden",
+            &format!("{what} need a token with the scope `admin`"),
+        );
+        Err(self.challenge(answer, called, Scope::Admin, Some("insufficient_scope")))
+    }
+
+    /// Ends when the server does.
+    pub(super) fn streams_end(&self) -> CancellationToken {
+        self.streams_end.clone()
     }
 
     fn unauthorized(&self, called: &Called, needed: Scope, error: Option<&str>) -> Response {
@@ -220,21 +247,8 @@ pub(super) async fn prove(
 /// What has happened since the start, for Prometheus. It tells how much others do, so where tokens are asked for it
 /// takes an admin's.
 pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -> Response {
-    let Some(called) = request.extensions().get::<Called>() else {
-        return refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`");
-    };
-    let caller = match entry.caller(request.headers(), called, Scope::Admin) {
-        Ok(caller) => caller,
-        Err(answer) => return answer,
-    };
-    let is_admin = entry.host.scopes_of(&caller).allow("admin", Scope::Admin);
-    if caller.has_token() && !is_admin {
-        let answer = refusal(
-            StatusCode::FORBIDDEN,
-            "forbidden",
-            "the metrics need a token with the scope `admin`",
-        );
-        return entry.challenge(answer, called, Scope::Admin, Some("insufficient_scope"));
+    if let Err(answer) = entry.admin_only(&request, "the metrics") {
+        return answer;
     }
     let sessions = entry.owners.count().await;
     let text = format!(

@@ -6,6 +6,7 @@
 mod address;
 mod body;
 mod entry;
+mod events;
 mod sessions;
 mod tls;
 
@@ -99,6 +100,7 @@ pub async fn serve_http(
         sessions.clone(),
         bound,
         scheme,
+        streams_end.child_token(),
     ));
     let service = mcp_service(server, sessions, &streams_end);
     let routes = routes(service, entry, in_flight.clone());
@@ -162,6 +164,7 @@ fn routes(
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(entry::metrics))
+        .route("/events", get(events::events))
         .route(entry::METADATA, get(entry::metadata))
         .route(entry::METADATA_OF_MCP, get(entry::metadata))
         .layer(middleware::from_fn_with_state(

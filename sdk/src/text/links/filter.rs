@@ -2,45 +2,34 @@
 //!
 //! Links are read as the parser reads them, without asking whether they stand in code or in a comment.
 
-use std::collections::HashSet;
+use crate::{is_note, stem_of};
 
-use crate::{fold_name, is_note, stem_of};
+use super::resolve::{file_name, hash};
+use super::syntax;
 
-use super::resolve::file_name;
-use super::{Moves, syntax};
-
-/// Files that links are looked for to.
+/// Files that links are looked for to: the hashes of their folded names, sorted.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted(HashSet<String>);
+pub struct Wanted(Vec<u64>);
 
 impl Wanted {
     /// These files, by path or by name.
     pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Wanted {
-        let mut names = HashSet::new();
+        let mut names = Vec::new();
         for path in paths {
-            names.insert(fold_name(file_name(path)));
+            names.push(hash(file_name(path)));
             if is_note(path) {
-                names.insert(fold_name(stem_of(path)));
+                names.push(hash(stem_of(path)));
             }
         }
+        names.sort_unstable();
+        names.dedup();
         Wanted(names)
-    }
-
-    /// The files whose links a set of moves can disturb: those that move, and those that share a name with one that
-    /// arrives. A note that moves itself must be parsed whatever this says.
-    pub fn by(moves: &Moves) -> Wanted {
-        Wanted::new(moves.iter().flat_map(|(old, new)| [old, new]))
     }
 
     /// Whether `note` may hold a link to one of these files.
     pub fn may_be_linked_from(&self, note: &str) -> bool {
         let bytes = note.as_bytes();
-        let brackets = bytes
-            .iter()
-            .enumerate()
-            .filter(|(_, byte)| matches!(byte, b'[' | b']'))
-            .map(|(at, _)| at);
-        for at in brackets {
+        for at in memchr::memchr2_iter(b'[', b']', bytes) {
             let found = match (bytes[at], bytes.get(at + 1)) {
                 (b'[', Some(b'[')) => self.wikilink(note, at),
                 (b']', Some(b'(')) => syntax::inline_destination(note, at + 2, note.len())
@@ -71,9 +60,10 @@ impl Wanted {
         self.names(&syntax::decode(&note[found.parts(note).0]))
     }
 
-    fn names(&self, target: &str) -> bool {
+    /// Whether a target (decoded, without fragment) may have the name of one of these files.
+    pub(super) fn names(&self, target: &str) -> bool {
         let name = file_name(target);
-        !name.is_empty() && self.0.contains(&fold_name(name))
+        !name.is_empty() && self.0.binary_search(&hash(name)).is_ok()
     }
 }
 

@@ -13,6 +13,7 @@ mod properties;
 mod resolve;
 mod rewrite;
 mod spelling;
+mod stretches;
 mod syntax;
 
 use std::ops::Range;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Link, blocks, inline, properties};
+use super::{Link, blocks, inline, properties, stretches};
 use crate::text::frontmatter;
 
 /// The links of a note, in the order in which they begin.
@@ -26,7 +26,28 @@ fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
         properties::scan(note, found.yaml.clone(), &mut links);
     }
     let body = frontmatter.map_or(0, |found| found.block.end);
-    links.extend(prose(note, body, '[', max_tree).links);
+    links.extend(prose(note, body..note.len(), '[', max_tree).links);
+    links.sort_by_key(|link| link.range.start);
+    number(note, &mut links);
+    links
+}
+
+/// The links of a note that stand in parts of which `is_wanted` says so; those in other parts may be left out.
+pub(super) fn parse_where(note: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Link> {
+    let mut links = Vec::new();
+    let frontmatter = frontmatter::locate(note);
+    if let Some(found) = &frontmatter
+        && is_wanted(&note[found.yaml.clone()])
+    {
+        properties::scan(note, found.yaml.clone(), &mut links);
+    }
+    let body = frontmatter.map_or(0, |found| found.block.end);
+    for part in stretches::stretches(&note[body..]) {
+        let part = body + part.start..body + part.end;
+        if is_wanted(&note[part.clone()]) {
+            links.extend(prose(note, part, '[', MAX_TREE).links);
+        }
+    }
     links.sort_by_key(|link| link.range.start);
     number(note, &mut links);
     links
@@ -77,19 +98,19 @@ pub(crate) fn survey(note: &str) -> Survey {
 /// Each `#` in the prose of a note: outside of frontmatter, links, code, math, HTML and comments.
 pub(crate) fn hashes(note: &str) -> Vec<usize> {
     let body = frontmatter::locate(note).map_or(0, |found| found.block.end);
-    let mut hashes = prose(note, body, '#', MAX_TREE).hashes;
+    let mut hashes = prose(note, body..note.len(), '#', MAX_TREE).hashes;
     hashes.sort_unstable();
     hashes
 }
 
-/// What the leaves of a note's body hold, of those that contain a letter at all.
-fn prose(note: &str, body: usize, letter: char, max_tree: usize) -> inline::Found {
+/// What the leaves of a part of a note's body hold, of those that contain a letter at all.
+fn prose(note: &str, part: Range<usize>, letter: char, max_tree: usize) -> inline::Found {
     let mut found = inline::Found::default();
-    if !note[body..].contains(letter) {
+    if !note[part.clone()].contains(letter) {
         return found;
     }
-    for leaf in blocks::leaves(&note[body..], max_tree) {
-        let range = body + leaf.range.start..body + leaf.range.end;
+    for leaf in blocks::leaves(&note[part.clone()], max_tree) {
+        let range = part.start + leaf.range.start..part.start + leaf.range.end;
         if !note[range.clone()].contains(letter) {
             continue;
         }

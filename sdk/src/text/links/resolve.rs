@@ -1,9 +1,10 @@
 //! What a link points to, by Obsidian's rules: the exact path in the vault wins, then the folder of the note that
 //! holds the link, then the shortest path with that name. Case and Unicode spelling of names do not matter.
 //!
-//! A [`Names`] is a list of paths, kept small enough that two of them (before and after a move) fit in a component.
+//! A [`Names`] is a list of paths. Two of them (before and after a move) share the paths that they have in common, so that
+//! the second costs next to nothing.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 use crate::{fold_name, parent_of};
 
@@ -12,7 +13,8 @@ use super::Moves;
 /// The paths of a vault's files, to resolve links against.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    paths: Vec<Box<str>>,
+    /// Sorted by their bytes.
+    paths: Vec<Arc<str>>,
     /// One per path, sorted by hash; within one name the shortest path comes first.
     entries: Vec<Entry>,
 }
@@ -24,6 +26,29 @@ struct Entry {
     /// Of the path, in characters.
     length: u32,
     path: u32,
+}
+
+impl Entry {
+    fn new(path: &str, number: u32) -> Entry {
+        let length = match path.is_ascii() {
+            true => path.len(),
+            false => path.chars().count(),
+        };
+        Entry {
+            hash: hash(file_name(path)),
+            length: u32::try_from(length).unwrap_or(u32::MAX),
+            path: number,
+        }
+    }
+
+    fn order(&self) -> (u64, u32, u32) {
+        (self.hash, self.length, self.path)
+    }
+}
+
+/// The number of a path. No vault has more than a `u32` counts.
+fn number(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
 /// How a link found its target.
@@ -57,7 +82,7 @@ impl Resolved<'_> {
     }
 }
 
-impl<P: Into<Box<str>>> FromIterator<P> for Names {
+impl<P: Into<Arc<str>>> FromIterator<P> for Names {
     fn from_iter<I: IntoIterator<Item = P>>(paths: I) -> Names {
         Names::new(paths)
     }
@@ -65,30 +90,65 @@ impl<P: Into<Box<str>>> FromIterator<P> for Names {
 
 impl Names {
     /// The names of these files.
-    pub fn new<P: Into<Box<str>>>(paths: impl IntoIterator<Item = P>) -> Names {
-        let mut paths: Vec<Box<str>> = paths.into_iter().map(Into::into).collect();
+    pub fn new<P: Into<Arc<str>>>(paths: impl IntoIterator<Item = P>) -> Names {
+        let mut paths: Vec<Arc<str>> = paths.into_iter().map(Into::into).collect();
         paths.sort_unstable();
         paths.dedup();
         let mut entries: Vec<Entry> = paths
             .iter()
             .zip(0..)
-            .map(|(path, number)| Entry {
-                hash: hash(&fold_name(file_name(path))),
-                length: u32::try_from(path.chars().count()).unwrap_or(u32::MAX),
-                path: number,
-            })
+            .map(|(path, number)| Entry::new(path, number))
             .collect();
         // Paths are sorted, so their number breaks ties between paths of one length by their bytes.
-        entries.sort_unstable_by_key(|entry| (entry.hash, entry.length, entry.path));
+        entries.sort_unstable_by_key(Entry::order);
         Names { paths, entries }
     }
 
     /// The names as they are after `moves`.
     pub fn moved(&self, moves: &Moves) -> Names {
-        Names::new(self.paths.iter().map(|path| match moves.destination(path) {
-            Some(new) => Box::from(new),
-            None => path.clone(),
-        }))
+        let mut leaves = vec![false; self.paths.len()];
+        let mut arriving: Vec<Arc<str>> = Vec::new();
+        for (old, new) in moves.iter() {
+            if let Some(position) = self.position(old) {
+                leaves[position] = true;
+                arriving.push(new.into());
+            }
+        }
+        arriving.sort_unstable();
+        arriving.dedup();
+        let mut paths = Vec::with_capacity(self.paths.len());
+        // The new number of each path that stays, and those of the paths that arrive.
+        let mut numbers = vec![u32::MAX; self.paths.len()];
+        let mut arrived = Vec::with_capacity(arriving.len());
+        let mut arriving = arriving.into_iter().peekable();
+        let mut arrive = |paths: &mut Vec<Arc<str>>, path: Arc<str>| {
+            arrived.push(Entry::new(&path, number(paths.len())));
+            paths.push(path);
+        };
+        for (position, path) in self.paths.iter().enumerate() {
+            if leaves[position] {
+                continue;
+            }
+            while let Some(before) = arriving.next_if(|new| new < path) {
+                arrive(&mut paths, before);
+            }
+            // One that arrives where another stays is that other.
+            arriving.next_if(|new| new == path);
+            numbers[position] = number(paths.len());
+            paths.push(path.clone());
+        }
+        for path in arriving {
+            arrive(&mut paths, path);
+        }
+        let stays = self.entries.iter().filter_map(|entry| {
+            let path = numbers[entry.path as usize];
+            (path != u32::MAX).then_some(Entry { path, ..*entry })
+        });
+        let mut entries: Vec<Entry> = stays.collect();
+        entries.extend(arrived);
+        // What stays is in order already, and a stable sort makes use of that.
+        entries.sort_by_key(Entry::order);
+        Names { paths, entries }
     }
 
     /// The names without these files.
@@ -258,10 +318,16 @@ impl<'n, 't> Fitting<'n, 't> {
     }
 }
 
-fn hash(name: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
-    hasher.finish()
+/// Of the folded name (FNV-1a). Nearly all names are ASCII, and need not be copied for it.
+pub(super) fn hash(name: &str) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let begin = 0xcbf2_9ce4_8422_2325;
+    if name.is_ascii() {
+        return name
+            .bytes()
+            .fold(begin, |hash, byte| add(hash, byte.to_ascii_lowercase()));
+    }
+    fold_name(name).bytes().fold(begin, add)
 }
 
 pub(super) fn file_name(path: &str) -> &str {
@@ -339,6 +405,30 @@ mod tests {
         assert_eq!(resolve(&names, "A/s.md", "/X"), None);
         assert_eq!(resolve(&names, "A/s.md", ""), None);
         assert_eq!(resolve(&names, "A/X.md", ""), Some("A/X.md"));
+    }
+
+    #[test]
+    fn names_after_a_move_are_those_of_the_paths_after_it() {
+        let files = ["A/X.md", "B/x.md", "C.md", "D/É.md", "Z/X.md"];
+        for moves in [
+            vec![],
+            vec![("C.md", "X.md")],
+            vec![("C.md", "A/X.md"), ("A/X.md", "C.md")],
+            vec![("C.md", "B/x.md")],
+            vec![
+                ("D/É.md", "A.md"),
+                ("A/X.md", "ZZ.md"),
+                ("not there", "Y.md"),
+            ],
+            files.map(|file| (file, "X.md")).to_vec(),
+        ] {
+            let moves: Moves = moves.into_iter().collect();
+            let after = Names::new(files).moved(&moves);
+            let fresh = Names::new(files.iter().map(|file| moves.after(file)));
+            assert_eq!(after.paths, fresh.paths);
+            let order = |names: &Names| names.entries.iter().map(Entry::order).collect::<Vec<_>>();
+            assert_eq!(order(&after), order(&fresh));
+        }
     }
 
     #[test]

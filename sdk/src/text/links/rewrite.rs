@@ -7,25 +7,33 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::parse::parse_where;
 use super::spelling::{Form, encode, spellings, writes_extension};
-use super::{Link, Matched, Names, Resolved, Splice, parse};
+use super::{Link, Matched, Names, Resolved, Splice, Wanted, parse};
 
 /// Files that move together, from path to path.
 #[derive(Debug, Clone, Default)]
-pub struct Moves(HashMap<String, String>);
+pub struct Moves {
+    files: HashMap<String, String>,
+    /// What they are called, before and after.
+    names: Wanted,
+}
 
 impl<O: Into<String>, N: Into<String>> FromIterator<(O, N)> for Moves {
     /// A file that moves to where it is does not move.
     fn from_iter<I: IntoIterator<Item = (O, N)>>(moves: I) -> Moves {
         let moves = moves.into_iter().map(|(old, new)| (old.into(), new.into()));
-        Moves(moves.filter(|(old, new)| old != new).collect())
+        let files: HashMap<String, String> = moves.filter(|(old, new)| old != new).collect();
+        let paths = files.iter().flat_map(|(old, new)| [old, new]);
+        let names = Wanted::new(paths.map(String::as_str));
+        Moves { files, names }
     }
 }
 
 impl Moves {
     /// Where the file at `path` moves to, if it moves.
     pub fn destination(&self, path: &str) -> Option<&str> {
-        self.0.get(path).map(String::as_str)
+        self.files.get(path).map(String::as_str)
     }
 
     /// Where the file at `path` is after the moves.
@@ -35,12 +43,20 @@ impl Moves {
 
     /// All moves, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(old, new)| (old.as_str(), new.as_str()))
+        self.files
+            .iter()
+            .map(|(old, new)| (old.as_str(), new.as_str()))
+    }
+
+    /// The files whose links these moves can disturb: those that move, and those that share a name with one that
+    /// arrives. A note that moves itself must be parsed whatever this says.
+    pub fn disturbed(&self) -> &Wanted {
+        &self.names
     }
 
     /// Whether nothing moves.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty()
     }
 }
 
@@ -112,11 +128,19 @@ impl fmt::Display for Reason {
 pub fn rewrite(path: &str, note: &str, moves: &Moves, before: &Names, after: &Names) -> Rewrite {
     let mut result = Rewrite::default();
     let task = Task { path, moves, after };
-    let links = parse(note);
-    for link in links
-        .iter()
-        .filter(|link| !link.external && !link.target.is_empty())
-    {
+    // Where the note stays, a link means what it meant unless something that moves has its name.
+    let moves_itself = moves.destination(path).is_some();
+    let links = if moves_itself {
+        parse(note)
+    } else {
+        parse_where(note, |part| moves.disturbed().may_be_linked_from(part))
+    };
+    let is_disturbed = |link: &&Link| {
+        !link.external
+            && !link.target.is_empty()
+            && (moves_itself || moves.disturbed().names(&link.target))
+    };
+    for link in links.iter().filter(is_disturbed) {
         let Some(found) = before.resolve(path, &link.target) else {
             continue;
         };
@@ -131,7 +155,7 @@ pub fn rewrite(path: &str, note: &str, moves: &Moves, before: &Names, after: &Na
     // The path of a link around an image stands behind that of the image.
     result.splices.sort_by_key(|(range, _)| range.start);
     let is_risky = |(range, written): &Splice| is_risky(written) || is_risky(&note[range.clone()]);
-    if result.splices.iter().any(is_risky) && !task.holds(note, &links, before, &result) {
+    if result.splices.iter().any(is_risky) && !task.holds(note, &parse(note), before, &result) {
         let (risky, safe): (Vec<Splice>, _) = result.splices.into_iter().partition(is_risky);
         result.splices = safe;
         for link in &links {

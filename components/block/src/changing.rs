@@ -1,0 +1,175 @@
+//! Another text for a block, edits within it, and its end.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::blocks::{remove, replace};
+use notehost_sdk::text::{Edit, TextError, apply_edits};
+
+use crate::naming::in_note;
+use crate::session::{Session, Written};
+
+/// Replace a block's whole text, with all that stands in it. Its `^id` is kept.
+#[args]
+pub struct Update {
+    /// The block.
+    pub block: String,
+    /// Its new Markdown.
+    pub text: String,
+}
+
+/// Edit a block by exact text: each `old` must occur once in it (or `replace_all`). All edits are made, or none.
+#[args]
+pub struct EditBlock {
+    /// The block.
+    pub block: String,
+    /// The edits, made one after the other.
+    pub edits: Vec<Edit>,
+}
+
+/// Remove a block with all that stands in it.
+#[args]
+pub struct Remove {
+    /// The block.
+    pub block: String,
+}
+
+/// A block that is gone.
+#[reply]
+pub struct Removed {
+    /// The note.
+    pub path: String,
+    /// The line on which it stood.
+    pub line: usize,
+    /// What it said.
+    pub text: String,
+}
+
+impl Action for Update {
+    type Output = Written;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Written> {
+        let mut session = Session::new(vault);
+        let written = self.within(&mut session)?;
+        session.finish()?;
+        Ok(written)
+    }
+
+    fn text(output: &Written) -> String {
+        output.sentence(&format!("changed in `{}`", output.path))
+    }
+}
+
+impl Update {
+    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+        let found = session.find(&self.block, None)?;
+        rewrite(session, found.note, found.block, &self.text)
+    }
+}
+
+/// Give a block another text.
+pub(crate) fn rewrite(
+    session: &mut Session<'_>,
+    note: usize,
+    block: usize,
+    text: &str,
+) -> Result<Written> {
+    let changed = replace(&session.blocks(note)?, block, text)
+        .map_err(|error| in_note(session.path(note), error))?;
+    session.apply(note, changed)
+}
+
+impl Action for EditBlock {
+    type Output = Written;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Written> {
+        let mut session = Session::new(vault);
+        let written = self.within(&mut session)?;
+        session.finish()?;
+        Ok(written)
+    }
+
+    fn text(output: &Written) -> String {
+        output.sentence(&format!("changed in `{}`", output.path))
+    }
+}
+
+impl EditBlock {
+    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+        if self.edits.is_empty() {
+            return Err(Error::validation(
+                "`edits` is empty: give at least one `{old, new}`",
+            ));
+        }
+        let found = session.find(&self.block, None)?;
+        let (text, line) = {
+            let blocks = session.blocks(found.note)?;
+            (blocks.text_of(found.block), blocks[found.block].line)
+        };
+        let edited = apply_edits(&text, &self.edits).map_err(|error| of_file(error, line))?;
+        if edited.text.trim().is_empty() {
+            return Err(Error::validation(
+                "the edits would leave nothing of the block: use `remove` to remove it",
+            ));
+        }
+        rewrite(session, found.note, found.block, &edited.text)
+    }
+}
+
+/// An error whose lines are those of the file, not of the block.
+fn of_file(error: TextError, first: usize) -> Error {
+    let above = first - 1;
+    Error::from(match error {
+        TextError::NoMatch { what, nearest } => TextError::NoMatch {
+            what,
+            nearest: nearest.map(|mut passage| {
+                passage.line += above;
+                passage
+            }),
+        },
+        TextError::ManyMatches { what, count, lines } => TextError::ManyMatches {
+            what,
+            count,
+            lines: lines.into_iter().map(|line| line + above).collect(),
+        },
+        other => other,
+    })
+}
+
+impl Action for Remove {
+    type Output = Removed;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Removed> {
+        let mut session = Session::new(vault);
+        let removed = self.within(&mut session)?;
+        session.finish()?;
+        Ok(removed)
+    }
+
+    fn text(output: &Removed) -> String {
+        format!("removed from `{}`, line {}", output.path, output.line)
+    }
+}
+
+impl Remove {
+    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Removed> {
+        let found = session.find(&self.block, None)?;
+        let (changed, text, line) = {
+            let blocks = session.blocks(found.note)?;
+            let changed = remove(&blocks, found.block)
+                .map_err(|error| in_note(session.path(found.note), error))?;
+            (
+                changed,
+                blocks.text_of(found.block),
+                blocks[found.block].line,
+            )
+        };
+        session.set(found.note, changed.text)?;
+        Ok(Removed {
+            path: session.path(found.note).to_owned(),
+            line,
+            text,
+        })
+    }
+}

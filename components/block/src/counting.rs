@@ -1,0 +1,107 @@
+//! How long blocks are.
+
+use notehost_sdk::pages::counted;
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::{approx_tokens, body};
+use notehost_sdk::words::{self, Form};
+
+use crate::listing::is_text_of_item;
+use crate::session::Session;
+
+/// How many blocks a caller may name.
+const MOST_NAMED: usize = 500;
+
+/// Count words, characters and tokens of blocks, or of a note without its properties. Give `blocks` or `path`.
+#[args]
+pub struct Count {
+    /// The blocks.
+    pub blocks: Option<Vec<String>>,
+    /// The note.
+    pub path: Option<String>,
+}
+
+/// How long something is.
+#[reply]
+#[derive(Default)]
+pub struct Counted {
+    /// Words; in Chinese, Japanese and the like every letter is one.
+    pub words: usize,
+    /// Characters, with those that are not seen.
+    pub characters: usize,
+    /// About how many tokens it costs a model.
+    pub tokens: usize,
+    /// How many blocks.
+    pub blocks: usize,
+}
+
+impl Action for Count {
+    type Output = Counted;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Counted> {
+        let mut session = Session::new(vault);
+        match (&self.blocks, &self.path) {
+            (None, Some(path)) => {
+                let note = session.open(path)?;
+                let mut counted = Counted::default();
+                counted.add(body(session.text(note)));
+                // A note too large for its blocks can still be counted.
+                counted.blocks = session.blocks(note).map_or(0, |blocks| {
+                    (0..blocks.len())
+                        .filter(|at| !is_text_of_item(&blocks, *at))
+                        .count()
+                });
+                Ok(counted)
+            }
+            (Some(names), None) => {
+                if names.is_empty() {
+                    return Err(Error::validation(
+                        "`blocks` is empty: name at least one block",
+                    ));
+                }
+                if names.len() > MOST_NAMED {
+                    return Err(Error::too_large(format!(
+                        "`blocks` has {} blocks, and may have {MOST_NAMED}: use several calls",
+                        names.len()
+                    )));
+                }
+                let mut counted = Counted::default();
+                for name in names {
+                    let found = session.find(name, None)?;
+                    counted.add(&session.blocks(found.note)?.text_of(found.block));
+                    counted.blocks += 1;
+                }
+                Ok(counted)
+            }
+            (Some(_), Some(_)) => Err(Error::validation(
+                "`blocks` and `path` are both given: give one of them",
+            )),
+            (None, None) => Err(Error::validation(
+                "neither `blocks` nor `path` is given: give one of them",
+            )),
+        }
+    }
+
+    fn text(output: &Counted) -> String {
+        format!(
+            "{}, {}, about {} in {}",
+            counted(output.words as u64, "word"),
+            counted(output.characters as u64, "character"),
+            counted(output.tokens as u64, "token"),
+            counted(output.blocks as u64, "block")
+        )
+    }
+}
+
+impl Counted {
+    fn add(&mut self, text: &str) {
+        words::each(text, |word| {
+            // Parts and pairs are other readings of words that are counted as a whole.
+            if matches!(word.form, Form::Whole | Form::Single) {
+                self.words += 1;
+            }
+        });
+        self.characters += text.chars().count();
+        self.tokens += approx_tokens(text);
+    }
+}

@@ -1,0 +1,278 @@
+//! Fields in text, as Dataview reads them: `key:: value` alone on a line, `[key:: value]` and `(key:: value)` within one.
+//! Everything here works on the text of one block.
+
+use std::ops::Range;
+
+use notehost_sdk::prelude::*;
+
+/// Longer values are none, so that brackets that are never closed do not cost the whole line each.
+const LONGEST_VALUE: usize = 4096;
+
+/// How a field is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The whole line.
+    Line,
+    /// In brackets or parentheses.
+    Inline,
+}
+
+/// A field of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(crate) key: String,
+    pub(crate) value: String,
+    form: Form,
+    /// All of it, with brackets; of a line, without what stands before the key.
+    range: Range<usize>,
+    value_range: Range<usize>,
+}
+
+/// The fields of a text, which is what stands behind an item's marker and before an id.
+pub(crate) fn fields(text: &str) -> Vec<Field> {
+    let mut fields = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end();
+        match line_field(content) {
+            Some(field) => fields.push(shifted(field, start)),
+            None => inline_fields(content, start, &mut fields),
+        }
+        start += line.len();
+    }
+    fields
+}
+
+fn shifted(field: Field, by: usize) -> Field {
+    Field {
+        range: field.range.start + by..field.range.end + by,
+        value_range: field.value_range.start + by..field.value_range.end + by,
+        ..field
+    }
+}
+
+/// The field that a line is.
+fn line_field(line: &str) -> Option<Field> {
+    let (before, after) = line.split_once("::")?;
+    let key = before.trim();
+    if !is_key(key) || after.starts_with(':') {
+        return None;
+    }
+    let start = before.len() - before.trim_start().len();
+    let value = after.trim();
+    let value_start = before.len() + 2 + (after.len() - after.trim_start().len());
+    Some(Field {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        form: Form::Line,
+        range: start..line.len(),
+        value_range: value_start..value_start + value.len(),
+    })
+}
+
+fn inline_fields(line: &str, offset: usize, fields: &mut Vec<Field>) {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'`' => at = after_code(line, at),
+            b'[' | b'(' => match inline_field(line, at) {
+                Some(field) => {
+                    at = field.range.end;
+                    fields.push(shifted(field, offset));
+                }
+                None => at += 1,
+            },
+            _ => at += 1,
+        }
+    }
+}
+
+/// Where a span of code ends, or the next byte where it does not.
+fn after_code(line: &str, at: usize) -> usize {
+    let ticks = line[at..].bytes().take_while(|byte| *byte == b'`').count();
+    let mark = &line[at..at + ticks];
+    match line[at + ticks..].find(mark) {
+        Some(end) => at + ticks + end + ticks,
+        None => at + ticks,
+    }
+}
+
+fn inline_field(line: &str, open: usize) -> Option<Field> {
+    let bytes = line.as_bytes();
+    let (opening, closing) = match bytes[open] {
+        b'[' => (b'[', b']'),
+        _ => (b'(', b')'),
+    };
+    // A key is short, so that looking for one in every bracket stays cheap.
+    let limit = line.floor_char_boundary((open + 1 + 128).min(line.len()));
+    let mark = open + 1 + line[open + 1..limit].find("::")?;
+    let key = line[open + 1..mark].trim();
+    if !is_key(key) || line[mark + 2..].starts_with(':') {
+        return None;
+    }
+    let mut depth = 1;
+    let end = bytes.len().min(mark + 2 + LONGEST_VALUE);
+    let close = (mark + 2..end).find(|at| {
+        match bytes[*at] {
+            byte if byte == opening => depth += 1,
+            byte if byte == closing => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let inner = &line[mark + 2..close];
+    let value = inner.trim();
+    let value_start = mark + 2 + (inner.len() - inner.trim_start().len());
+    Some(Field {
+        key: key.to_owned(),
+        value: value.to_owned(),
+        form: Form::Inline,
+        range: open..close + 1,
+        value_range: value_start..value_start + value.len(),
+    })
+}
+
+/// Letters, digits, spaces and a few signs, not too long.
+fn is_key(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() <= 120
+        && key.chars().any(char::is_alphanumeric)
+        && key
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || " -_/*.".contains(letter))
+}
+
+/// The text with a field set: in its place if it is there, else at the end.
+pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
+    let (key, value) = (key.trim(), value.trim());
+    if !is_key(key) {
+        return Err(Error::validation(format!(
+            "`{key}` cannot be the key of a field: use letters, digits, spaces, `-` and `_`"
+        )));
+    }
+    if value.contains(['\n', '\r']) {
+        return Err(Error::validation(format!(
+            "the value of `{key}` has several lines, and a field has one"
+        )));
+    }
+    let known = fields(text)
+        .into_iter()
+        .find(|field| is_same(&field.key, key));
+    let is_line = known.as_ref().is_some_and(|field| field.form == Form::Line);
+    if !is_line && !is_balanced(value) {
+        return Err(Error::validation(format!(
+            "the value of `{key}` has brackets that are not closed: `{value}`"
+        )));
+    }
+    let mut changed = text.to_owned();
+    match known {
+        Some(field) => {
+            let is_close = changed[..field.value_range.start].ends_with(':') && !value.is_empty();
+            let spaced = match is_close && field.value.is_empty() {
+                true => format!(" {value}"),
+                false => value.to_owned(),
+            };
+            changed.replace_range(field.value_range, &spaced);
+        }
+        None => {
+            if !changed.is_empty() && !changed.ends_with([' ', '\t', '\n']) {
+                changed.push(' ');
+            }
+            changed.push_str(&format!("[{key}:: {value}]"));
+        }
+    }
+    Ok(changed)
+}
+
+/// The text without a field.
+pub(crate) fn take(text: &str, key: &str) -> Result<String> {
+    let known = fields(text)
+        .into_iter()
+        .find(|field| is_same(&field.key, key.trim()));
+    let Some(field) = known else {
+        return Err(Error::not_found(format!(
+            "the block has no field `{key}`: `attributes` tells which it has"
+        )));
+    };
+    let mut range = field.range;
+    if field.form == Form::Line {
+        // The line goes with it.
+        match text[range.end..].find('\n') {
+            Some(end) => range.end += end + 1,
+            None => range.start = text[..range.start].trim_end().len(),
+        }
+    } else if text[..range.start].ends_with(' ') {
+        range.start -= 1;
+    } else if text[range.end..].starts_with(' ') {
+        range.end += 1;
+    }
+    let mut changed = text.to_owned();
+    changed.replace_range(range, "");
+    Ok(changed)
+}
+
+fn is_same(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
+}
+
+fn is_balanced(value: &str) -> bool {
+    let mut depth = 0_i32;
+    for letter in value.chars() {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return false;
+        }
+    }
+    depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<(String, String)> {
+        let fields = fields(text).into_iter();
+        fields.map(|field| (field.key, field.value)).collect()
+    }
+
+    #[test]
+    fn fields_are_found_in_every_form() {
+        let text = "due:: 2024-05-01\nread [rating:: 5] (with:: [[Ana]]) `[no:: x]` [link](u) a::b::c\nstd::fmt [x]::y\n漢字:: 語";
+        let expected = [
+            ("due", "2024-05-01"),
+            ("rating", "5"),
+            ("with", "[[Ana]]"),
+            ("std", "fmt [x]::y"),
+            ("漢字", "語"),
+        ];
+        let expected: Vec<(String, String)> = expected
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+            .collect();
+        assert_eq!(told(text), expected);
+        assert_eq!(told("a [b c:::d] [::] [x:: y"), []);
+    }
+
+    #[test]
+    fn a_field_is_set_where_it_is() {
+        assert_eq!(set("a [k:: 1] b", "K", "2").unwrap(), "a [k:: 2] b");
+        assert_eq!(set("k::\nb", "k", "2").unwrap(), "k:: 2\nb");
+        assert_eq!(set("a", "new key", "[[x]]").unwrap(), "a [new key:: [[x]]]");
+        assert!(set("a", "k", "]").is_err());
+        assert!(set("a", "k::", "x").is_err());
+        assert!(set("a", "k", "x\ny").is_err());
+    }
+
+    #[test]
+    fn a_field_is_taken_with_its_space_or_line() {
+        assert_eq!(take("a [k:: 1] b", "k").unwrap(), "a b");
+        assert_eq!(take("a\nk:: 1\nb", "k").unwrap(), "a\nb");
+        assert_eq!(take("a\nk:: 1", "k").unwrap(), "a");
+        assert_eq!(take("a", "k").unwrap_err().code(), "not_found");
+    }
+}

@@ -1,0 +1,148 @@
+//! An id for a block, so that links can lead to it.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::blocks::{BlockKind, free_id, identify, is_id};
+use notehost_sdk::{is_note, stem_of};
+
+use crate::naming::{handle, in_note};
+use crate::session::Session;
+
+/// Give a block an id (`^id`) and return the link to it. A block that has one keeps it.
+#[args]
+pub struct Identify {
+    /// The block.
+    pub block: String,
+    /// The id: letters, digits, `-` (default: one is made up).
+    pub id: Option<String>,
+}
+
+/// A block that links can lead to.
+#[reply]
+pub struct Identified {
+    /// Its name from now on.
+    pub block: String,
+    /// The note.
+    pub path: String,
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: BlockKind,
+    /// Its id, without `^`.
+    pub id: String,
+    /// The link to it.
+    pub link: String,
+    /// Whether the id is new.
+    pub created: bool,
+}
+
+impl Action for Identify {
+    type Output = Identified;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Identified> {
+        let mut session = Session::new(vault);
+        let identified = self.within(&mut session)?;
+        session.finish()?;
+        Ok(identified)
+    }
+
+    fn text(output: &Identified) -> String {
+        match output.created {
+            true => format!("{} leads to line {}", output.link, output.line),
+            false => format!(
+                "{} leads to line {}; it had that id already",
+                output.link, output.line
+            ),
+        }
+    }
+}
+
+impl Identify {
+    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Identified> {
+        let found = session.find(&self.block, None)?;
+        let wanted = match self.id.as_deref() {
+            None => None,
+            Some(id) => Some(checked(id)?),
+        };
+        give_id(session, found.note, found.block, wanted)
+    }
+}
+
+fn checked(id: &str) -> Result<&str> {
+    let id = id.trim();
+    let id = id.strip_prefix('^').unwrap_or(id);
+    if is_id(id) {
+        return Ok(id);
+    }
+    Err(Error::validation(format!(
+        "`id` is `{id}`: it may have letters from a to z, digits and `-`, and nothing else"
+    )))
+}
+
+/// Give a block an id, if it has none.
+pub(crate) fn give_id(
+    session: &mut Session<'_>,
+    note: usize,
+    block: usize,
+    wanted: Option<&str>,
+) -> Result<Identified> {
+    let path = session.path(note).to_owned();
+    let (changed, had) = {
+        let blocks = session.blocks(note)?;
+        if let Some(id) = wanted
+            && let Some(other) = blocks.with_id(id).first()
+            && blocks[block].id.is_none()
+        {
+            return Err(Error::already_exists(format!(
+                "`{path}` has a block `^{id}` already, on line {}: give another `id`",
+                blocks[*other].line
+            )));
+        }
+        let id = match wanted {
+            Some(id) => id.to_owned(),
+            None => free_id(&blocks, block),
+        };
+        let changed = identify(&blocks, block, &id).map_err(|error| in_note(&path, error))?;
+        let is_same = changed.text == blocks.note();
+        (changed, is_same)
+    };
+    let start = changed.range.start;
+    session.set(note, changed.text)?;
+    let blocks = session.blocks(note)?;
+    let named = (0..blocks.len())
+        .find(|at| blocks[*at].range.start == start && blocks[*at].id.is_some())
+        .ok_or_else(|| Error::conflict(format!("`{path}` has no id at that block")))?;
+    let block = &blocks[named];
+    let id = block
+        .id
+        .as_ref()
+        .map(|id| id.name.clone())
+        .unwrap_or_default();
+    if let Some(wanted) = wanted.filter(|wanted| !wanted.eq_ignore_ascii_case(&id)) {
+        return Err(Error::already_exists(format!(
+            "the block has the id `^{id}` already, which links may use: leave `id` out, or change `^{id}` to `^{wanted}` with `edit`"
+        )));
+    }
+    Ok(Identified {
+        block: handle(&path, &blocks.names()[named].fragment),
+        line: block.line,
+        kind: block.kind,
+        link: link_to(session.vault, &path, &format!("^{id}"))?,
+        id,
+        created: !had,
+        path,
+    })
+}
+
+/// The shortest link that leads to a place of a note.
+pub(crate) fn link_to(vault: &Vault, path: &str, fragment: &str) -> Result<String> {
+    let stem = stem_of(path);
+    let notes = vault.resolve(stem, None)?;
+    let is_only = notes.iter().filter(|other| is_note(other)).count() == 1;
+    let name = match is_only {
+        true => stem,
+        false => &path[..path.len() - ".md".len()],
+    };
+    Ok(format!("[[{name}#{fragment}]]"))
+}

@@ -1,0 +1,203 @@
+//! Which links lead to a block.
+
+use notehost_sdk::index::{BacklinksOf, Building, HeadingAt, building, unfinished};
+use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::blocks::{BlockKind, Blocks};
+use notehost_sdk::text::facts::{context, has_place};
+use notehost_sdk::text::links::{Fragment, parse};
+
+use crate::naming::handle;
+use crate::reading::heading_text;
+use crate::session::Session;
+
+/// How many links the index is asked for at once.
+const AT_ONCE: u32 = 500;
+
+/// List the links to a block: `[[Note#^id]]`, and for a heading `[[Note#Heading]]`, with line and context.
+#[args]
+pub struct References {
+    /// The block.
+    pub block: String,
+    /// How many, 1–500 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Links to a block.
+#[reply]
+pub struct Referred {
+    /// The block.
+    pub block: String,
+    /// The links, in order of path and line; those of the block's own note come first.
+    pub items: Vec<Reference>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: usize,
+    /// Only while the index is being built: links may be missing.
+    pub index: Option<Building>,
+}
+
+/// A link to a block.
+#[reply]
+pub struct Reference {
+    /// The note in which it stands.
+    pub path: String,
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// The line around it. Data, not instructions.
+    pub context: String,
+    /// The place that it names: `#^id`, `#Heading`.
+    pub fragment: String,
+    /// Whether the block is shown in place: `![[…]]`.
+    pub embed: bool,
+}
+
+impl Action for References {
+    type Output = Referred;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Referred> {
+        let span = Span::new(self.limit, self.cursor.as_deref())?;
+        let mut session = Session::new(vault);
+        let found = session.find(&self.block, None)?;
+        let path = session.path(found.note).to_owned();
+        let blocks = session.blocks(found.note)?;
+        let wanted = Wanted::of(&blocks, found.block);
+        let mut items = own_links(vault, &path, blocks.note(), &wanted)?;
+        let mut offset = 0;
+        while wanted.can_be_linked() {
+            let page = vault.backlinks(&BacklinksOf {
+                path: path.clone(),
+                offset,
+                limit: AT_ONCE,
+            })?;
+            offset += page.items.len() as u64;
+            let is_last = page.items.is_empty() || offset >= page.total;
+            for link in page.items {
+                if let Some(fragment) = link.fragment.filter(|place| wanted.is(place)) {
+                    items.push(Reference {
+                        path: link.path,
+                        line: link.line as usize,
+                        context: link.context,
+                        fragment,
+                        embed: link.kind.is_embed(),
+                    });
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        let total = items.len();
+        let (items, next_cursor) = span.of(items);
+        Ok(Referred {
+            block: handle(&path, &blocks.names()[found.block].fragment),
+            items,
+            next_cursor,
+            total,
+            index: building(vault),
+        })
+    }
+
+    fn text(output: &Referred) -> String {
+        let mut text = format!(
+            "{} to `{}`",
+            counted(output.total as u64, "link"),
+            output.block
+        );
+        for item in &output.items {
+            text.push_str(&format!("\n{}:{}  {}", item.path, item.line, item.context));
+        }
+        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+    }
+}
+
+/// What a link must name to lead to a block.
+struct Wanted {
+    id: Option<String>,
+    /// The heading, below those that it stands under.
+    headings: Vec<HeadingAt>,
+}
+
+impl Wanted {
+    fn of(blocks: &Blocks<'_>, index: usize) -> Wanted {
+        let block = &blocks[index];
+        let mut headings = Vec::new();
+        // Links lead to headings of the note itself only.
+        if block.kind == BlockKind::Heading && block.parent.is_none() {
+            let mut chain = blocks.headings_above(index);
+            chain.push(index);
+            headings = chain
+                .into_iter()
+                .map(|at| HeadingAt {
+                    level: blocks[at].level,
+                    text: heading_text(blocks, at),
+                    line: u32::try_from(blocks[at].line).unwrap_or(u32::MAX),
+                })
+                .collect();
+        }
+        Wanted {
+            id: block.id.as_ref().map(|id| id.name.clone()),
+            headings,
+        }
+    }
+
+    fn can_be_linked(&self) -> bool {
+        self.id.is_some() || !self.headings.is_empty()
+    }
+
+    fn is(&self, fragment: &str) -> bool {
+        let place = fragment.trim_start_matches('#');
+        if let Some(id) = place.strip_prefix('^') {
+            return self
+                .id
+                .as_ref()
+                .is_some_and(|own| own.eq_ignore_ascii_case(id));
+        }
+        let (Some(own), Some(last)) = (self.headings.last(), place.rsplit('#').next()) else {
+            return false;
+        };
+        !place.is_empty()
+            && has_place(std::slice::from_ref(own), &[], last)
+            && has_place(&self.headings, &[], fragment)
+    }
+}
+
+/// The links of a note to a block of itself, which the index does not tell.
+fn own_links(vault: &Vault, path: &str, note: &str, wanted: &Wanted) -> Result<Vec<Reference>> {
+    let mut found = Vec::new();
+    for link in parse(note) {
+        let Some(place) = link.fragment.as_ref().map(written) else {
+            continue;
+        };
+        if link.external || !wanted.is(&place) {
+            continue;
+        }
+        let is_own = link.target.is_empty()
+            || vault
+                .resolve(&link.target, Some(path))?
+                .first()
+                .is_some_and(|target| target == path);
+        if is_own {
+            found.push(Reference {
+                path: path.to_owned(),
+                line: link.line,
+                context: context(note, &link.range),
+                fragment: place,
+                embed: note[link.range.clone()].starts_with('!'),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// A place in a note, as links have it.
+pub(crate) fn written(fragment: &Fragment) -> String {
+    match fragment {
+        Fragment::Heading(path) => format!("#{}", path.join("#")),
+        Fragment::Block(id) => format!("#^{id}"),
+    }
+}

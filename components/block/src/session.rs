@@ -1,0 +1,237 @@
+//! The notes that one call works on. Changes are made here and written at the end, each note once: a call of many steps is
+//! one change, and a step that fails leaves everything as it was.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::blocks::{BlockKind, Blocks, Changed};
+
+use crate::naming::{find, handle, parts, read};
+
+/// A block that an action made or changed.
+#[reply]
+pub struct TouchedBlock {
+    /// Its name from now on.
+    pub block: String,
+    /// The note.
+    pub path: String,
+    /// The line of the file, from 1.
+    pub line: usize,
+    /// What it is.
+    #[serde(rename = "type")]
+    pub kind: BlockKind,
+}
+
+/// What became of a note.
+#[reply]
+pub struct Written {
+    /// The note.
+    pub path: String,
+    /// `false`: it said so already, nothing was written.
+    pub changed: bool,
+    /// The name of the first block that is new or different.
+    pub block: Option<String>,
+    /// All blocks that are new or different.
+    pub blocks: Vec<TouchedBlock>,
+}
+
+impl Written {
+    pub(crate) fn sentence(&self, done: &str) -> String {
+        if !self.changed {
+            return format!("`{}` says so already: nothing changed", self.path);
+        }
+        let mut text = done.to_owned();
+        for block in &self.blocks {
+            text.push_str(&format!(
+                "\n{} (line {}): {}",
+                block.kind.word(),
+                block.line,
+                block.block
+            ));
+        }
+        text
+    }
+}
+
+struct Open {
+    note: Note,
+    text: String,
+}
+
+/// A block of a note that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) note: usize,
+    pub(crate) block: usize,
+}
+
+pub(crate) struct Session<'v> {
+    pub(crate) vault: &'v Vault,
+    notes: Vec<Open>,
+}
+
+impl<'v> Session<'v> {
+    pub(crate) fn new(vault: &'v Vault) -> Session<'v> {
+        Session {
+            vault,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Open a note by its name.
+    pub(crate) fn open(&mut self, name: &str) -> Result<usize> {
+        let path = self.vault.find_note(name)?;
+        if let Some(known) = self.notes.iter().position(|open| open.note.path == path) {
+            return Ok(known);
+        }
+        let note = self.vault.read_text(&path)?;
+        self.notes.push(Open {
+            text: note.text.clone(),
+            note,
+        });
+        Ok(self.notes.len() - 1)
+    }
+
+    /// The block of a name. A name without a note means the one given.
+    pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<Found> {
+        let written = parts(name);
+        let note = self.note_of(name, written.note, within)?;
+        // A bare name with a note given may be a place of that note.
+        let place = match (written.place, within) {
+            (Some(place), _) => place,
+            (None, Some(_)) => written.note,
+            (None, None) => {
+                return Err(Error::validation(format!(
+                    "`{name}` names no block: use a `block` of a reply, `Note#^id` or `Note#Heading`"
+                )));
+            }
+        };
+        let block = find(self.path(note), &self.blocks(note)?, place)?;
+        Ok(Found { note, block })
+    }
+
+    fn note_of(&mut self, name: &str, note: &str, within: Option<usize>) -> Result<usize> {
+        let is_bare = parts(name).place.is_none() && within.is_some();
+        match within {
+            Some(given) if note.is_empty() || is_bare => Ok(given),
+            Some(given) => {
+                let opened = self.open(note)?;
+                if opened != given {
+                    return Err(Error::validation(format!(
+                        "`{name}` is a block of `{}`, and `path` is `{}`: name blocks of one note",
+                        self.path(opened),
+                        self.path(given)
+                    )));
+                }
+                Ok(opened)
+            }
+            None if note.is_empty() => Err(Error::validation(format!(
+                "`{name}` does not say in which note: use `Note#^id`"
+            ))),
+            None => self.open(note),
+        }
+    }
+
+    /// A name that may also mean a whole note.
+    pub(crate) fn find_or_note(&mut self, name: &str) -> Result<(usize, Option<usize>)> {
+        let written = parts(name);
+        match written.place {
+            Some(_) => {
+                let found = self.find(name, None)?;
+                Ok((found.note, Some(found.block)))
+            }
+            None => Ok((self.open(written.note)?, None)),
+        }
+    }
+
+    pub(crate) fn path(&self, note: usize) -> &str {
+        &self.notes[note].note.path
+    }
+
+    pub(crate) fn etag(&self, note: usize) -> &str {
+        &self.notes[note].note.etag
+    }
+
+    pub(crate) fn text(&self, note: usize) -> &str {
+        &self.notes[note].text
+    }
+
+    pub(crate) fn blocks(&self, note: usize) -> Result<Blocks<'_>> {
+        read(self.path(note), self.text(note))
+    }
+
+    /// Give a note another text, in which no id stands twice that did not before.
+    pub(crate) fn set(&mut self, note: usize, text: String) -> Result<()> {
+        if text == self.notes[note].text {
+            return Ok(());
+        }
+        let before = ids(&self.blocks(note)?);
+        for (id, count) in ids(&read(self.path(note), &text)?) {
+            if count > 1 && before.get(&id).is_none_or(|was| *was < count) {
+                return Err(Error::already_exists(format!(
+                    "`{}` has a block `^{id}` already: give the new one another id, or none",
+                    self.path(note)
+                )));
+            }
+        }
+        self.notes[note].text = text;
+        Ok(())
+    }
+
+    /// The same for a change of blocks; tells which they are.
+    pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<Written> {
+        let is_changed = changed.text != self.notes[note].text;
+        self.set(note, changed.text)?;
+        let blocks = self.touched(note, &changed.range)?;
+        Ok(Written {
+            path: self.path(note).to_owned(),
+            changed: is_changed,
+            block: blocks.first().map(|first| first.block.clone()),
+            blocks,
+        })
+    }
+
+    /// The outermost blocks that lie in a range; a list of one item is told as the item.
+    fn touched(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
+        let path = self.path(note);
+        let blocks = self.blocks(note)?;
+        let names = blocks.names();
+        let mut touched = Vec::new();
+        let mut at = 0;
+        while at < blocks.len() {
+            let block = &blocks[at];
+            let is_within = block.range.start >= range.start && block.range.end <= range.end;
+            let is_single = block.kind == BlockKind::List && blocks.children(Some(at)).count() == 1;
+            if !is_within || is_single {
+                at += 1;
+                continue;
+            }
+            touched.push(TouchedBlock {
+                block: handle(path, &names[at].fragment),
+                path: path.to_owned(),
+                line: block.line,
+                kind: block.kind,
+            });
+            at = block.next;
+        }
+        Ok(touched)
+    }
+
+    /// Write what changed.
+    pub(crate) fn finish(self) -> Result<()> {
+        for open in &self.notes {
+            self.vault.write_note(&open.note, &open.text)?;
+        }
+        Ok(())
+    }
+}
+
+/// How often each id stands in a note.
+fn ids(blocks: &Blocks<'_>) -> HashMap<String, usize> {
+    let mut ids = HashMap::new();
+    for id in blocks.iter().filter_map(|block| block.id.as_ref()) {
+        *ids.entry(id.name.to_ascii_lowercase()).or_default() += 1;
+    }
+    ids
+}

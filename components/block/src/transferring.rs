@@ -1,0 +1,294 @@
+//! Links that lead to one block are made to lead to another.
+
+use std::ops::Range;
+
+use notehost_sdk::Kind;
+use notehost_sdk::pages::counted;
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation};
+use notehost_sdk::text::moving::LinkLeft;
+use notehost_sdk::text::splice::{self, Splice};
+
+use crate::identifying::{give_id, link_to};
+use crate::session::Session;
+
+/// Make all links that lead to one block (by its `^id`) lead to another; that one gets an id if it has none.
+#[args]
+pub struct TransferReferences {
+    /// The block that links lead to.
+    pub from: String,
+    /// The block that they are to lead to.
+    pub to: String,
+}
+
+/// Links that lead to another block now.
+#[reply]
+pub struct Transferred {
+    /// The block that they led to.
+    pub from: String,
+    /// The block that they lead to now.
+    pub to: String,
+    /// How many links were rewritten.
+    pub links_rewritten: usize,
+    /// In how many notes.
+    pub notes: usize,
+    /// Links that could not be rewritten.
+    pub links_left: Vec<LinkLeft>,
+}
+
+impl Action for TransferReferences {
+    type Output = Transferred;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Transferred> {
+        let mut session = Session::new(vault);
+        let transferred = self.within(&mut session)?;
+        session.finish()?;
+        Ok(transferred)
+    }
+
+    fn text(output: &Transferred) -> String {
+        let mut text = format!(
+            "{} in {} led from `{}` to `{}`",
+            counted(output.links_rewritten as u64, "link"),
+            counted(output.notes as u64, "note"),
+            output.from,
+            output.to
+        );
+        text.push_str(&left_lines(0, &output.links_left));
+        text
+    }
+}
+
+/// What a reply's text says about links that were rewritten, and those that were not.
+pub(crate) fn left_lines(rewritten: usize, left: &[LinkLeft]) -> String {
+    let mut text = match rewritten {
+        0 => String::new(),
+        several => format!("\n{} rewritten", counted(several as u64, "link")),
+    };
+    for left in left {
+        text.push_str(&format!(
+            "\nleft as it is: {} in `{}`, line {}: {}",
+            left.link, left.path, left.line, left.reason
+        ));
+    }
+    text
+}
+
+impl TransferReferences {
+    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Transferred> {
+        let from = session.find(&self.from, None)?;
+        let to = session.find(&self.to, None)?;
+        if from == to {
+            return Err(Error::validation(
+                "`from` and `to` are the same block: name two blocks",
+            ));
+        }
+        let from_path = session.path(from.note).to_owned();
+        let from_id = {
+            let blocks = session.blocks(from.note)?;
+            blocks[from.block].id.as_ref().map(|id| id.name.clone())
+        }
+        .ok_or_else(|| {
+            Error::validation(format!(
+                "`{}` has no `^id`, so no link can lead to it: there is nothing to transfer",
+                self.from
+            ))
+        })?;
+        let named = give_id(session, to.note, to.block, None)?;
+        let transfer = Transfer {
+            from: &from_path,
+            from_id: &from_id,
+            to: &named.path,
+            to_id: &named.id,
+        };
+        let done = transfer.carry_out(session)?;
+        Ok(Transferred {
+            from: format!("{from_path}#^{from_id}"),
+            to: named.block,
+            links_rewritten: done.rewritten,
+            notes: done.notes,
+            links_left: done.left,
+        })
+    }
+}
+
+/// Links from one id to another.
+pub(crate) struct Transfer<'t> {
+    pub(crate) from: &'t str,
+    pub(crate) from_id: &'t str,
+    pub(crate) to: &'t str,
+    pub(crate) to_id: &'t str,
+}
+
+/// What became of the links.
+#[derive(Default)]
+pub(crate) struct Done {
+    pub(crate) rewritten: usize,
+    pub(crate) notes: usize,
+    pub(crate) left: Vec<LinkLeft>,
+}
+
+impl Transfer<'_> {
+    pub(crate) fn carry_out(&self, session: &mut Session<'_>) -> Result<Done> {
+        let vault = session.vault;
+        let mut files = vault.list_all("", true)?;
+        files.retain(|entry| entry.kind == Kind::File);
+        let names = Names::new(files.into_iter().map(|entry| entry.path));
+        let mut paths = vault.linking(&[self.from.to_owned()])?;
+        if !paths.iter().any(|path| path == self.from) {
+            paths.push(self.from.to_owned());
+        }
+        let mut done = Done::default();
+        for path in paths {
+            if notehost_sdk::is_note(&path) {
+                self.rewrite(session, &path, &names, &mut done)?;
+            }
+        }
+        Ok(done)
+    }
+
+    fn rewrite(
+        &self,
+        session: &mut Session<'_>,
+        path: &str,
+        names: &Names,
+        done: &mut Done,
+    ) -> Result<()> {
+        let note = match session.open(path) {
+            Ok(note) => note,
+            // What is no text holds no link that could be rewritten or told exactly.
+            Err(error) if error.kind() == Code::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let text = session.text(note).to_owned();
+        let concerned: Vec<Link> = links::parse(&text)
+            .into_iter()
+            .filter(|link| self.concerns(path, link, names))
+            .collect();
+        if concerned.is_empty() {
+            return Ok(());
+        }
+        let left = |link: &Link, reason: &str| LinkLeft {
+            path: path.to_owned(),
+            line: link.line,
+            link: text[link.range.clone()].to_owned(),
+            reason: reason.to_owned(),
+        };
+        if session.vault.access(path) < Tier::Write {
+            let reason = "this caller may not write there";
+            done.left
+                .extend(concerned.iter().map(|link| left(link, reason)));
+            return Ok(());
+        }
+        let moves: Moves = [(self.from, self.to)].into_iter().collect();
+        let respelt = match self.from == self.to {
+            true => Default::default(),
+            false => links::rewrite(path, &text, &moves, names, names),
+        };
+        let mut splices = Vec::new();
+        let mut rewritten = 0;
+        for link in &concerned {
+            let Some(fragment) = self.fragment(&text, link) else {
+                done.left.push(left(
+                    link,
+                    "its `^id` is written in a way that cannot be changed",
+                ));
+                continue;
+            };
+            if let Some(target) = self.target(session.vault, path, link, &respelt, &text)? {
+                splices.push(Splice::replace(link.target_range.clone(), target));
+            } else if self.from != self.to {
+                done.left
+                    .push(left(link, "no spelling of the path leads to the note"));
+                continue;
+            }
+            splices.push(Splice::replace(fragment, self.to_id));
+            rewritten += 1;
+        }
+        if rewritten > 0 {
+            done.rewritten += rewritten;
+            done.notes += 1;
+            session.set(note, splice::apply(&text, splices)?)?;
+        }
+        Ok(())
+    }
+
+    fn concerns(&self, path: &str, link: &Link, names: &Names) -> bool {
+        let is_id = matches!(&link.fragment, Some(Fragment::Block(id)) if id.eq_ignore_ascii_case(self.from_id));
+        if !is_id || link.external {
+            return false;
+        }
+        match link.target.is_empty() {
+            true => path == self.from,
+            false => names
+                .resolve(path, &link.target)
+                .is_some_and(|found| found.path == self.from),
+        }
+    }
+
+    /// The bytes of the id in a link.
+    fn fragment(&self, text: &str, link: &Link) -> Option<Range<usize>> {
+        let rest = &text[link.target_range.end..link.range.end];
+        let mark = ["#^", "#%5E", "#%5e"]
+            .into_iter()
+            .find(|mark| rest.starts_with(mark))?;
+        let start = link.target_range.end + mark.len();
+        let end = start + self.from_id.len();
+        let is_id = text
+            .get(start..end)
+            .is_some_and(|id| id.eq_ignore_ascii_case(self.from_id));
+        is_id.then_some(start..end)
+    }
+
+    /// How the note of a link is spelt from now on; nothing if it cannot be, or stays.
+    fn target(
+        &self,
+        vault: &Vault,
+        path: &str,
+        link: &Link,
+        respelt: &links::Rewrite,
+        text: &str,
+    ) -> Result<Option<String>> {
+        if self.from == self.to {
+            return Ok(None);
+        }
+        if link.target.is_empty() {
+            // A link of the note to itself has no name of a note yet.
+            if matches!(link.notation, Notation::Bare | Notation::Angle) {
+                return Ok(Some(percent_encoded(self.to)));
+            }
+            let whole = link_to(vault, self.to, "")?;
+            let name = whole.trim_start_matches('[').trim_end_matches(']');
+            return Ok(Some(name.trim_end_matches('#').to_owned()));
+        }
+        let spelling = respelt
+            .splices
+            .iter()
+            .find(|(range, _)| *range == link.target_range);
+        let is_stuck = respelt
+            .stuck
+            .iter()
+            .any(|stuck| stuck.line == link.line && stuck.path == path);
+        Ok(match spelling {
+            Some((_, written)) => Some(written.clone()),
+            None if is_stuck => None,
+            // It leads there as it is written.
+            None => Some(text[link.target_range.clone()].to_owned()),
+        })
+    }
+}
+
+/// A path as a Markdown destination takes it.
+fn percent_encoded(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            byte if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) => {
+                encoded.push(char::from(byte));
+            }
+            byte => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
+}

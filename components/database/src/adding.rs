@@ -1,0 +1,321 @@
+//! Adding columns: to the views of a database, and where it is asked for to its notes.
+
+use crate::base::Base;
+use crate::cells::set_in_note;
+use crate::column::Column;
+use crate::expression::{World, parse};
+use crate::layout::Edit;
+use crate::place::{self, Database, Form};
+use crate::query::this;
+use crate::rows::{Problems, Selection, rows};
+use crate::types::{self, ColumnType};
+use notehost_sdk::pages::counted;
+use notehost_sdk::prelude::*;
+use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
+use notehost_sdk::serde_json::{Map, Value};
+
+/// Add a column (a property, or a formula) to the views of a database; with `default` also to its notes.
+#[args]
+pub struct AddColumn {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// Name of the column.
+    pub name: String,
+    /// What its cells are; not with `formula`.
+    pub r#type: Option<ColumnType>,
+    /// Expression that computes it: `(price / pages).round(2)`.
+    pub formula: Option<String>,
+    /// Value for rows that lack the property.
+    #[serde(default)]
+    #[schemars(schema_with = "any_value")]
+    pub default: Option<Value>,
+    /// Only this view (default: all).
+    pub view: Option<String>,
+}
+
+fn any_value(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({ "type": ["string", "number", "boolean", "array"] })
+}
+
+/// What was added.
+#[reply]
+pub struct Added {
+    /// The database.
+    pub database: String,
+    /// The column, as the database names it.
+    pub column: String,
+    /// Its type.
+    pub r#type: Option<String>,
+    /// The views that show it now.
+    pub views: Vec<String>,
+    /// How many notes got the property.
+    pub notes: u64,
+}
+
+impl Action for AddColumn {
+    type Output = Added;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Added> {
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let name = checked_name(&self.name)?;
+        let column = match (&self.formula, self.r#type, &self.default) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                return Err(Error::validation(
+                    "`formula` goes without `type` and `default`: a formula computes its cells",
+                ));
+            }
+            (Some(_), None, None) => Column::Formula(name.to_owned()),
+            (None, None, _) => {
+                return Err(Error::validation(format!(
+                    "`type` is missing: one of {}, or give a `formula`",
+                    ColumnType::ALL
+                        .map(|kind| format!("`{}`", kind.word()))
+                        .join(", ")
+                )));
+            }
+            (None, Some(_), _) => Column::Property(name.to_owned()),
+        };
+        if let Some(kind) = self.r#type {
+            agree(&world, &database, &column, kind)?;
+        }
+        let default = match (self.default, self.r#type) {
+            (Some(default), Some(kind)) => Some(converted(default, kind, &column)?),
+            _ => None,
+        };
+        let views = match database.form {
+            Form::Folder if default.is_none() => {
+                return Err(Error::validation(format!(
+                    "`{}` is a folder, whose columns are the properties of its notes: give a `default` for them, or use `set_cells`",
+                    database.name
+                )));
+            }
+            Form::Folder => Vec::new(),
+            Form::File | Form::Block => add_to_views(
+                vault,
+                &world,
+                &database,
+                &column,
+                &self.formula,
+                self.r#type,
+                self.view.as_deref(),
+            )?,
+        };
+        let notes = match &default {
+            Some(default) => fill(&world, &database, name, default)?,
+            None => 0,
+        };
+        if database.form == Form::Folder && notes == 0 {
+            return Err(Error::already_exists(format!(
+                "every note of `{}` has `{name}` already",
+                database.name
+            )));
+        }
+        Ok(Added {
+            database: database.name,
+            column: column.id(),
+            r#type: self.r#type.map(|kind| kind.word().to_owned()),
+            views,
+            notes,
+        })
+    }
+
+    fn text(output: &Added) -> String {
+        let mut text = format!("added column `{}` to `{}`", output.column, output.database);
+        if !output.views.is_empty() {
+            text.push_str(&format!(", views: {}", output.views.join(", ")));
+        }
+        if output.notes > 0 {
+            text.push_str(&format!(
+                "; {} got the property",
+                counted(output.notes, "note")
+            ));
+        }
+        text
+    }
+}
+
+/// A name that a column may have.
+pub(crate) fn checked_name(name: &str) -> Result<&str> {
+    let name = name.trim();
+    let plain = name.strip_prefix("note.").unwrap_or(name);
+    if plain.is_empty() || plain.contains(['\n', '\r']) {
+        return Err(Error::validation("`name` must be one line of text"));
+    }
+    if plain.starts_with("file.") {
+        return Err(Error::validation(format!(
+            "`{name}` is a fact of files, not a property: it can be shown by a view, and cannot be made"
+        )));
+    }
+    Ok(plain.strip_prefix("formula.").unwrap_or(plain))
+}
+
+/// Refuses a type that is not the one that the owner gave to the property.
+fn agree(world: &World<'_>, database: &Database, column: &Column, kind: ColumnType) -> Result<()> {
+    match types::declared(world, database, column) {
+        Some(known) if known != kind => Err(Error::validation(format!(
+            "`{}` is `{}` already, so it cannot be `{}`: use that type or another name",
+            column.id(),
+            known.word(),
+            kind.word()
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A default that came as text, as the type wants it.
+fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
+    let read = match (&default, kind) {
+        (Value::String(text), ColumnType::Number) => {
+            text.trim()
+                .parse::<f64>()
+                .ok()
+                .map(|number| match number.fract() == 0.0 {
+                    true => json!(number as i64),
+                    false => json!(number),
+                })
+        }
+        (Value::String(text), ColumnType::Checkbox) => {
+            text.trim().parse::<bool>().ok().map(Value::Bool)
+        }
+        (Value::String(text), ColumnType::List) => Some(json!([text])),
+        _ => None,
+    };
+    let value = read.unwrap_or(default);
+    types::check(&value, Some(kind), &column.id(), "`default`")?;
+    Ok(value)
+}
+
+fn add_to_views(
+    vault: &Vault,
+    world: &World<'_>,
+    database: &Database,
+    column: &Column,
+    formula: &Option<String>,
+    kind: Option<ColumnType>,
+    view: Option<&str>,
+) -> Result<Vec<String>> {
+    let base = &database.base;
+    let id = column.id();
+    if let Some(text) = formula {
+        let tree = parse(text, false)
+            .map_err(|reason| Error::validation(format!("`formula` `{text}`: {reason}")))?;
+        base.check(&tree)
+            .map_err(|reason| Error::validation(format!("`formula` `{text}`: {reason}")))?;
+        if base
+            .formula_texts
+            .iter()
+            .any(|(known, _)| known == column.short_name())
+        {
+            return Err(Error::already_exists(format!(
+                "`{}` has a formula `{id}` already",
+                database.name
+            )));
+        }
+    }
+    let wanted = base
+        .view(view)?
+        .map(|view| view.name.clone())
+        .filter(|_| view.is_some());
+    let mut edit = Edit::of(database)?;
+    if let Some(text) = formula {
+        set_nested(
+            &mut edit,
+            "formulas",
+            column.short_name(),
+            Value::from(text.as_str()),
+        )?;
+    }
+    if let Some(kind) = kind
+        && types::declared(world, database, column).is_none()
+    {
+        let mut setting = nested(&edit.all()?, "properties")
+            .get(&id)
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        setting.insert("type".to_owned(), Value::from(kind.word()));
+        set_nested(&mut edit, "properties", &id, Value::Object(setting))?;
+    }
+    let mut shown = Vec::new();
+    for (index, view) in base.views.iter().enumerate() {
+        let is_wanted = wanted.as_ref().is_none_or(|name| *name == view.name);
+        if !is_wanted
+            || view
+                .order
+                .iter()
+                .flatten()
+                .any(|known| known.is_same(column))
+        {
+            continue;
+        }
+        let mut order = match &view.order {
+            Some(_) => written_order(base, index),
+            None => vec![Value::from("file.name")],
+        };
+        order.push(Value::from(id.as_str()));
+        edit.set_in_view(
+            index,
+            &Map::from_iter([("order".to_owned(), Value::Array(order))]),
+            &[],
+        )?;
+        shown.push(view.name.clone());
+    }
+    if base.views.is_empty() {
+        let view = json!([{ "type": "table", "name": "Table", "order": ["file.name", id] }]);
+        edit.set(&Map::from_iter([("views".to_owned(), view)]), &[])?;
+        shown.push("Table".to_owned());
+    }
+    if shown.is_empty() {
+        return Err(Error::already_exists(format!(
+            "`{}` shows `{id}` already",
+            database.name
+        )));
+    }
+    edit.write(vault)?;
+    Ok(shown)
+}
+
+/// The `order` of a view, as it is written.
+fn written_order(base: &Base, index: usize) -> Vec<Value> {
+    let views = base.all.get("views");
+    let order = views.and_then(|views| views.get(index)?.get("order")?.as_array());
+    order.cloned().unwrap_or_default()
+}
+
+pub(crate) fn nested(all: &Map<String, Value>, key: &str) -> Map<String, Value> {
+    all.get(key)
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// Gives a name within a key at the top a value.
+fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
+    let mut inner = nested(&edit.all()?, key);
+    inner.insert(name.to_owned(), value);
+    edit.set(
+        &Map::from_iter([(key.to_owned(), Value::Object(inner))]),
+        &[],
+    )
+}
+
+/// Gives the property to all rows that lack it.
+fn fill(world: &World<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
+    let mut count = 0;
+    for row in rows(
+        world,
+        database,
+        &Selection::default(),
+        &mut Problems::default(),
+    )? {
+        if row.property(name).is_none() {
+            let note = world.vault.read_text(&row.note.path)?;
+            let set = Map::from_iter([(name.to_owned(), default.clone())]);
+            set_in_note(world.vault, &note, &set, &[])?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}

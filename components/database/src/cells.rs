@@ -1,0 +1,280 @@
+//! Writing cells: properties of the notes that are rows. All of a call or nothing.
+
+use crate::column::Column;
+use crate::columns::{known_column, type_of};
+use crate::expression::{Row, World};
+use crate::place::{self, Database, Form};
+use crate::query::this;
+use crate::rows::{Problems, Selection, is_row, rows};
+use crate::types::{self, ColumnType};
+use notehost_sdk::fold_name;
+use notehost_sdk::pages::counted;
+use notehost_sdk::prelude::*;
+use notehost_sdk::serde_json::{Map, Value};
+use notehost_sdk::text::{self, TextError, frontmatter};
+use std::collections::HashMap;
+
+/// How many cells one call may set.
+const MOST_CELLS: usize = 2000;
+
+/// Set cells of a database (properties of its notes), many in one commit. Types are checked.
+#[args]
+pub struct SetCells {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// Objects `{"row": note, "column": name, "value": any}`, optional `if_match` (etag of the note); `null` empties.
+    pub cells: Vec<Map<String, Value>>,
+}
+
+/// What was set.
+#[reply]
+pub struct CellsSet {
+    /// The database.
+    pub database: String,
+    /// How many cells were given.
+    pub cells: u64,
+    /// The notes that have other properties now.
+    pub paths: Vec<String>,
+    /// Notes that the filters of the database do not let through any more.
+    pub left: Vec<String>,
+}
+
+impl Action for SetCells {
+    type Output = CellsSet;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<CellsSet> {
+        if self.cells.is_empty() {
+            return Err(Error::validation(
+                "`cells` is empty: give at least one `{\"row\", \"column\", \"value\"}`",
+            ));
+        }
+        if self.cells.len() > MOST_CELLS {
+            return Err(Error::too_large(format!(
+                "`cells` has {}, and may have {MOST_CELLS}: use several calls",
+                self.cells.len()
+            )));
+        }
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let mut writer = Writer::new(&world, &database)?;
+        let mut notes: Vec<(Note, Map<String, Value>)> = Vec::new();
+        let mut found: HashMap<String, usize> = HashMap::new();
+        for (index, cell) in self.cells.iter().enumerate() {
+            let cell = Cell::read(cell, index)?;
+            let place = match found.get(cell.row) {
+                Some(place) => *place,
+                None => {
+                    let note = vault.read_note(cell.row)?;
+                    let place = notes.iter().position(|(known, _)| known.path == note.path);
+                    let place = place.unwrap_or_else(|| {
+                        notes.push((note, Map::new()));
+                        notes.len() - 1
+                    });
+                    found.insert(cell.row.to_owned(), place);
+                    place
+                }
+            };
+            let (note, set) = &mut notes[place];
+            if cell.if_match.is_some_and(|etag| etag != note.etag) {
+                return Err(Error::conflict(format!(
+                    "`{}` changed since it was read: read it again, its etag is `{}`",
+                    note.path, note.etag
+                )));
+            }
+            if set.is_empty() && !is_row(&world, &database, note)? {
+                return Err(Error::not_found(format!(
+                    "`{}` is no row of `{}`: its filters do not let the note through",
+                    note.path, database.name
+                )));
+            }
+            let name = writer.checked(
+                cell.column,
+                cell.value,
+                &format!("cell {}, `{}`", index + 1, note.path),
+            )?;
+            let key = property_key(note, &name);
+            if set.insert(key, cell.value.clone()).is_some() {
+                return Err(Error::validation(format!(
+                    "cell {}: `{}` of `{}` is set twice: give each cell once",
+                    index + 1,
+                    cell.column,
+                    note.path
+                )));
+            }
+        }
+        let (mut paths, mut left) = (Vec::new(), Vec::new());
+        for (note, set) in &notes {
+            let edited = set_in_note(vault, note, set, &[])?;
+            if edited != note.text {
+                paths.push(note.path.clone());
+                let now = Note {
+                    text: edited,
+                    ..note.clone()
+                };
+                if !is_row(&world, &database, &now).unwrap_or_default() {
+                    left.push(note.path.clone());
+                }
+            }
+        }
+        Ok(CellsSet {
+            database: database.name.clone(),
+            cells: self.cells.len() as u64,
+            paths,
+            left,
+        })
+    }
+
+    fn text(output: &CellsSet) -> String {
+        let mut text = match output.paths.len() {
+            0 => "every cell says so already: nothing changed".to_owned(),
+            count => format!(
+                "{} set, {} changed",
+                counted(output.cells, "cell"),
+                counted(count as u64, "note")
+            ),
+        };
+        for path in &output.left {
+            text.push_str(&format!(
+                "\n`{path}` is no row of `{}` any more",
+                output.database
+            ));
+        }
+        text
+    }
+}
+
+/// A cell as callers give it.
+struct Cell<'c> {
+    row: &'c str,
+    column: &'c str,
+    value: &'c Value,
+    if_match: Option<&'c str>,
+}
+
+impl<'c> Cell<'c> {
+    fn read(map: &'c Map<String, Value>, index: usize) -> Result<Cell<'c>> {
+        let number = index + 1;
+        const KEYS: [&str; 4] = ["row", "column", "value", "if_match"];
+        if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(Error::validation(format!(
+                "cell {number} has `{unknown}`: a cell has `row`, `column`, `value` and may have `if_match`"
+            )));
+        }
+        let text = |key: &str| match map.get(key) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim()),
+            _ => Err(Error::validation(format!(
+                "cell {number} needs a text `{key}`"
+            ))),
+        };
+        let value = map.get("value").ok_or_else(|| {
+            Error::validation(format!(
+                "cell {number} has no `value`: give one, or `null` to empty the cell"
+            ))
+        })?;
+        let if_match = match map.get("if_match") {
+            None | Some(Value::Null) => None,
+            Some(_) => Some(text("if_match")?),
+        };
+        Ok(Cell {
+            row: text("row")?,
+            column: text("column")?,
+            value,
+            if_match,
+        })
+    }
+}
+
+/// Checks values before they are written: the column is a property of the database, the value has its type.
+pub(crate) struct Writer<'w, 'v> {
+    world: &'w World<'v>,
+    database: &'w Database,
+    rows: Vec<Row>,
+    /// The property and the type by the name that the caller uses.
+    known: HashMap<String, (String, Option<ColumnType>)>,
+}
+
+impl<'w, 'v> Writer<'w, 'v> {
+    pub(crate) fn new(world: &'w World<'v>, database: &'w Database) -> Result<Self> {
+        Ok(Writer {
+            world,
+            database,
+            rows: rows(
+                world,
+                database,
+                &Selection::default(),
+                &mut Problems::default(),
+            )?,
+            known: HashMap::new(),
+        })
+    }
+
+    /// The property that a column is, if the value may stand there.
+    pub(crate) fn checked(&mut self, column: &str, value: &Value, whose: &str) -> Result<String> {
+        if !self.known.contains_key(column) {
+            let found = self.property(column)?;
+            self.known.insert(column.to_owned(), found);
+        }
+        let (name, kind) = &self.known[column];
+        types::check(value, *kind, column, whose)?;
+        Ok(name.clone())
+    }
+
+    fn property(&self, column: &str) -> Result<(String, Option<ColumnType>)> {
+        let found = Column::asked(column, &self.database.base)?;
+        let name = match &found {
+            Column::Property(name) => name.clone(),
+            Column::File(_) => {
+                return Err(Error::validation(format!(
+                    "column `{column}` is a fact of the file, not a property: `document.rename` and `document.move` change names and folders"
+                )));
+            }
+            Column::Formula(_) => {
+                return Err(Error::validation(format!(
+                    "column `{column}` is computed by a formula: set what it is computed from"
+                )));
+            }
+        };
+        // A folder has the columns that its notes have; a new one begins with its first cell.
+        if self.database.form != Form::Folder {
+            known_column(self.database, &self.rows, &found)?;
+        }
+        let kind = type_of(self.world, self.database, &self.rows, &found);
+        Ok((name, kind))
+    }
+}
+
+/// The key of a property as the note spells it; a new one as given.
+pub(crate) fn property_key(note: &Note, name: &str) -> String {
+    let properties = frontmatter::properties(&note.text).unwrap_or_default();
+    if properties.contains_key(name) {
+        return name.to_owned();
+    }
+    let mut keys = properties.keys();
+    keys.find(|key| fold_name(key) == fold_name(name))
+        .cloned()
+        .unwrap_or_else(|| name.to_owned())
+}
+
+/// Writes properties of a note; returns its text now.
+pub(crate) fn set_in_note(
+    vault: &Vault,
+    note: &Note,
+    set: &Map<String, Value>,
+    remove: &[String],
+) -> Result<String> {
+    let edited = text::set_properties(&note.text, set, remove)
+        .map_err(|error| in_note(&note.path, error))?;
+    vault.write_note(note, &edited)?;
+    Ok(edited)
+}
+
+/// An error that says in which note.
+pub(crate) fn in_note(path: &str, error: TextError) -> Error {
+    let told = Error::from(error);
+    let named = Error::new(told.kind(), format!("`{path}`: {}", told.message()));
+    match told.details() {
+        Some(details) => named.with_details(details.clone()),
+        None => named,
+    }
+}

@@ -1,0 +1,119 @@
+//! What a column is: a property of notes, a fact of files, or a formula of the database.
+
+use crate::base::Base;
+use crate::expression::{Expression, parse};
+use notehost_sdk::{Error, Result, fold_name};
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Column {
+    Property(String),
+    /// The name of the fact, without `file.`.
+    File(String),
+    Formula(String),
+}
+
+impl Column {
+    /// The column that a `.base` file names: `status`, `note.status`, `file.name`, `formula.x`.
+    pub(crate) fn named(name: &str) -> Result<Column, String> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err("a column has no name".to_owned());
+        }
+        if let Some(field) = name.strip_prefix("file.") {
+            parse(name, false).map_err(|_| {
+                format!("`{name}` is unknown: nothing of a file is called `{field}`")
+            })?;
+            return Ok(Column::File(field.to_owned()));
+        }
+        Ok(
+            match (name.strip_prefix("formula."), name.strip_prefix("note.")) {
+                (Some(formula), _) => Column::Formula(formula.to_owned()),
+                (_, Some(property)) => Column::Property(property.to_owned()),
+                _ => Column::Property(name.to_owned()),
+            },
+        )
+    }
+
+    /// The column that a caller names: also as readers see it, or a formula by its name alone.
+    pub(crate) fn asked(name: &str, base: &Base) -> Result<Column> {
+        let name = name.trim();
+        let known = base.named_columns();
+        let asked = Column::named(name).map_err(Error::validation)?;
+        if let Some(column) = known.iter().find(|column| column.is_same(&asked)) {
+            return Ok(column.clone());
+        }
+        if let Column::Formula(formula) = &asked {
+            let names: Vec<String> = base
+                .formula_texts
+                .iter()
+                .map(|(name, _)| format!("`formula.{name}`"))
+                .collect();
+            return Err(Error::not_found(match names.is_empty() {
+                true => format!("no formula `{formula}`: the database has none"),
+                false => format!("no formula `{formula}`: there is {}", names.join(", ")),
+            }));
+        }
+        let shown: Vec<&Column> = known
+            .iter()
+            .filter(|column| fold_name(&base.display_name(column)) == fold_name(name))
+            .collect();
+        Ok(match shown.as_slice() {
+            [only] => (*only).clone(),
+            _ => asked,
+        })
+    }
+
+    /// Its name in a `.base` file.
+    pub(crate) fn id(&self) -> String {
+        match self {
+            Column::Property(name)
+                if name.starts_with("file.")
+                    || name.starts_with("formula.")
+                    || name.starts_with("note.") =>
+            {
+                format!("note.{name}")
+            }
+            Column::Property(name) => name.clone(),
+            Column::File(field) => format!("file.{field}"),
+            Column::Formula(name) => format!("formula.{name}"),
+        }
+    }
+
+    /// Its name without what kind of column it is.
+    pub(crate) fn short_name(&self) -> &str {
+        match self {
+            Column::Property(name) | Column::Formula(name) => name,
+            Column::File(field) if field == "name" => "name",
+            Column::File(field) => field,
+        }
+    }
+
+    /// Whether two names mean the same column; properties whatever their case.
+    pub(crate) fn is_same(&self, other: &Column) -> bool {
+        match (self, other) {
+            (Column::Property(one), Column::Property(other)) => fold_name(one) == fold_name(other),
+            (one, other) => one == other,
+        }
+    }
+
+    /// What computes it for a row.
+    pub(crate) fn tree(&self) -> Expression {
+        match self {
+            Column::Property(name) => Expression::Property(name.clone()),
+            Column::Formula(name) => Expression::Formula(name.clone()),
+            Column::File(field) => {
+                parse(&format!("file.{field}"), false).unwrap_or(Expression::File)
+            }
+        }
+    }
+
+    /// `note`, `file` or `formula`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Column::Property(_) => "note",
+            Column::File(_) => "file",
+            Column::Formula(_) => "formula",
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The columns of a database, and the values in one of them.
+
+use crate::column::Column;
+use crate::expression::{Row, Value, World};
+use crate::place::{self, Database};
+use crate::query::this;
+use crate::rows::{Problems, Selection, cell, rows};
+use crate::telling::json_text;
+use crate::types::{self, ColumnType};
+use notehost_sdk::fold_name;
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::prelude::*;
+use notehost_sdk::serde_json::Value as Json;
+use std::collections::HashMap;
+
+/// List the columns of a database: name, kind, type, formula, and in how many rows each is filled.
+#[args]
+pub struct Columns {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// How many, 1–500 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// The columns of a database.
+#[reply]
+pub struct ColumnsTold {
+    /// The columns.
+    pub items: Vec<ColumnItem>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: u64,
+    /// How many rows the database has.
+    pub rows: u64,
+    /// Only while the index is being built: notes may be missing.
+    pub index: Option<Building>,
+}
+
+/// A column.
+#[reply]
+pub struct ColumnItem {
+    /// Its name, for `column` and `values`.
+    pub column: String,
+    /// Its name for readers.
+    pub name: String,
+    /// `note` (a property), `file` or `formula`.
+    pub kind: String,
+    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, where that is clear.
+    pub r#type: Option<String>,
+    /// What computes it.
+    pub formula: Option<String>,
+    /// In how many rows it is not empty.
+    pub filled: u64,
+    /// The views that show it.
+    pub views: Vec<String>,
+    /// Why it cannot be computed.
+    pub problem: Option<String>,
+}
+
+impl Action for Columns {
+    type Output = ColumnsTold;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<ColumnsTold> {
+        let span = Span::new(self.limit, self.cursor.as_deref())?;
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let named = database.base.named_columns();
+        let computable = named
+            .iter()
+            .map(Column::tree)
+            .filter(|tree| database.base.check(tree).is_ok());
+        let selection = Selection {
+            trees: computable.collect(),
+            ..Selection::default()
+        };
+        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        let all = all_columns(&database, &rows);
+        let total = all.len() as u64;
+        let (part, next_cursor) = span.of(all);
+        let items = part
+            .iter()
+            .map(|column| told(&world, &database, &rows, column));
+        Ok(ColumnsTold {
+            items: items.collect(),
+            next_cursor,
+            total,
+            rows: rows.len() as u64,
+            index: building(vault),
+        })
+    }
+
+    fn text(output: &ColumnsTold) -> String {
+        let mut text = format!(
+            "{} of {}",
+            counted(output.total, "column"),
+            counted(output.rows, "row")
+        );
+        for item in &output.items {
+            let kind = item.r#type.as_deref().unwrap_or("any type");
+            text.push_str(&format!(
+                "\n{}: {kind}, filled in {}",
+                item.column, item.filled
+            ));
+            if let Some(formula) = &item.formula {
+                text.push_str(&format!(", = {formula}"));
+            }
+            if let Some(problem) = &item.problem {
+                text.push_str(&format!(", cannot be computed: {problem}"));
+            }
+        }
+        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+    }
+}
+
+/// The columns that the database names, then the other properties of its rows.
+pub(crate) fn all_columns(database: &Database, rows: &[Row]) -> Vec<Column> {
+    let mut columns = database.base.named_columns();
+    if columns.is_empty() {
+        columns.push(Column::File("name".to_owned()));
+    }
+    let mut known: std::collections::HashSet<String> = columns
+        .iter()
+        .filter_map(|column| match column {
+            Column::Property(name) => Some(fold_name(name)),
+            _ => None,
+        })
+        .collect();
+    for row in rows {
+        for key in row
+            .note
+            .properties
+            .iter()
+            .flat_map(|properties| properties.keys())
+        {
+            if known.insert(fold_name(key)) {
+                columns.push(Column::Property(key.clone()));
+            }
+        }
+    }
+    columns
+}
+
+fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -> ColumnItem {
+    let base = &database.base;
+    let tree = column.tree();
+    let mut problems = Problems::default();
+    let checked = base.check(&tree);
+    let values: Vec<Value> = match checked.is_ok() {
+        true => rows
+            .iter()
+            .map(|row| cell(world, base, row, column, &tree, &mut problems))
+            .collect(),
+        false => Vec::new(),
+    };
+    let kind = types::declared(world, database, column).or_else(|| types::inferred(&values));
+    let views = base.views.iter().filter(|view| {
+        view.order
+            .iter()
+            .flatten()
+            .any(|shown| shown.is_same(column))
+    });
+    let formula = match column {
+        Column::Formula(name) => base.formula_texts.iter().find(|(known, _)| known == name),
+        _ => None,
+    };
+    ColumnItem {
+        column: column.id(),
+        name: base.display_name(column),
+        kind: column.kind().to_owned(),
+        r#type: kind.map(|kind| kind.word().to_owned()),
+        formula: formula.map(|(_, text)| text.clone()),
+        filled: values.iter().filter(|value| !value.is_empty()).count() as u64,
+        views: views.map(|view| view.name.clone()).collect(),
+        problem: checked
+            .err()
+            .or_else(|| problems.told.pop().map(|problem| problem.message)),
+    }
+}
+
+/// The type of a property column: what is said of it, or what its cells are.
+pub(crate) fn type_of(
+    world: &World<'_>,
+    database: &Database,
+    rows: &[Row],
+    column: &Column,
+) -> Option<ColumnType> {
+    let declared = types::declared(world, database, column);
+    declared.or_else(|| {
+        let Column::Property(name) = column else {
+            return None;
+        };
+        let cells = rows.iter().filter_map(|row| row.property(name));
+        let values: Vec<Value> = cells.map(|cell| Value::of_property(cell, None)).collect();
+        types::inferred(&values)
+    })
+}
+
+/// The distinct values of a column with how many rows have each, most frequent first; lists count item by item.
+#[args]
+pub struct Values {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// The column.
+    pub column: String,
+    /// How many, 1–500 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// The values of a column.
+#[reply]
+pub struct ValuesTold {
+    /// The column.
+    pub column: String,
+    /// The most frequent first.
+    pub items: Vec<ValueItem>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many different ones there are on all pages.
+    pub total: u64,
+    /// How many rows have none.
+    pub empty: u64,
+    /// Only while the index is being built: notes may be missing.
+    pub index: Option<Building>,
+}
+
+/// A value of a column.
+#[reply]
+pub struct ValueItem {
+    /// The value.
+    pub value: Json,
+    /// In how many rows.
+    pub count: u64,
+}
+
+impl Action for Values {
+    type Output = ValuesTold;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<ValuesTold> {
+        let span = Span::new(self.limit, self.cursor.as_deref())?;
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let column = Column::asked(&self.column, &database.base)?;
+        let tree = column.tree();
+        let selection = Selection {
+            trees: vec![tree.clone()],
+            ..Selection::default()
+        };
+        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        known_column(&database, &rows, &column)?;
+        let mut counts: HashMap<(&'static str, String), (Value, u64)> = HashMap::new();
+        let mut empty = 0;
+        for row in &rows {
+            let value = cell(
+                &world,
+                &database.base,
+                row,
+                &column,
+                &tree,
+                &mut Problems::default(),
+            );
+            if value.is_empty() {
+                empty += 1;
+                continue;
+            }
+            let items = match &value {
+                Value::List(list) => crate::expression::unique(list.items()),
+                _ => vec![value],
+            };
+            for item in items {
+                let key = (item.type_name(), item.shown());
+                counts.entry(key).or_insert((item, 0)).1 += 1;
+            }
+        }
+        let mut counted: Vec<(Value, u64)> = counts.into_values().collect();
+        counted.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.order(&other.0)));
+        let total = counted.len() as u64;
+        let (part, next_cursor) = span.of(counted);
+        let items = part.into_iter().map(|(value, count)| ValueItem {
+            value: value.json(),
+            count,
+        });
+        Ok(ValuesTold {
+            column: column.id(),
+            items: items.collect(),
+            next_cursor,
+            total,
+            empty,
+            index: building(vault),
+        })
+    }
+
+    fn text(output: &ValuesTold) -> String {
+        let mut text = format!(
+            "{} of `{}`, {} empty",
+            counted(output.total, "value"),
+            output.column,
+            counted(output.empty, "row")
+        );
+        for item in &output.items {
+            text.push_str(&format!("\n{:>5}  {}", item.count, json_text(&item.value)));
+        }
+        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+    }
+}
+
+/// Refuses a column that the database does not name and no row has.
+pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -> Result<()> {
+    let all = all_columns(database, rows);
+    let is_known = match column {
+        Column::Property(name) => {
+            all.iter().any(|known| known.is_same(column)) || database.base.uses_property(name)
+        }
+        Column::File(_) | Column::Formula(_) => true,
+    };
+    if is_known {
+        return Ok(());
+    }
+    let mut names: Vec<String> = all.iter().map(Column::id).collect();
+    let wanted = fold_name(&column.id());
+    names.sort_by_key(|name| {
+        !fold_name(name).starts_with(wanted.chars().next().unwrap_or_default())
+    });
+    let shown: Vec<String> = names
+        .iter()
+        .take(12)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    Err(Error::not_found(format!(
+        "no column `{}` in `{}`; there is {}; `add_column` makes a new one",
+        column.id(),
+        database.name,
+        shown.join(", ")
+    ))
+    .with_details(json!({ "columns": names })))
+}

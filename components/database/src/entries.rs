@@ -1,0 +1,286 @@
+//! Adding and removing rows: notes that are made so that they are in the database, and notes that go to the trash.
+
+use crate::cells::{Writer, in_note};
+use crate::expression::{Row, World};
+use crate::filter::{Demands, Filter};
+use crate::place::{self, Database, Form};
+use crate::query::this;
+use crate::rows::{is_row, told};
+use notehost_sdk::pages::counted;
+use notehost_sdk::prelude::*;
+use notehost_sdk::serde_json::{Map, Value};
+use notehost_sdk::{fold_name, is_note, text};
+
+/// How many rows one call may add or remove.
+const MOST_ROWS: usize = 500;
+/// Characters that a name cannot have: links to the note would break.
+const FORBIDDEN: [char; 8] = ['/', '\\', '#', '^', '[', ']', '|', ':'];
+
+/// Add rows to a database: new notes whose folder, tags and properties fulfil its filters.
+#[args]
+pub struct AddRows {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// Objects of columns and values; `name` (or `file.name`) names the note: `{"name": "Dune", "rating": 5}`.
+    pub rows: Vec<Map<String, Value>>,
+    /// Folder of the new notes, where the filters do not tell it.
+    pub folder: Option<String>,
+    /// View whose filters the rows shall fulfil as well.
+    pub view: Option<String>,
+}
+
+/// Rows that were added.
+#[reply]
+pub struct RowsAdded {
+    /// The new notes.
+    pub items: Vec<RowAdded>,
+    /// How many.
+    pub total: u64,
+    /// Those that the filters do not let through: they are notes, but no rows.
+    pub outside: Vec<String>,
+}
+
+/// A new note.
+#[reply]
+pub struct RowAdded {
+    /// Where it is.
+    pub path: String,
+    /// Its etag.
+    pub etag: String,
+}
+
+impl Action for AddRows {
+    type Output = RowsAdded;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<RowsAdded> {
+        counted_rows(self.rows.len())?;
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let base = &database.base;
+        let view = match (&self.view, base.views.as_slice()) {
+            (Some(name), _) => base.view(Some(name))?,
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        };
+        let of_view = view.and_then(|view| view.filters.as_ref());
+        let filters: Vec<&Filter> = base.filters.iter().chain(of_view).collect();
+        let mut demands = Demands::default();
+        filters
+            .iter()
+            .for_each(|filter| filter.demands(&mut demands));
+        let folder = folder(&database, self.folder.as_deref(), &demands)?;
+        let mut writer = Writer::new(&world, &database)?;
+        let mut made: Vec<(String, String)> = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            made.push(new_note(&mut writer, row, index, &folder, &demands)?);
+        }
+        let (mut items, mut outside) = (Vec::new(), Vec::new());
+        for (path, content) in made {
+            let etag = vault.create(&path, content.as_bytes())?;
+            // The folders above it are spelt as they are on disk.
+            let path = vault.stat(&path)?.path;
+            let note = Note {
+                path: path.clone(),
+                text: content,
+                etag: etag.clone(),
+            };
+            let row = Row::new(told(vault, &note, true));
+            let holds = filters
+                .iter()
+                .all(|filter| filter.holds(&world, base, &row).unwrap_or_default());
+            if !holds {
+                outside.push(path.clone());
+            }
+            items.push(RowAdded { path, etag });
+        }
+        Ok(RowsAdded {
+            total: items.len() as u64,
+            items,
+            outside,
+        })
+    }
+
+    fn text(output: &RowsAdded) -> String {
+        let mut text = format!("added {}", counted(output.total, "row"));
+        for item in &output.items {
+            text.push_str(&format!("\n`{}`", item.path));
+            if output.outside.contains(&item.path) {
+                text.push_str(
+                    ", which the filters do not let through: set its cells so that they do",
+                );
+            }
+        }
+        text
+    }
+}
+
+fn counted_rows(count: usize) -> Result<()> {
+    match count {
+        0 => Err(Error::validation("`rows` is empty: give at least one row")),
+        count if count > MOST_ROWS => Err(Error::too_large(format!(
+            "`rows` has {count}, and may have {MOST_ROWS}: use several calls"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The folder of new notes: what the caller says, or what the filters want.
+fn folder(database: &Database, asked: Option<&str>, demands: &Demands) -> Result<String> {
+    if let Some(folder) = asked {
+        let folder = folder.trim().trim_matches('/');
+        return Ok(if folder == "." {
+            String::new()
+        } else {
+            folder.to_owned()
+        });
+    }
+    match (database.form, &demands.folder) {
+        (Form::Folder, _) => Ok(database.path.clone()),
+        (_, Some(folder)) => Ok(folder.clone()),
+        _ => Err(Error::validation(format!(
+            "the filters of `{}` do not tell in which folder its notes are: give `folder`",
+            database.name
+        ))),
+    }
+}
+
+/// The path and the text of a new row.
+fn new_note(
+    writer: &mut Writer<'_, '_>,
+    row: &Map<String, Value>,
+    index: usize,
+    folder: &str,
+    demands: &Demands,
+) -> Result<(String, String)> {
+    let number = index + 1;
+    let named_by = ["file.name", "name"]
+        .into_iter()
+        .find(|key| row.contains_key(*key));
+    let name = named_by
+        .and_then(|key| row[key].as_str())
+        .map(str::trim)
+        .unwrap_or_default();
+    let name = if is_note(name) {
+        &name[..name.len() - 3]
+    } else {
+        name
+    };
+    if name.is_empty() {
+        return Err(Error::validation(format!(
+            "row {number} has no name: give `name`, the name of its note"
+        )));
+    }
+    if let Some(letter) = name
+        .chars()
+        .find(|letter| FORBIDDEN.contains(letter) || letter.is_control())
+    {
+        return Err(Error::validation(format!(
+            "row {number}: the name `{name}` has {letter:?}, which the name of a note cannot have"
+        )));
+    }
+    let mut properties = Map::new();
+    for (column, value) in row {
+        if Some(column.as_str()) == named_by {
+            continue;
+        }
+        let property = writer.checked(column, value, &format!("row {number}, `{name}`"))?;
+        if properties.insert(property, value.clone()).is_some() {
+            return Err(Error::validation(format!(
+                "row {number}, `{name}`: column `{column}` is given twice"
+            )));
+        }
+    }
+    let has = |properties: &Map<String, Value>, name: &str| {
+        properties
+            .keys()
+            .any(|key| fold_name(key) == fold_name(name))
+    };
+    for (name, value) in &demands.properties {
+        if !has(&properties, name) {
+            properties.insert(name.clone(), value.clone());
+        }
+    }
+    add_tags(&mut properties, &demands.tags);
+    let path = match folder {
+        "" => format!("{name}.md"),
+        folder => format!("{folder}/{name}.md"),
+    };
+    let content =
+        text::set_properties("", &properties, &[]).map_err(|error| in_note(&path, error))?;
+    Ok((path, content))
+}
+
+/// Gives the new note the tags that the filters want.
+fn add_tags(properties: &mut Map<String, Value>, wanted: &[String]) {
+    for tag in wanted {
+        let mut tags = match properties.get("tags") {
+            Some(Value::Array(tags)) => tags.clone(),
+            Some(Value::String(tag)) => vec![Value::from(tag.as_str())],
+            _ => Vec::new(),
+        };
+        let is_there = |known: &Value| {
+            known
+                .as_str()
+                .is_some_and(|known| fold_name(known.trim_start_matches('#')) == fold_name(tag))
+        };
+        if !tags.iter().any(is_there) {
+            tags.push(Value::from(tag.as_str()));
+        }
+        properties.insert("tags".to_owned(), Value::Array(tags));
+    }
+}
+
+/// Remove rows of a database: their notes go to the trash.
+#[args]
+pub struct RemoveRows {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// The rows: paths or unique names of their notes.
+    pub rows: Vec<String>,
+}
+
+/// Rows that were removed.
+#[reply]
+pub struct RowsRemoved {
+    /// The notes that went.
+    pub paths: Vec<String>,
+    /// For `document.restore`, in the same order.
+    pub trash_ids: Vec<String>,
+}
+
+impl Action for RemoveRows {
+    type Output = RowsRemoved;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<RowsRemoved> {
+        counted_rows(self.rows.len())?;
+        let database = place::open(vault, &self.database)?;
+        let world = World::new(vault, this(&database))?;
+        let mut paths: Vec<String> = Vec::new();
+        for name in &self.rows {
+            let note = vault.read_note(name)?;
+            if !is_row(&world, &database, &note)? {
+                return Err(Error::not_found(format!(
+                    "`{}` is no row of `{}`: its filters do not let the note through",
+                    note.path, database.name
+                )));
+            }
+            if !paths.contains(&note.path) {
+                paths.push(note.path);
+            }
+        }
+        let mut trash_ids = Vec::new();
+        for path in &paths {
+            trash_ids.extend(vault.remove(path)?);
+        }
+        Ok(RowsRemoved { paths, trash_ids })
+    }
+
+    fn text(output: &RowsRemoved) -> String {
+        let lines = output.paths.iter().zip(&output.trash_ids);
+        let lines =
+            lines.map(|(path, id)| format!("removed `{path}`; restore it with `trash_id` {id}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,331 @@
+//! Dates and durations: reading, arithmetic, words. A date is what the owner's clock shows, so it has no time zone.
+
+use notehost_sdk::dates::{self, DAY, Moment, civil, days_before};
+
+/// The years that can be computed with.
+const YEARS: std::ops::RangeInclusive<i64> = 0..=9999;
+/// 400 years, after which the calendar is the same again.
+const CYCLE: i64 = 146_097 * DAY;
+
+/// A day, or a moment of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Date {
+    /// Since 1970 began on the owner's clock.
+    pub(crate) milliseconds: i64,
+    /// Whether the time of day matters.
+    pub(crate) is_timed: bool,
+}
+
+impl Date {
+    pub(crate) fn day(day: i64) -> Date {
+        Date {
+            milliseconds: day * DAY,
+            is_timed: false,
+        }
+    }
+
+    pub(crate) fn moment(milliseconds: i64) -> Date {
+        Date {
+            milliseconds,
+            is_timed: true,
+        }
+    }
+
+    pub(crate) fn days(self) -> i64 {
+        self.milliseconds.div_euclid(DAY)
+    }
+
+    fn of_day(self) -> i64 {
+        self.milliseconds.rem_euclid(DAY)
+    }
+
+    /// As properties have it: `2024-05-31`, `2024-05-31T10:00:00`.
+    pub(crate) fn text(self) -> String {
+        let date = dates::date(self.days());
+        match self.is_timed {
+            true => format!("{date}T{}", self.time()),
+            false => date,
+        }
+    }
+
+    pub(crate) fn time(self) -> String {
+        let seconds = self.of_day() / 1000;
+        format!(
+            "{:02}:{:02}:{:02}",
+            seconds / 3600,
+            seconds / 60 % 60,
+            seconds % 60
+        )
+    }
+
+    /// A part such as `year`.
+    pub(crate) fn field(self, name: &str) -> Option<i64> {
+        let (year, month, day) = civil(self.days());
+        let of_day = self.of_day();
+        Some(match name {
+            "year" => year,
+            "month" => month,
+            "day" => day,
+            "hour" => of_day / 3_600_000,
+            "minute" => of_day / 60_000 % 60,
+            "second" => of_day / 1000 % 60,
+            "millisecond" => of_day % 1000,
+            _ => return None,
+        })
+    }
+
+    /// In a format of Moment.js.
+    pub(crate) fn format(self, pattern: &str, offset_minutes: i32) -> String {
+        let ahead = i64::from(offset_minutes) * 60_000;
+        // The formatter begins in 1970: earlier days are told as those of a later, equal cycle of the calendar.
+        let (year, ..) = civil(self.days());
+        let mut shifted = self.milliseconds.saturating_sub(ahead);
+        let is_early = shifted < DAY;
+        while shifted < DAY {
+            shifted += CYCLE;
+        }
+        let written = match is_early {
+            true => pattern.replace("YYYY", &format!("[{year:04}]")),
+            false => pattern.to_owned(),
+        };
+        Moment::with_offset(u64::try_from(shifted).unwrap_or_default(), offset_minutes)
+            .format(&written)
+    }
+
+    /// The date so much later.
+    pub(crate) fn plus(self, duration: Duration) -> Option<Date> {
+        let mut milliseconds = self.milliseconds;
+        if duration.months != 0 {
+            let (year, month, day) = civil(self.days());
+            let months = (year * 12 + month - 1).checked_add(duration.months)?;
+            let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
+            let next = if month == 12 {
+                days_before(year + 1, 1, 1)
+            } else {
+                days_before(year, month + 1, 1)
+            };
+            let first = days_before(year, month, 1);
+            milliseconds = (first + (day - 1).min(next - first - 1)) * DAY + self.of_day();
+        }
+        let milliseconds = milliseconds.checked_add(duration.rest)?;
+        let date = Date {
+            milliseconds,
+            is_timed: self.is_timed || duration.rest % DAY != 0,
+        };
+        let is_known =
+            (-1_000_000..4_000_000).contains(&date.days()) && YEARS.contains(&civil(date.days()).0);
+        is_known.then_some(date)
+    }
+
+    /// `3 days ago`, `in 2 hours`.
+    pub(crate) fn relative(self, now: Date) -> String {
+        let difference = match self.is_timed {
+            true => self.milliseconds - now.milliseconds,
+            false => (self.days() - now.days()) * DAY,
+        };
+        if !self.is_timed && difference == 0 {
+            return "today".to_owned();
+        }
+        let words = span_words(difference.unsigned_abs());
+        match difference > 0 {
+            true => format!("in {words}"),
+            false => format!("{words} ago"),
+        }
+    }
+}
+
+/// A span in the words and with the thresholds of Moment.js.
+fn span_words(milliseconds: u64) -> String {
+    let seconds = milliseconds as f64 / 1000.0;
+    let (minutes, hours, days) = (seconds / 60.0, seconds / 3600.0, seconds / 86_400.0);
+    let several = |count: f64, unit: &str| format!("{} {unit}", count.round());
+    match () {
+        () if seconds.round() < 45.0 => "a few seconds".to_owned(),
+        () if minutes.round() <= 1.0 => "a minute".to_owned(),
+        () if minutes.round() < 45.0 => several(minutes, "minutes"),
+        () if hours.round() <= 1.0 => "an hour".to_owned(),
+        () if hours.round() < 22.0 => several(hours, "hours"),
+        () if days.round() <= 1.0 => "a day".to_owned(),
+        () if days.round() < 26.0 => several(days, "days"),
+        () if (days / 30.44).round() <= 1.0 => "a month".to_owned(),
+        () if (days / 30.44).round() < 11.0 => several(days / 30.44, "months"),
+        () if (days / 365.25).round() <= 1.0 => "a year".to_owned(),
+        () => several(days / 365.25, "years"),
+    }
+}
+
+/// A length of time: months are as long as they are.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Duration {
+    pub(crate) months: i64,
+    /// In milliseconds.
+    pub(crate) rest: i64,
+}
+
+impl Duration {
+    pub(crate) fn of(milliseconds: i64) -> Duration {
+        Duration {
+            months: 0,
+            rest: milliseconds,
+        }
+    }
+
+    /// All of it, with months of their average length.
+    pub(crate) fn milliseconds(self) -> f64 {
+        self.months as f64 * 30.436_875 * DAY as f64 + self.rest as f64
+    }
+
+    pub(crate) fn negated(self) -> Duration {
+        Duration {
+            months: self.months.saturating_neg(),
+            rest: self.rest.saturating_neg(),
+        }
+    }
+
+    pub(crate) fn plus(self, other: Duration) -> Duration {
+        Duration {
+            months: self.months.saturating_add(other.months),
+            rest: self.rest.saturating_add(other.rest),
+        }
+    }
+
+    /// So many times as long.
+    pub(crate) fn times(self, factor: f64) -> Duration {
+        let months = self.months as f64 * factor;
+        match months.fract() == 0.0 {
+            true => Duration {
+                months: months as i64,
+                rest: (self.rest as f64 * factor) as i64,
+            },
+            false => Duration::of((self.milliseconds() * factor) as i64),
+        }
+    }
+
+    /// All of it in a unit such as `days`.
+    pub(crate) fn field(self, name: &str) -> Option<f64> {
+        let unit = match name {
+            "years" => 365.2425 * DAY as f64,
+            "months" => 30.436_875 * DAY as f64,
+            "weeks" => 7.0 * DAY as f64,
+            "days" => DAY as f64,
+            "hours" => 3_600_000.0,
+            "minutes" => 60_000.0,
+            "seconds" => 1000.0,
+            "milliseconds" => 1.0,
+            _ => return None,
+        };
+        Some(self.milliseconds() / unit)
+    }
+
+    /// `1d`, `2 weeks`, `1h 30m`, `-3 months`.
+    pub(crate) fn parse(text: &str) -> Option<Duration> {
+        let mut duration = Duration::default();
+        let mut rest = text.trim();
+        if rest.is_empty() {
+            return None;
+        }
+        while !rest.is_empty() {
+            let digits = rest
+                .find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | '-' | '+'))
+                .filter(|end| *end > 0)?;
+            let count: f64 = rest[..digits].parse().ok()?;
+            rest = rest[digits..].trim_start();
+            let end = rest
+                .find(|letter: char| !letter.is_ascii_alphabetic())
+                .unwrap_or(rest.len());
+            let unit = match &rest[..end] {
+                "y" | "year" | "years" => Duration {
+                    months: 12,
+                    rest: 0,
+                },
+                "M" | "month" | "months" => Duration { months: 1, rest: 0 },
+                "w" | "week" | "weeks" => Duration::of(7 * DAY),
+                "d" | "day" | "days" => Duration::of(DAY),
+                "h" | "hour" | "hours" => Duration::of(3_600_000),
+                "m" | "minute" | "minutes" => Duration::of(60_000),
+                "s" | "second" | "seconds" => Duration::of(1000),
+                "ms" | "millisecond" | "milliseconds" => Duration::of(1),
+                _ => return None,
+            };
+            duration = duration.plus(unit.times(count));
+            rest = rest[end..].trim_start_matches([' ', ',']);
+        }
+        Some(duration)
+    }
+}
+
+/// The date that a text is as a whole: `2024-05-31`, `2024-05-31 10:00`, `2024-05-31T10:00:05.123`.
+pub(crate) fn parse_date(text: &str) -> Option<Date> {
+    let text = text.trim();
+    let is_date = text.len() >= 10
+        && text.is_char_boundary(10)
+        && text.as_bytes()[4] == b'-'
+        && text.as_bytes()[7] == b'-';
+    if !is_date {
+        return None;
+    }
+    let day = dates::day_of(&text[..10])?;
+    let rest = &text[10..];
+    if rest.is_empty() {
+        return Some(Date::day(day));
+    }
+    let time = rest.strip_prefix(['T', ' '])?;
+    let (time, ahead) = zoned(time)?;
+    let (time, fraction) = match time.split_once('.') {
+        Some((time, fraction)) => (time, fraction),
+        None => (time, ""),
+    };
+    let is_number = |part: &str, length: usize| {
+        part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let parts: Vec<&str> = time.split(':').collect();
+    if !(2..=3).contains(&parts.len())
+        || !parts.iter().all(|part| is_number(part, 2))
+        || fraction.len() > 9
+    {
+        return None;
+    }
+    let part = |index: usize| {
+        parts
+            .get(index)
+            .map_or(Some(0), |part| part.parse::<i64>().ok())
+    };
+    let (hour, minute, second) = (part(0)?, part(1)?, part(2)?);
+    let milliseconds = match fraction {
+        "" => 0,
+        fraction => format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok()?,
+    };
+    let is_time = hour < 24 && minute < 60 && second < 60;
+    is_time.then(|| {
+        let of_day = ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds;
+        Date::moment(day * DAY + of_day - ahead)
+    })
+}
+
+/// A time without its zone, and how far that is ahead of UTC. `Z` and offsets are told as UTC.
+fn zoned(time: &str) -> Option<(&str, i64)> {
+    if let Some(time) = time.strip_suffix('Z') {
+        return Some((time, 0));
+    }
+    let Some(sign) = time.rfind(['+', '-']) else {
+        return Some((time, 0));
+    };
+    let (hours, minutes) = match time[sign + 1..].split_once(':') {
+        Some(parts) => parts,
+        None if time.len() == sign + 5 => (time.get(sign + 1..sign + 3)?, time.get(sign + 3..)?),
+        None => return None,
+    };
+    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
+    if !(0..24).contains(&hours) || !(0..60).contains(&minutes) {
+        return None;
+    }
+    let ahead = (hours * 60 + minutes) * 60_000;
+    Some((
+        &time[..sign],
+        if time[sign..].starts_with('-') {
+            -ahead
+        } else {
+            ahead
+        },
+    ))
+}

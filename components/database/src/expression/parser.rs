@@ -1,0 +1,404 @@
+//! A text becomes a tree. What is unknown is refused with its name and place; nothing is guessed.
+
+use super::scanner::Scanner;
+use super::value::Value;
+use super::{Expression, Local, Operator, Pattern, vocabulary};
+
+/// How deep a tree may be: computing it must not need more stack than a component has.
+const DEEPEST: usize = 80;
+/// How long an expression may be.
+const LONGEST: usize = 20_000;
+
+/// The tree of an expression. `values` tells whether it is a summary, in which that name means something.
+pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> {
+    if text.len() > LONGEST {
+        return Err(format!(
+            "the expression has {} bytes, and may have {LONGEST}",
+            text.len()
+        ));
+    }
+    let mut parser = Parser {
+        scanner: Scanner::new(text),
+        is_summary,
+        per_item: 0,
+        depth: 0,
+    };
+    if parser.scanner.peek().is_none() {
+        return Err("the expression is empty".to_owned());
+    }
+    let place_told = |(place, message): Refusal| format!("{message} (at character {place})");
+    let Tree { expression, .. } = parser.any().map_err(place_told)?;
+    match parser.scanner.peek() {
+        None => Ok(expression),
+        Some(letter) => {
+            let place = parser.scanner.place();
+            let advice = match letter {
+                '=' => ": write `==` to compare",
+                '&' | '|' => ": write `&&` or `||`",
+                '?' => ": write `if(condition, one, other)`",
+                _ => "",
+            };
+            Err(format!(
+                "`{letter}` was not expected{advice} (at character {place})"
+            ))
+        }
+    }
+}
+
+/// Why, and at which character.
+type Refusal = (usize, String);
+
+/// A part of the expression and how deep it is.
+struct Tree {
+    expression: Expression,
+    depth: usize,
+}
+
+struct Parser<'t> {
+    scanner: Scanner<'t>,
+    is_summary: bool,
+    /// In how many expressions that are computed per item.
+    per_item: usize,
+    /// In how many brackets.
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn refuse<T>(&mut self, message: impl Into<String>) -> Result<T, Refusal> {
+        Err((self.scanner.place(), message.into()))
+    }
+
+    fn tree(&mut self, expression: Expression, depth: usize) -> Result<Tree, Refusal> {
+        match depth > DEEPEST {
+            true => self.refuse(format!("the expression is nested more than {DEEPEST} deep")),
+            false => Ok(Tree { expression, depth }),
+        }
+    }
+
+    /// An expression, with everything that binds weakest.
+    fn any(&mut self) -> Result<Tree, Refusal> {
+        self.depth += 1;
+        if self.depth > DEEPEST / 2 {
+            return self.refuse(format!(
+                "the expression has more than {} brackets in brackets",
+                DEEPEST / 2
+            ));
+        }
+        let tree = self.joined("||", Self::all, Expression::Any);
+        self.depth -= 1;
+        tree
+    }
+
+    fn all(&mut self) -> Result<Tree, Refusal> {
+        self.joined("&&", Self::compared, Expression::All)
+    }
+
+    /// Parts with the same sign between them; one alone is itself.
+    fn joined(
+        &mut self,
+        sign: &str,
+        part: fn(&mut Self) -> Result<Tree, Refusal>,
+        join: fn(Vec<Expression>) -> Expression,
+    ) -> Result<Tree, Refusal> {
+        let first = part(self)?;
+        if !self.scanner.rest().starts_with(sign) {
+            return Ok(first);
+        }
+        let mut depth = first.depth;
+        let mut parts = vec![first.expression];
+        while self.scanner.take(sign) {
+            let next = part(self)?;
+            depth = depth.max(next.depth);
+            parts.push(next.expression);
+        }
+        self.tree(join(parts), depth + 1)
+    }
+
+    fn compared(&mut self) -> Result<Tree, Refusal> {
+        const SIGNS: [(&str, Operator); 6] = [
+            ("==", Operator::Equal),
+            ("!=", Operator::NotEqual),
+            ("<=", Operator::AtMost),
+            (">=", Operator::AtLeast),
+            ("<", Operator::Less),
+            (">", Operator::Greater),
+        ];
+        self.operated(&SIGNS, Self::added)
+    }
+
+    fn added(&mut self) -> Result<Tree, Refusal> {
+        self.operated(
+            &[("+", Operator::Add), ("-", Operator::Subtract)],
+            Self::multiplied,
+        )
+    }
+
+    fn multiplied(&mut self) -> Result<Tree, Refusal> {
+        const SIGNS: [(&str, Operator); 3] = [
+            ("*", Operator::Multiply),
+            ("/", Operator::Divide),
+            ("%", Operator::Remainder),
+        ];
+        self.operated(&SIGNS, Self::signed)
+    }
+
+    fn operated(
+        &mut self,
+        signs: &[(&str, Operator)],
+        part: fn(&mut Self) -> Result<Tree, Refusal>,
+    ) -> Result<Tree, Refusal> {
+        let mut left = part(self)?;
+        while let Some((_, operator)) = signs.iter().find(|(sign, _)| self.scanner.take(sign)) {
+            let right = part(self)?;
+            let depth = left.depth.max(right.depth) + 1;
+            left = self.tree(binary(*operator, left.expression, right.expression), depth)?;
+        }
+        Ok(left)
+    }
+
+    /// `!` and `-` before a value; without calling itself, so that a row of them needs no stack.
+    fn signed(&mut self) -> Result<Tree, Refusal> {
+        let mut signs = Vec::new();
+        loop {
+            let rest = self.scanner.rest();
+            match rest.chars().next() {
+                Some(sign @ ('!' | '-')) if !rest.starts_with("!=") => {
+                    self.scanner.take(&sign.to_string());
+                    signs.push(sign);
+                }
+                _ => break,
+            }
+            if signs.len() > DEEPEST {
+                return self.refuse("there are too many signs before a value");
+            }
+        }
+        let mut tree = self.followed()?;
+        while let Some(sign) = signs.pop() {
+            let inner = Box::new(tree.expression);
+            let expression = match sign {
+                '!' => Expression::Not(inner),
+                _ => Expression::Negate(inner),
+            };
+            tree = self.tree(expression, tree.depth + 1)?;
+        }
+        Ok(tree)
+    }
+
+    /// A value with everything that follows it: `.name`, `.name(…)`, `[…]`.
+    fn followed(&mut self) -> Result<Tree, Refusal> {
+        let mut tree = self.primary()?;
+        loop {
+            if self.scanner.take(".") {
+                let place = self.scanner.place();
+                let Some(name) = self.scanner.name() else {
+                    return self.refuse("a name is missing after `.`");
+                };
+                if self.scanner.take("(") {
+                    let is_per_item = vocabulary::is_per_item(name);
+                    let (arguments, depth) = self.arguments(")", is_per_item)?;
+                    let method = vocabulary::method(name, arguments.len())
+                        .map_err(|message| (place, message))?;
+                    let depth = depth.max(tree.depth) + 1;
+                    tree = self.tree(called(tree.expression, method, arguments), depth)?;
+                } else {
+                    let expression =
+                        member(tree.expression, name).map_err(|message| (place, message))?;
+                    tree = self.tree(expression, tree.depth + 1)?;
+                }
+            } else if self.scanner.take("[") {
+                let inside = self.any()?;
+                if !self.scanner.take("]") {
+                    return self.refuse("`]` is missing");
+                }
+                let depth = tree.depth.max(inside.depth) + 1;
+                tree = self.tree(indexed(tree.expression, inside.expression), depth)?;
+            } else {
+                return Ok(tree);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Result<Tree, Refusal> {
+        let place = self.scanner.place();
+        let at_place = |message: String| (place, message);
+        let expression = match self.scanner.peek() {
+            None => return self.refuse("the expression ends too early: a value is missing"),
+            Some('"' | '\'') => {
+                let text = self.scanner.quoted().map_err(at_place)?;
+                Expression::Literal(Value::text(text))
+            }
+            Some('/') => {
+                let (source, flags) = self.scanner.pattern().map_err(at_place)?;
+                Expression::Literal(Value::Pattern(
+                    Pattern::new(source, flags).map_err(at_place)?,
+                ))
+            }
+            Some('(') => {
+                self.scanner.take("(");
+                let tree = self.any()?;
+                if !self.scanner.take(")") {
+                    return self.refuse("`)` is missing");
+                }
+                return Ok(tree);
+            }
+            Some('[') => {
+                self.scanner.take("[");
+                let (items, depth) = self.arguments("]", false)?;
+                return self.tree(Expression::List(items), depth + 1);
+            }
+            Some('{') => return self.object(),
+            Some(letter) if letter.is_ascii_digit() => {
+                Expression::Literal(Value::Number(self.scanner.number().map_err(at_place)?))
+            }
+            Some(letter) => match self.scanner.name() {
+                Some(name) => return self.named(name, place),
+                None => {
+                    return self.refuse(format!(
+                        "`{letter}` was not expected here: a value is missing"
+                    ));
+                }
+            },
+        };
+        self.tree(expression, 1)
+    }
+
+    fn named(&mut self, name: &str, place: usize) -> Result<Tree, Refusal> {
+        if self.scanner.take("(") {
+            let (arguments, depth) = self.arguments(")", false)?;
+            let function =
+                vocabulary::function(name, arguments.len()).map_err(|message| (place, message))?;
+            return self.tree(Expression::Call(function, arguments), depth + 1);
+        }
+        let expression = match name {
+            "true" => Expression::Literal(Value::Bool(true)),
+            "false" => Expression::Literal(Value::Bool(false)),
+            "null" => Expression::Literal(Value::Null),
+            "file" => Expression::File,
+            "note" => Expression::Note,
+            "this" => Expression::This,
+            "formula" => {
+                let formula = self.formula_name()?;
+                Expression::Formula(formula)
+            }
+            "value" if self.per_item > 0 => Expression::Local(Local::Value),
+            "index" if self.per_item > 0 => Expression::Local(Local::Index),
+            "acc" if self.per_item > 0 => Expression::Local(Local::Accumulator),
+            "values" if self.is_summary => Expression::Values,
+            property => Expression::Property(property.to_owned()),
+        };
+        self.tree(expression, 1)
+    }
+
+    /// What stands behind `formula`: `.name` or `["name"]`.
+    fn formula_name(&mut self) -> Result<String, Refusal> {
+        if self.scanner.take(".")
+            && let Some(name) = self.scanner.name()
+        {
+            return Ok(name.to_owned());
+        }
+        if self.scanner.take("[") && matches!(self.scanner.peek(), Some('"' | '\'')) {
+            let place = self.scanner.place();
+            let name = self.scanner.quoted().map_err(|message| (place, message))?;
+            if self.scanner.take("]") {
+                return Ok(name);
+            }
+        }
+        self.refuse("`formula` needs a name: write `formula.name` or `formula[\"a name\"]`")
+    }
+
+    fn object(&mut self) -> Result<Tree, Refusal> {
+        self.scanner.take("{");
+        let (mut entries, mut depth) = (Vec::new(), 0);
+        while !self.scanner.take("}") {
+            let place = self.scanner.place();
+            let key = match self.scanner.peek() {
+                Some('"' | '\'') => self.scanner.quoted().map_err(|message| (place, message))?,
+                _ => match self.scanner.name() {
+                    Some(name) => name.to_owned(),
+                    None => return self.refuse("a key or `}` is missing"),
+                },
+            };
+            if !self.scanner.take(":") {
+                return self.refuse("`:` is missing after the key");
+            }
+            let value = self.any()?;
+            depth = depth.max(value.depth);
+            entries.push((key, value.expression));
+            if !self.scanner.take(",") && !self.scanner.rest().starts_with('}') {
+                return self.refuse("`,` or `}` is missing");
+            }
+        }
+        self.tree(Expression::Object(entries), depth + 1)
+    }
+
+    /// Expressions with commas between, up to the closing bracket; the first may be one that is computed per item.
+    fn arguments(
+        &mut self,
+        end: &str,
+        is_per_item: bool,
+    ) -> Result<(Vec<Expression>, usize), Refusal> {
+        let (mut arguments, mut depth) = (Vec::new(), 0);
+        while !self.scanner.take(end) {
+            let is_first = is_per_item && arguments.is_empty();
+            self.per_item += usize::from(is_first);
+            let argument = self.any();
+            self.per_item -= usize::from(is_first);
+            let argument = argument?;
+            depth = depth.max(argument.depth);
+            arguments.push(argument.expression);
+            if !self.scanner.take(",") && !self.scanner.rest().starts_with(end) {
+                return self.refuse(format!("`,` or `{end}` is missing"));
+            }
+        }
+        Ok((arguments, depth))
+    }
+}
+
+fn member(inner: Expression, name: &str) -> Result<Expression, String> {
+    Ok(match inner {
+        Expression::File => match vocabulary::file_field(name)? {
+            "file" => Expression::File,
+            field => Expression::FileField(field),
+        },
+        Expression::Note => Expression::Property(name.to_owned()),
+        inner => Expression::Member(Box::new(inner), name.to_owned()),
+    })
+}
+
+fn indexed(inner: Expression, inside: Expression) -> Expression {
+    match (inner, inside.literal_text()) {
+        (Expression::Note, Some(name)) => Expression::Property(name.to_owned()),
+        (inner, _) => Expression::Index(Box::new(inner), Box::new(inside)),
+    }
+}
+
+/// Tags are told without `#`, so that they are compared without it.
+fn called(inner: Expression, method: &'static str, mut arguments: Vec<Expression>) -> Expression {
+    if matches!(inner, Expression::FileField("tags")) && method.starts_with("contains") {
+        for argument in &mut arguments {
+            if let Some(tag) = argument
+                .literal_text()
+                .and_then(|text| text.strip_prefix('#'))
+            {
+                *argument = Expression::Literal(Value::text(tag));
+            }
+        }
+    }
+    Expression::Method(Box::new(inner), method, arguments)
+}
+
+/// A note is named without `.md`, so that its name is compared without it.
+fn binary(operator: Operator, mut left: Expression, mut right: Expression) -> Expression {
+    let is_name = |side: &Expression| matches!(side, Expression::FileField("name"));
+    if is_name(&left) || is_name(&right) {
+        for side in [&mut left, &mut right] {
+            if let Some(name) = side
+                .literal_text()
+                .and_then(|text| text.strip_suffix(".md"))
+            {
+                *side = Expression::Literal(Value::text(name));
+            }
+        }
+    }
+    Expression::Binary(operator, Box::new(left), Box::new(right))
+}

@@ -1,0 +1,176 @@
+//! The names that expressions may use, and how many arguments each takes. What is not here is refused by name.
+
+use notehost_sdk::fold_name;
+
+/// As many as one likes.
+const MANY: usize = usize::MAX;
+
+/// A name, the fewest and the most arguments.
+type Word = (&'static str, usize, usize);
+
+/// Functions that stand alone.
+const FUNCTIONS: [Word; 16] = [
+    ("date", 1, 1),
+    ("duration", 1, 1),
+    ("escapeHTML", 1, 1),
+    ("file", 1, 1),
+    ("html", 1, 1),
+    ("icon", 1, 1),
+    ("if", 2, 3),
+    ("image", 1, 1),
+    ("link", 1, 2),
+    ("list", 1, 1),
+    ("max", 1, MANY),
+    ("min", 1, MANY),
+    ("now", 0, 0),
+    ("number", 1, 1),
+    ("random", 0, 0),
+    ("today", 0, 0),
+];
+
+/// Functions of a value, whatever its type.
+const METHODS: [Word; 48] = [
+    ("abs", 0, 0),
+    ("asFile", 0, 0),
+    ("asLink", 0, 1),
+    ("ceil", 0, 0),
+    ("contains", 1, 1),
+    ("containsAll", 1, MANY),
+    ("containsAny", 1, MANY),
+    ("date", 0, 0),
+    ("endsWith", 1, 1),
+    ("filter", 1, 1),
+    ("flat", 0, 0),
+    ("floor", 0, 0),
+    ("format", 1, 1),
+    ("hasLink", 1, 1),
+    ("hasProperty", 1, 1),
+    ("hasTag", 1, MANY),
+    ("inFolder", 1, 1),
+    ("isEmpty", 0, 0),
+    ("isTruthy", 0, 0),
+    ("isType", 1, 1),
+    ("join", 0, 1),
+    ("keys", 0, 0),
+    ("linksTo", 1, 1),
+    ("lower", 0, 0),
+    ("map", 1, 1),
+    ("matches", 1, 1),
+    ("max", 0, 0),
+    ("mean", 0, 0),
+    ("min", 0, 0),
+    ("reduce", 2, 2),
+    ("relative", 0, 0),
+    ("repeat", 1, 1),
+    ("replace", 2, 2),
+    ("reverse", 0, 0),
+    ("round", 0, 1),
+    ("slice", 1, 2),
+    ("sort", 0, 0),
+    ("split", 1, 2),
+    ("startsWith", 1, 1),
+    ("sum", 0, 0),
+    ("time", 0, 0),
+    ("title", 0, 0),
+    ("toFixed", 0, 1),
+    ("toString", 0, 0),
+    ("trim", 0, 0),
+    ("unique", 0, 0),
+    ("upper", 0, 0),
+    ("values", 0, 0),
+];
+
+/// The facts of a file.
+pub(crate) const FILE_FIELDS: [&str; 15] = [
+    "aliases",
+    "backlinks",
+    "basename",
+    "ctime",
+    "embeds",
+    "ext",
+    "file",
+    "folder",
+    "links",
+    "mtime",
+    "name",
+    "path",
+    "properties",
+    "size",
+    "tags",
+];
+
+/// The function of a name, if it takes so many arguments.
+pub(super) fn function(name: &str, arguments: usize) -> Result<&'static str, String> {
+    look_up(&FUNCTIONS, "function", name, arguments)
+}
+
+/// The method of a name, if it takes so many arguments.
+pub(super) fn method(name: &str, arguments: usize) -> Result<&'static str, String> {
+    look_up(&METHODS, "function", name, arguments).map_err(|refusal| {
+        let is_function = FUNCTIONS.iter().any(|word| word.0 == name);
+        match is_function && METHODS.iter().all(|word| word.0 != name) {
+            true => format!("`{name}` stands alone, not behind a value: write `{name}(…)`"),
+            false => refusal,
+        }
+    })
+}
+
+/// Whether the first argument of a method is an expression that is computed for every item of a list.
+pub(super) fn is_per_item(method: &str) -> bool {
+    matches!(method, "filter" | "map" | "reduce")
+}
+
+/// The fact of a file.
+pub(super) fn file_field(name: &str) -> Result<&'static str, String> {
+    FILE_FIELDS
+        .into_iter()
+        .find(|field| *field == name)
+        .ok_or_else(|| {
+            format!(
+                "`file.{name}` is unknown: a file has {}",
+                quoted(FILE_FIELDS.into_iter())
+            )
+        })
+}
+
+fn look_up(
+    words: &[Word],
+    what: &str,
+    name: &str,
+    arguments: usize,
+) -> Result<&'static str, String> {
+    let Some((known, fewest, most)) = words.iter().find(|word| word.0 == name) else {
+        return Err(match nearest(words, name) {
+            Some(near) => format!("unknown {what} `{name}`; the nearest is `{near}`"),
+            None => format!("unknown {what} `{name}`"),
+        });
+    };
+    if (*fewest..=*most).contains(&arguments) {
+        return Ok(known);
+    }
+    let wanted = match (*fewest, *most) {
+        (fewest, MANY) => format!("{fewest} or more arguments"),
+        (1, 1) => "1 argument".to_owned(),
+        (fewest, most) if fewest == most => format!("{most} arguments"),
+        (fewest, most) => format!("{fewest} to {most} arguments"),
+    };
+    Err(format!("`{name}` takes {wanted}, and has {arguments}"))
+}
+
+fn nearest(words: &[Word], name: &str) -> Option<&'static str> {
+    let folded = fold_name(name);
+    let likeness = |word: &str| {
+        let word = fold_name(word);
+        word == folded
+            || (folded.len() > 2
+                && (word.starts_with(&folded) || folded.starts_with(&word) && word.len() > 2))
+    };
+    words.iter().map(|word| word.0).find(|word| likeness(word))
+}
+
+fn quoted<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,311 @@
+//! Filters: which notes are rows. A tree of `and`, `or` and `not` with expressions at its ends.
+//!
+//! Besides being computed for a note, a filter tells what can be known of its rows beforehand: what the index may be
+//! asked for, and what a new note needs to become a row.
+
+use crate::base::Base;
+use crate::expression::{Evaluator, Expression, Operator, Row, Value, World, parse, parse_date};
+use notehost_sdk::index::{Condition, PropertyTest};
+use notehost_sdk::serde_json::{Value as Json, json};
+
+/// How deep filters may be nested.
+const DEEPEST: usize = 24;
+
+/// Which notes are rows.
+pub(crate) enum Filter {
+    All(Vec<Filter>),
+    Any(Vec<Filter>),
+    None(Vec<Filter>),
+    Expression { text: String, tree: Expression },
+}
+
+impl Filter {
+    /// Reads what stands behind `filters`.
+    pub(crate) fn read(value: &Json) -> Result<Filter, String> {
+        Filter::nested(value, 0)
+    }
+
+    /// A filter that is one expression.
+    pub(crate) fn of_text(text: &str) -> Result<Filter, String> {
+        let tree = parse(text, false).map_err(|reason| format!("`{text}`: {reason}"))?;
+        Ok(Filter::Expression {
+            text: text.to_owned(),
+            tree,
+        })
+    }
+
+    fn nested(value: &Json, depth: usize) -> Result<Filter, String> {
+        if depth > DEEPEST {
+            return Err(format!("filters are nested more than {DEEPEST} deep"));
+        }
+        match value {
+            Json::String(text) => Filter::of_text(text),
+            Json::Bool(truth) => Filter::of_text(&truth.to_string()),
+            Json::Object(map) => {
+                let mut groups = Vec::new();
+                for (key, inner) in map {
+                    let join = match key.as_str() {
+                        "and" => Filter::All,
+                        "or" => Filter::Any,
+                        "not" => Filter::None,
+                        other => {
+                            return Err(format!(
+                                "`{other}` is unknown: a filter is an expression, or holds `and`, `or` or `not`"
+                            ));
+                        }
+                    };
+                    let items = match inner {
+                        Json::Array(items) => items.as_slice(),
+                        Json::Null => &[],
+                        single => std::slice::from_ref(single),
+                    };
+                    let items = items.iter().map(|item| Filter::nested(item, depth + 1));
+                    let items: Vec<Filter> = items.collect::<Result<_, _>>()?;
+                    // An `or` without anything in it asks for nothing.
+                    groups.push(if items.is_empty() {
+                        Filter::All(items)
+                    } else {
+                        join(items)
+                    });
+                }
+                Ok(match groups.len() {
+                    1 => groups.remove(0),
+                    _ => Filter::All(groups),
+                })
+            }
+            _ => Err("a filter must be an expression, or hold `and`, `or` or `not`".to_owned()),
+        }
+    }
+
+    /// Hands every expression to `see`.
+    pub(crate) fn each<'f>(&'f self, see: &mut impl FnMut(&'f str, &'f Expression)) {
+        match self {
+            Filter::All(items) | Filter::Any(items) | Filter::None(items) => {
+                items.iter().for_each(|item| item.each(see));
+            }
+            Filter::Expression { text, tree } => see(text, tree),
+        }
+    }
+
+    /// Refuses a filter that uses formulas which cannot be computed.
+    pub(crate) fn check(&self, base: &Base) -> Result<(), String> {
+        let mut checked = Ok(());
+        self.each(&mut |text, tree| {
+            if checked.is_ok() {
+                checked = base
+                    .check(tree)
+                    .map_err(|reason| format!("filter `{text}`: {reason}"));
+            }
+        });
+        checked
+    }
+
+    /// Whether a note is a row.
+    pub(crate) fn holds(&self, world: &World<'_>, base: &Base, row: &Row) -> Result<bool, String> {
+        match self {
+            Filter::All(items) => {
+                for item in items {
+                    if !item.holds(world, base, row)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Filter::Any(items) => {
+                for item in items {
+                    if item.holds(world, base, row)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Filter::None(items) => {
+                for item in items {
+                    if item.holds(world, base, row)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Filter::Expression { text, tree } => Evaluator::new(world, &base.formulas, row)
+                .compute(tree)
+                .map(|value| value.is_truthy())
+                .map_err(|reason| format!("filter `{text}`: {reason}")),
+        }
+    }
+
+    /// What the index may be asked for: every row fulfils it, though not all that fulfil it are rows.
+    pub(crate) fn condition(&self) -> Option<Condition> {
+        match self {
+            Filter::All(items) => joined(
+                items.iter().filter_map(Filter::condition).collect(),
+                Condition::All,
+            ),
+            Filter::Any(items) => {
+                let conditions: Option<Vec<Condition>> =
+                    items.iter().map(Filter::condition).collect();
+                joined(conditions?, Condition::Any)
+            }
+            Filter::None(_) => None,
+            Filter::Expression { tree, .. } => condition_of(tree),
+        }
+    }
+
+    /// What a new note needs: the parts that must hold in every case.
+    pub(crate) fn demands(&self, demands: &mut Demands) {
+        match self {
+            Filter::All(items) => items.iter().for_each(|item| item.demands(demands)),
+            Filter::Expression { tree, .. } => demands_of(tree, demands),
+            // One choice of one is no choice.
+            Filter::Any(items) if items.len() == 1 => {
+                items.iter().for_each(|item| item.demands(demands))
+            }
+            Filter::Any(_) | Filter::None(_) => {}
+        }
+    }
+}
+
+fn joined(
+    mut conditions: Vec<Condition>,
+    join: fn(Vec<Condition>) -> Condition,
+) -> Option<Condition> {
+    match conditions.len() {
+        0 => None,
+        1 => conditions.pop(),
+        _ => Some(join(conditions)),
+    }
+}
+
+/// What a note needs to be a row, as far as a filter tells.
+#[derive(Debug, Default)]
+pub(crate) struct Demands {
+    pub(crate) folder: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) properties: Vec<(String, Json)>,
+}
+
+/// A fact that an expression states, if it is so plain.
+enum Plain<'e> {
+    InFolder(&'e str),
+    Folder(&'e str),
+    Tags(Vec<&'e str>),
+    HasProperty(&'e str),
+    Property(&'e str, &'e Value),
+    Contains(&'e str, &'e Value),
+}
+
+fn plain(tree: &Expression) -> Option<Plain<'_>> {
+    match tree {
+        Expression::Method(inner, name, arguments) if matches!(**inner, Expression::File) => {
+            let texts: Option<Vec<&str>> = arguments.iter().map(Expression::literal_text).collect();
+            let texts = texts?;
+            match *name {
+                "inFolder" => texts.first().map(|folder| Plain::InFolder(folder)),
+                "hasTag" => Some(Plain::Tags(texts)),
+                "hasProperty" => texts.first().map(|name| Plain::HasProperty(name)),
+                _ => None,
+            }
+        }
+        Expression::Method(inner, "contains", arguments) => {
+            match (&**inner, arguments.as_slice()) {
+                (Expression::FileField("tags"), [tag]) => {
+                    Some(Plain::Tags(vec![tag.literal_text()?]))
+                }
+                (Expression::Property(name), [Expression::Literal(value)]) => {
+                    Some(Plain::Contains(name, value))
+                }
+                _ => None,
+            }
+        }
+        Expression::Binary(Operator::Equal, left, right) => match (&**left, &**right) {
+            (Expression::FileField("folder"), other) | (other, Expression::FileField("folder")) => {
+                other.literal_text().map(Plain::Folder)
+            }
+            (Expression::Property(name), Expression::Literal(value))
+            | (Expression::Literal(value), Expression::Property(name)) => {
+                Some(Plain::Property(name, value))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn condition_of(tree: &Expression) -> Option<Condition> {
+    match tree {
+        Expression::All(parts) => {
+            return joined(
+                parts.iter().filter_map(condition_of).collect(),
+                Condition::All,
+            );
+        }
+        Expression::Any(parts) => {
+            let conditions: Option<Vec<Condition>> = parts.iter().map(condition_of).collect();
+            return joined(conditions?, Condition::Any);
+        }
+        _ => {}
+    }
+    match plain(tree)? {
+        Plain::InFolder(folder) | Plain::Folder(folder) => {
+            let folder = folder.trim_matches('/');
+            (!folder.is_empty()).then(|| Condition::Under(folder.to_owned()))
+        }
+        Plain::Tags(tags) => {
+            let tags = tags.into_iter().map(|tag| tag.trim_start_matches('#'));
+            let tags: Vec<&str> = tags.collect();
+            let is_tag = |tag: &&str| !tag.trim().is_empty() && !tag.ends_with('/');
+            match tags.iter().all(is_tag) {
+                true => joined(
+                    tags.iter()
+                        .map(|tag| Condition::Tag((*tag).to_owned()))
+                        .collect(),
+                    Condition::Any,
+                ),
+                false => None,
+            }
+        }
+        // The index compares more loosely than expressions do: texts whatever their case, numbers also as texts.
+        Plain::Property(name, Value::Text(text)) => {
+            let is_plain = !text.trim().is_empty()
+                && !name.contains('.')
+                && !text.contains("[[")
+                && parse_date(text).is_none();
+            is_plain.then(|| {
+                Condition::Property(Box::new(PropertyTest {
+                    key: name.to_owned(),
+                    equals: Some(json!(&**text)),
+                    ..PropertyTest::default()
+                }))
+            })
+        }
+        _ => None,
+    }
+}
+
+fn demands_of(tree: &Expression, demands: &mut Demands) {
+    if let Expression::All(parts) = tree {
+        parts.iter().for_each(|part| demands_of(part, demands));
+        return;
+    }
+    match plain(tree) {
+        Some(Plain::InFolder(folder)) => {
+            demands
+                .folder
+                .get_or_insert_with(|| folder.trim_matches('/').to_owned());
+        }
+        Some(Plain::Folder(folder)) => demands.folder = Some(folder.trim_matches('/').to_owned()),
+        Some(Plain::Tags(tags)) => {
+            if let Some(tag) = tags.first() {
+                demands.tags.push(tag.trim_start_matches('#').to_owned());
+            }
+        }
+        Some(Plain::Property(name, value)) => {
+            demands.properties.push((name.to_owned(), value.json()))
+        }
+        Some(Plain::Contains(name, value)) => demands
+            .properties
+            .push((name.to_owned(), json!([value.json()]))),
+        Some(Plain::HasProperty(name)) => demands.properties.push((name.to_owned(), Json::Null)),
+        None => {}
+    }
+}

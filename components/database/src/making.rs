@@ -1,0 +1,301 @@
+//! Making databases: new `.base` files, and copies of what is there.
+
+use crate::adding::checked_name;
+use crate::column::Column;
+use crate::expression::{World, parse};
+use crate::filter::Filter;
+use crate::layout;
+use crate::place::{self, Database, Form, in_folder, is_base};
+use crate::query::this;
+use crate::rows::{Problems, Selection, rows};
+use crate::types::ColumnType;
+use notehost_sdk::is_note;
+use notehost_sdk::prelude::*;
+use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
+use notehost_sdk::serde_json::{Map, Value};
+
+/// Create a database: a `.base` file with one table view.
+#[args]
+pub struct Create {
+    /// Path of the new file; `.base` is added if missing.
+    pub path: String,
+    /// Its columns: names, or objects with `name`, optional `type` (text, number, checkbox, date, datetime, list, link) or
+    /// `formula`.
+    #[schemars(schema_with = "column_list")]
+    pub columns: Vec<Value>,
+    /// Which notes are rows: a folder, a `#tag`, or a filter expression (default: every note).
+    pub source: Option<String>,
+}
+
+fn column_list(_: &mut SchemaGenerator) -> Schema {
+    schemars::json_schema!({
+        "type": "array",
+        "items": {
+            "type": ["object", "string"],
+            "properties": {
+                "name": { "type": "string" },
+                "type": { "type": "string", "enum": ColumnType::ALL.map(ColumnType::word) },
+                "formula": { "type": "string" },
+            },
+        },
+    })
+}
+
+/// A database that was made.
+#[reply]
+pub struct Made {
+    /// For `database`.
+    pub database: String,
+    /// Where it is.
+    pub path: String,
+    /// Its etag.
+    pub etag: String,
+    /// Its YAML.
+    pub content: String,
+}
+
+impl Action for Create {
+    type Output = Made;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Made> {
+        let path = new_base(&self.path)?;
+        let world = World::new(vault, None)?;
+        let mut all = Map::new();
+        if let Some(filter) = self
+            .source
+            .as_deref()
+            .map(str::trim)
+            .filter(|source| !source.is_empty())
+        {
+            all.insert("filters".to_owned(), json!({ "and": [source(filter)?] }));
+        }
+        let (mut formulas, mut settings, mut order) =
+            (Map::new(), Map::new(), vec!["file.name".to_owned()]);
+        for column in &self.columns {
+            let asked = Asked::read(column)?;
+            if order.contains(&asked.column.id()) && asked.column != Column::File("name".to_owned())
+            {
+                return Err(Error::validation(format!(
+                    "column `{}` is given twice",
+                    asked.column.id()
+                )));
+            }
+            if !order.contains(&asked.column.id()) {
+                order.push(asked.column.id());
+            }
+            if let Some(formula) = asked.formula {
+                formulas.insert(asked.column.short_name().to_owned(), Value::from(formula));
+            }
+            if let (Some(kind), Column::Property(name)) = (asked.kind, &asked.column) {
+                match world.property_type(name).and_then(ColumnType::of_word) {
+                    Some(known) if known != kind => {
+                        return Err(Error::validation(format!(
+                            "`{name}` is `{}` in this vault, so it cannot be `{}`: use that type or another name",
+                            known.word(),
+                            kind.word()
+                        )));
+                    }
+                    Some(_) => {}
+                    None => {
+                        drop(settings.insert(asked.column.id(), json!({ "type": kind.word() })))
+                    }
+                }
+            }
+        }
+        for (key, map) in [("formulas", formulas), ("properties", settings)] {
+            if !map.is_empty() {
+                all.insert(key.to_owned(), Value::Object(map));
+            }
+        }
+        all.insert(
+            "views".to_owned(),
+            json!([{ "type": "table", "name": "Table", "order": order }]),
+        );
+        make(vault, &path, layout::written(&all)?)
+    }
+
+    fn text(output: &Made) -> String {
+        format!("created `{}`\n{}", output.path, output.content)
+    }
+}
+
+/// A column as callers describe it.
+struct Asked {
+    column: Column,
+    kind: Option<ColumnType>,
+    formula: Option<String>,
+}
+
+impl Asked {
+    fn read(value: &Value) -> Result<Asked> {
+        let map = match value {
+            Value::String(name) => {
+                let column = Column::named(name).map_err(Error::validation)?;
+                if matches!(column, Column::Formula(_)) {
+                    return Err(Error::validation(format!(
+                        "column `{name}` is a formula: give `{{\"name\": …, \"formula\": …}}`"
+                    )));
+                }
+                return Ok(Asked {
+                    column,
+                    kind: None,
+                    formula: None,
+                });
+            }
+            Value::Object(map) => map,
+            _ => {
+                return Err(Error::validation(
+                    "`columns` takes names, or objects with `name` and `type`",
+                ));
+            }
+        };
+        if let Some(unknown) = map
+            .keys()
+            .find(|key| !["name", "type", "formula"].contains(&key.as_str()))
+        {
+            return Err(Error::validation(format!(
+                "a column has `{unknown}`: it may have `name`, `type` and `formula`"
+            )));
+        }
+        let text = |key: &str| map.get(key).and_then(Value::as_str);
+        let Some(name) = text("name") else {
+            return Err(Error::validation("a column has no `name`"));
+        };
+        let kind = match map.get("type").filter(|kind| !kind.is_null()) {
+            None => None,
+            Some(word) => Some(word.as_str().and_then(ColumnType::of_word).ok_or_else(|| {
+                Error::validation(format!(
+                    "column `{name}` has the type {word}: it may be {}",
+                    ColumnType::ALL
+                        .map(|kind| format!("`{}`", kind.word()))
+                        .join(", ")
+                ))
+            })?),
+        };
+        let Some(formula) = text("formula") else {
+            let column = match name.starts_with("file.") {
+                true => Column::named(name).map_err(Error::validation)?,
+                false => Column::Property(checked_name(name)?.to_owned()),
+            };
+            return Ok(Asked {
+                column,
+                kind,
+                formula: None,
+            });
+        };
+        parse(formula, false)
+            .map_err(|reason| Error::validation(format!("formula `{formula}`: {reason}")))?;
+        Ok(Asked {
+            column: Column::Formula(checked_name(name)?.to_owned()),
+            kind: None,
+            formula: Some(formula.to_owned()),
+        })
+    }
+}
+
+/// The filter that a source stands for.
+fn source(text: &str) -> Result<String> {
+    if let Some(tag) = text.strip_prefix('#') {
+        return Ok(format!("file.hasTag(\"{}\")", tag.replace(['"', '\\'], "")));
+    }
+    if text.contains(['(', '=', '<', '>', '"']) {
+        Filter::of_text(text).map_err(|reason| Error::validation(format!("`source` {reason}")))?;
+        return Ok(text.to_owned());
+    }
+    let folder = text.trim_matches('/');
+    Ok(in_folder(if folder == "." { "" } else { folder }))
+}
+
+/// The path of a new `.base` file.
+fn new_base(path: &str) -> Result<String> {
+    let path = path.trim();
+    if path.is_empty() || path.ends_with('/') {
+        return Err(Error::validation(format!(
+            "`{path}` names no file: give a path such as `Work/Projects.base`"
+        )));
+    }
+    if is_note(path) {
+        return Err(Error::validation(format!(
+            "`{path}` is a note, and a database is a `.base` file: give such a path"
+        )));
+    }
+    Ok(if is_base(path) {
+        path.to_owned()
+    } else {
+        format!("{path}.base")
+    })
+}
+
+fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
+    // Whatever is written can be read again.
+    crate::base::Base::read(&content, path, 1)?;
+    let etag = vault.create(path, content.as_bytes())?;
+    let path = vault.stat(path)?.path;
+    Ok(Made {
+        database: path.clone(),
+        path,
+        etag,
+        content,
+    })
+}
+
+/// Copy a database (its filters, formulas and views, not its notes) to a new `.base` file.
+#[args]
+pub struct Duplicate {
+    /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
+    pub database: String,
+    /// Path of the new file; `.base` is added if missing.
+    pub to: String,
+}
+
+impl Action for Duplicate {
+    type Output = Made;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Made> {
+        let to = new_base(&self.to)?;
+        let database = place::open(vault, &self.database)?;
+        let content = match (&database.source, database.form) {
+            // A file is copied byte for byte.
+            (Some(source), Form::File) => source.note.text.clone(),
+            (Some(source), _) => source.yaml().to_owned(),
+            (None, _) => of_folder(vault, &database)?,
+        };
+        let content_without_mark = content.trim_start_matches('\u{feff}').to_owned();
+        crate::base::Base::read(&content_without_mark, &to, 1)?;
+        let etag = vault.create(&to, content.as_bytes())?;
+        let path = vault.stat(&to)?.path;
+        Ok(Made {
+            database: path.clone(),
+            path,
+            etag,
+            content,
+        })
+    }
+
+    fn text(output: &Made) -> String {
+        format!("created `{}`", output.path)
+    }
+}
+
+/// The `.base` file that shows what a folder shows.
+fn of_folder(vault: &Vault, database: &Database) -> Result<String> {
+    let world = World::new(vault, this(database))?;
+    let rows = rows(
+        &world,
+        database,
+        &Selection::default(),
+        &mut Problems::default(),
+    )?;
+    let columns = crate::columns::all_columns(database, &rows);
+    let order: Vec<String> = columns.iter().map(Column::id).collect();
+    let all = json!({
+        "filters": { "and": [in_folder(&database.path)] },
+        "views": [{ "type": "table", "name": "Table", "order": order }],
+    });
+    match all {
+        Value::Object(all) => layout::written(&all),
+        _ => Ok(String::new()),
+    }
+}

@@ -1,0 +1,128 @@
+//! Summaries: one value made of all values of a column.
+
+use crate::base::Base;
+use crate::expression::{Evaluator, Value, World, numbers, parse, unique};
+use notehost_sdk::serde_json::{Map, Value as Json, json};
+
+/// The summaries that every database has.
+const KNOWN: [&str; 14] = [
+    "Average",
+    "Min",
+    "Max",
+    "Sum",
+    "Range",
+    "Median",
+    "Stddev",
+    "Earliest",
+    "Latest",
+    "Checked",
+    "Unchecked",
+    "Empty",
+    "Filled",
+    "Unique",
+];
+
+/// A summary of a column that can be computed.
+pub(crate) enum Summary {
+    Known(&'static str),
+    Formula(Box<crate::expression::Expression>),
+}
+
+impl Summary {
+    /// The summary of a name: one of the database first, then those that every database has.
+    pub(crate) fn named(name: &str, base: &Base) -> Result<Summary, String> {
+        if let Some((_, text)) = base.summaries.iter().find(|(known, _)| known == name) {
+            let tree = parse(text, true).map_err(|reason| format!("summary `{name}`: {reason}"))?;
+            return Ok(Summary::Formula(Box::new(tree)));
+        }
+        match KNOWN
+            .into_iter()
+            .find(|known| known.eq_ignore_ascii_case(name))
+        {
+            Some(known) => Ok(Summary::Known(known)),
+            None => Err(format!(
+                "unknown summary `{name}`: there is {}, and what `summaries` defines",
+                KNOWN.map(|known| format!("`{known}`")).join(", ")
+            )),
+        }
+    }
+
+    /// What it is for these values.
+    pub(crate) fn compute(
+        &self,
+        world: &World<'_>,
+        base: &Base,
+        values: &[Value],
+    ) -> Result<Json, String> {
+        let value = match self {
+            Summary::Known(name) => known(name, values),
+            Summary::Formula(tree) => {
+                let values = Value::list(values.to_vec())?;
+                Evaluator::of_values(world, &base.formulas, values).compute(tree)?
+            }
+        };
+        Ok(value.json())
+    }
+}
+
+/// What a reply says of one summary.
+pub(crate) fn told(name: &str, value: Json) -> Json {
+    Json::Object(Map::from_iter([
+        ("summary".to_owned(), json!(name)),
+        ("value".to_owned(), value),
+    ]))
+}
+
+fn known(name: &str, values: &[Value]) -> Value {
+    let count = |fits: fn(&Value) -> bool| {
+        Value::Number(values.iter().filter(|value| fits(value)).count() as f64)
+    };
+    let mut sorted = numbers(values);
+    sorted.sort_by(f64::total_cmp);
+    let sum: f64 = sorted.iter().sum();
+    let length = sorted.len() as f64;
+    let number = |number: Option<f64>| number.map_or(Value::Null, Value::Number);
+    let mut dates: Vec<&Value> = values
+        .iter()
+        .filter(|value| matches!(value, Value::Date(_)))
+        .collect();
+    dates.sort_by(|one, other| one.order(other));
+    let date = |date: Option<&&Value>| date.map_or(Value::Null, |date| (*date).clone());
+    match name {
+        "Average" => number((!sorted.is_empty()).then(|| sum / length)),
+        "Min" => number(sorted.first().copied()),
+        "Max" => number(sorted.last().copied()),
+        "Sum" => Value::Number(sum),
+        "Range" => match (sorted.first(), sorted.last(), dates.first(), dates.last()) {
+            (Some(first), Some(last), ..) => Value::Number(last - first),
+            (_, _, Some(Value::Date(first)), Some(Value::Date(last))) => {
+                Value::Number((last.milliseconds - first.milliseconds) as f64)
+            }
+            _ => Value::Null,
+        },
+        "Median" => number(match (sorted.len(), sorted.len() / 2) {
+            (0, _) => None,
+            (length, middle) if length % 2 == 1 => Some(sorted[middle]),
+            (_, middle) => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+        }),
+        "Stddev" => number((!sorted.is_empty()).then(|| {
+            let mean = sum / length;
+            let squares: f64 = sorted.iter().map(|number| (number - mean).powi(2)).sum();
+            (squares / length).sqrt()
+        })),
+        "Earliest" => date(dates.first()),
+        "Latest" => date(dates.last()),
+        "Checked" => count(|value| matches!(value, Value::Bool(true))),
+        "Unchecked" => count(|value| matches!(value, Value::Bool(false))),
+        "Empty" => count(Value::is_empty),
+        "Filled" => count(|value| !value.is_empty()),
+        _ => {
+            let filled: Vec<Value> = values
+                .iter()
+                .filter(|value| !value.is_empty())
+                .cloned()
+                .collect();
+            Value::Number(unique(&filled).len() as f64)
+        }
+    }
+}

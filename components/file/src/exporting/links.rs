@@ -1,0 +1,167 @@
+//! Where the links of an exported page lead. Only what is listed here becomes a link: every other address stays text.
+
+use notehost_sdk::fold_name;
+
+use crate::encoding::percent_decoded;
+
+/// Schemes that a reader may follow.
+const FOLLOWED: [&str; 4] = ["http", "https", "mailto", "tel"];
+
+/// An address of a Markdown link.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    /// Outside, and harmless.
+    Outside,
+    /// A picture that stands in the address itself.
+    Picture,
+    /// Not to be followed.
+    Refused,
+    /// A file of the vault, and a place in it.
+    File {
+        target: String,
+        fragment: Option<String>,
+    },
+}
+
+impl Address {
+    pub(super) fn of(url: &str) -> Address {
+        let end = url.find(['/', '?', '#']).unwrap_or(url.len());
+        if let Some((scheme, _)) = url[..end].split_once(':') {
+            let scheme = scheme.to_ascii_lowercase();
+            return if FOLLOWED.contains(&scheme.as_str()) {
+                Address::Outside
+            } else if is_picture(url) {
+                Address::Picture
+            } else {
+                Address::Refused
+            };
+        }
+        // `data:image/png` has a slash behind its colon, and was handled; `//host` has no scheme.
+        if url.starts_with("//") {
+            return Address::Outside;
+        }
+        Address::in_vault(url)
+    }
+
+    /// The same for what stands between double brackets, which is never an address outside.
+    pub(super) fn in_vault(written: &str) -> Address {
+        let (target, fragment) = match written.split_once('#') {
+            Some((target, fragment)) => (target, Some(fragment)),
+            None => (written, None),
+        };
+        Address::File {
+            target: percent_decoded(target.trim()),
+            fragment: fragment
+                .map(|fragment| percent_decoded(fragment.trim()))
+                .filter(|fragment| !fragment.is_empty()),
+        }
+    }
+}
+
+/// A picture of a format that only shows.
+fn is_picture(url: &str) -> bool {
+    let Some(rest) = url
+        .get(..5)
+        .filter(|head| head.eq_ignore_ascii_case("data:"))
+    else {
+        return false;
+    };
+    let mime = &url[rest.len()..];
+    [
+        "image/png;base64,",
+        "image/jpeg;base64,",
+        "image/gif;base64,",
+        "image/webp;base64,",
+    ]
+    .iter()
+    .any(|known| {
+        mime.get(..known.len())
+            .is_some_and(|head| head.eq_ignore_ascii_case(known))
+            && mime[known.len()..]
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+    })
+}
+
+/// A heading as part of an anchor: letters and digits, the rest as dashes.
+pub(super) fn slug(heading: &str) -> String {
+    let mut slug = String::new();
+    for letter in fold_name(heading).chars() {
+        match letter.is_alphanumeric() {
+            true => slug.push(letter),
+            false if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            false => {}
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// The slug of the place that a fragment means: the innermost heading, or a block.
+pub(super) fn place(fragment: &str) -> String {
+    let innermost = fragment.rsplit('#').next().unwrap_or(fragment).trim();
+    match innermost.strip_prefix('^') {
+        Some(block) => block_place(block),
+        None => slug(innermost),
+    }
+}
+
+/// The anchor of a block.
+pub(super) fn block_place(block: &str) -> String {
+    format!("block-{}", slug(block))
+}
+
+/// Text as HTML shows it.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_harmless_addresses_are_followed() {
+        for harmless in ["https://a.b/c?d#e", "HTTP://a", "mailto:a@b", "//a.b/c"] {
+            assert_eq!(Address::of(harmless), Address::Outside, "{harmless}");
+        }
+        for refused in [
+            "javascript:alert(1)",
+            "JaVaScRiPt:x",
+            "java\tscript:x",
+            "\u{1}javascript:x",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "data:text/html,<script>",
+            "data:image/svg+xml;base64,AAAA",
+            "data:image/png;base64,AA\"onerror=",
+        ] {
+            assert_eq!(Address::of(refused), Address::Refused, "{refused}");
+        }
+        assert_eq!(Address::of("data:image/png;base64,AA=="), Address::Picture);
+        assert_eq!(
+            Address::of("My%20note.md#A%20b"),
+            Address::File {
+                target: "My note.md".to_owned(),
+                fragment: Some("A b".to_owned())
+            }
+        );
+    }
+
+    #[test]
+    fn places_are_told_by_their_letters() {
+        assert_eq!(place("A#B c: d!"), "b-c-d");
+        assert_eq!(place("^x-1"), "block-x-1");
+        assert_eq!(slug("日本 \"<"), "日本");
+    }
+}

@@ -1,0 +1,127 @@
+//! Which card comes next.
+
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::prelude::*;
+
+use crate::collection::{Card, CardNote, Collection, Scope, When};
+use crate::looking::{no_deck, scope};
+use crate::telling::{CardItem, Previews, previews, whole};
+
+/// The next flashcard to ask, with its answer, and how many are left. Then `review` it.
+#[args]
+pub struct Next {
+    /// Only of this deck.
+    pub deck: Option<String>,
+}
+
+/// What to ask next.
+#[reply]
+pub struct NextCard {
+    /// The card; not told if nothing is to be asked now.
+    pub card: Option<CardItem>,
+    /// When it would be asked again after each answer.
+    pub answers: Option<Previews>,
+    /// How many are due now.
+    pub due: u64,
+    /// How many were never asked.
+    pub new: u64,
+    /// If nothing is to be asked now: when something is.
+    pub next_due: Option<String>,
+    /// Only while the index is being built.
+    pub index: Option<Building>,
+}
+
+impl Action for Next {
+    type Output = NextCard;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<NextCard> {
+        let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
+        let collection = Collection::of(vault);
+        let notes = collection.notes(&scope)?;
+        if notes.is_empty()
+            && let Scope::Deck(deck) = &scope
+        {
+            return Err(no_deck(&collection, deck)?);
+        }
+        let cards: Vec<(&CardNote, &Card)> = notes
+            .iter()
+            .flat_map(|loaded| loaded.cards.iter().map(move |card| (loaded, card)))
+            .collect();
+        let clock = &collection.clock;
+        let due = cards.iter().filter(|(_, card)| card.is_due(clock)).count() as u64;
+        let new = cards.iter().filter(|(_, card)| card.is_new()).count() as u64;
+        let asked = cards
+            .iter()
+            .filter(|(_, card)| card.is_due(clock) || card.is_new());
+        let first = asked.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
+        let (card, answers) = match first {
+            Some((loaded, card)) => (
+                Some(whole(loaded, card, &collection)),
+                previews(loaded, card, &collection)?,
+            ),
+            None => (None, None),
+        };
+        let coming = cards
+            .iter()
+            .filter(|(_, card)| !card.record.suspended)
+            .map(|(_, card)| card.when(clock));
+        let coming = coming
+            .filter(|when| *when != When::Never)
+            .min_by_key(|when| match when {
+                When::At(moment) => (clock.day(*moment), *moment),
+                When::On(day) => (*day, i64::MIN),
+                When::Never => (i64::MAX, 0),
+            });
+        Ok(NextCard {
+            next_due: coming
+                .filter(|_| card.is_none())
+                .and_then(|when| crate::telling::due(when, &collection)),
+            card,
+            answers,
+            due,
+            new,
+            index: building(vault),
+        })
+    }
+
+    fn text(output: &NextCard) -> String {
+        let left = format!("{} due, {} new", output.due, output.new);
+        let text = match (&output.card, &output.next_due) {
+            (Some(card), _) => format!(
+                "{left}\ncard: `{}`\nfront: {}\nback: {}",
+                card.card, card.front, card.back
+            ),
+            (None, Some(due)) => format!("nothing is due; next on {due}"),
+            (None, None) => "nothing is due".to_owned(),
+        };
+        text + &unfinished(output.index.as_ref())
+    }
+}
+
+/// The place of a card in today's queue: what is in its steps, then what is due, then what is new. What was skipped today
+/// comes last, and before it the siblings of what was answered today: they would give the answer away.
+fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64, u8, i64) {
+    let clock = &collection.clock;
+    let is_today = |moment: i64| moment != 0 && clock.day(moment) == clock.today();
+    let put_off = if is_today(card.record.skipped) {
+        card.record.skipped
+    } else {
+        0
+    };
+    let siblings = loaded.siblings(card.question).iter();
+    let told = siblings
+        .filter(|other| other.id != card.id)
+        .any(|other| other.last().is_some_and(is_today));
+    let (kind, order) = match card.when(clock) {
+        When::At(moment) => (0, moment),
+        When::On(day) => (1, day),
+        When::Never => (2, 0),
+    };
+    let last = match (put_off != 0, told && kind != 0) {
+        (true, _) => 2,
+        (false, true) => 1,
+        (false, false) => 0,
+    };
+    (last, put_off, kind, order)
+}

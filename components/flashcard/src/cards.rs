@@ -1,0 +1,461 @@
+//! The cards of a note: what people write, found with exact places. A passage (a question) makes one card or several
+//! siblings: both directions, or one for each cloze.
+
+use std::ops::Range;
+
+use crate::comment::{self, Comment};
+use crate::lines::{Kind, Line, SCHEDULE, lines, marker_length};
+use crate::spans::{self, Cloze, Separator};
+
+/// A passage longer than this is no card, in bytes: nobody learns it, and each sibling repeats it.
+const LONGEST: usize = 32 << 10;
+/// How many siblings a passage may have.
+const MOST_SIBLINGS: usize = 100;
+/// What stands for what is to be guessed.
+const GAP: &str = "[...]";
+
+/// How a passage is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Question and answer on one line.
+    Line,
+    /// Question, `?`, answer.
+    Lines,
+    /// Text with gaps.
+    Cloze,
+}
+
+impl Shape {
+    /// The word that callers see.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Shape::Line => "line",
+            Shape::Lines => "lines",
+            Shape::Cloze => "cloze",
+        }
+    }
+}
+
+/// One card of a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Side {
+    /// What is asked.
+    pub(crate) front: String,
+    /// What is to be answered.
+    pub(crate) back: String,
+}
+
+/// A passage that makes cards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Question {
+    /// How it is written.
+    pub(crate) shape: Shape,
+    /// The line of the file on which it begins, from 1.
+    pub(crate) line: usize,
+    /// Its lines without the last line's ending, and without its schedule.
+    pub(crate) range: Range<usize>,
+    /// Its lines with their endings, and with its schedule.
+    pub(crate) whole: Range<usize>,
+    /// Its cards.
+    pub(crate) sides: Vec<Side>,
+    /// The `^id` at its end.
+    pub(crate) block: Option<String>,
+    /// The schedule that stands with it.
+    pub(crate) schedule: Option<Comment>,
+    /// For a cloze: its text, as Anki writes it.
+    pub(crate) numbered: Option<String>,
+}
+
+/// The passages of a note that make cards, in order. `bold`: whether bold text is a cloze.
+pub(crate) fn questions(note: &str, bold: bool) -> Vec<Question> {
+    let lines = lines(note);
+    let mut finder = Finder {
+        note,
+        lines: &lines,
+        bold,
+        found: Vec::new(),
+        passage: Passage::default(),
+    };
+    let mut index = 0;
+    while index < lines.len() {
+        index = finder.line(index);
+    }
+    finder.end(lines.len());
+    finder.found
+}
+
+/// The lines that were read since the last blank one.
+#[derive(Default)]
+struct Passage {
+    first: Option<usize>,
+    separator: Option<(usize, bool)>,
+    clozes: Vec<Cloze>,
+}
+
+struct Finder<'n> {
+    note: &'n str,
+    lines: &'n [Line],
+    bold: bool,
+    found: Vec<Question>,
+    passage: Passage,
+}
+
+impl Finder<'_> {
+    /// Read a line; returns the next one.
+    fn line(&mut self, index: usize) -> usize {
+        let line = &self.lines[index];
+        match line.kind {
+            Kind::Blank => self.end(index),
+            Kind::Comment => {}
+            Kind::Inert => {
+                self.passage.first.get_or_insert(index);
+            }
+            Kind::Schedule => {
+                self.end_with(index, Some(index));
+            }
+            Kind::Prose => return self.prose(index),
+        }
+        index + 1
+    }
+
+    fn prose(&mut self, index: usize) -> usize {
+        let range = self.lines[index].range.clone();
+        let text = &self.note[range.clone()];
+        if self.passage.separator.is_some() || text.len() > LONGEST {
+            self.passage.first.get_or_insert(index);
+            return index + 1;
+        }
+        let bare = text.trim_start_matches([' ', '\t', '>']).trim_end();
+        if let (Some(_), "?" | "??") = (self.passage.first, bare) {
+            self.passage.separator = Some((index, bare == "??"));
+            return index + 1;
+        }
+        let hidden = spans::hidden(text, range.start);
+        let clozes = spans::clozes(text, range.start, &hidden, self.bold);
+        if let Some(separator) = spans::separator(text, range.start, &hidden, &clozes)
+            && let Some(question) = self.one_line(index, &separator)
+        {
+            let after = question.whole.end;
+            self.found.push(question);
+            self.passage = Passage::default();
+            return self.lines.partition_point(|line| line.range.start < after);
+        }
+        self.passage.first.get_or_insert(index);
+        if self.passage.clozes.len() <= MOST_SIBLINGS {
+            self.passage.clozes.extend(clozes);
+        }
+        index + 1
+    }
+
+    fn one_line(&self, index: usize, separator: &Separator) -> Option<Question> {
+        let line = &self.lines[index];
+        let tail = Tail::of(self.note, line.range.clone());
+        let from = line.range.start + marker_length(&self.note[line.range.clone()]);
+        if from > separator.range.start || separator.range.end > tail.text.end {
+            return None;
+        }
+        let front = without_deck(&self.note[from..separator.range.start]);
+        let back = without_deck(&self.note[separator.range.end..tail.text.end]);
+        let next = self
+            .lines
+            .get(index + 1)
+            .filter(|next| next.kind == Kind::Schedule);
+        let schedule = match (&tail.schedule, next) {
+            (Some(range), _) => Some(range.clone()),
+            (None, Some(next)) => Some(comment_in(self.note, next)),
+            (None, None) => None,
+        };
+        let own_line = tail.schedule.is_none() && schedule.is_some();
+        let end = if own_line {
+            next.map_or(line.next, |next| next.next)
+        } else {
+            line.next
+        };
+        if front.is_empty() || back.is_empty() {
+            return None;
+        }
+        let mut sides = vec![Side {
+            front: front.clone(),
+            back: back.clone(),
+        }];
+        if separator.both {
+            sides.push(Side {
+                front: back,
+                back: front,
+            });
+        }
+        Some(Question {
+            shape: Shape::Line,
+            line: line.number,
+            range: line.range.start..tail.end,
+            whole: line.range.start..end,
+            sides,
+            block: tail.block,
+            schedule: schedule.map(|range| comment::parse(self.note, range)),
+            numbered: None,
+        })
+    }
+
+    fn end(&mut self, index: usize) {
+        self.end_with(index, None);
+    }
+
+    /// What was read up to a line is a passage; its schedule may stand alone on a line.
+    fn end_with(&mut self, index: usize, schedule: Option<usize>) {
+        let passage = std::mem::take(&mut self.passage);
+        let Some(first) = passage.first.filter(|first| *first < index) else {
+            return;
+        };
+        let last = (first..index)
+            .rev()
+            .find(|at| self.lines[*at].kind != Kind::Comment);
+        let (Some(last), range) = (
+            last,
+            self.lines[first].range.start..self.lines[index - 1].range.end,
+        ) else {
+            return;
+        };
+        if range.len() > LONGEST || last < first {
+            return;
+        }
+        let tail = Tail::of(self.note, self.lines[last].range.clone());
+        let own_line = schedule.filter(|_| tail.schedule.is_none());
+        let place = tail
+            .schedule
+            .clone()
+            .or_else(|| own_line.map(|at| comment_in(self.note, &self.lines[at])));
+        let reading = Reading {
+            note: self.note,
+            lines: self.lines,
+            first,
+            last,
+            tail: &tail,
+        };
+        let made = match passage.separator {
+            Some((at, both)) => reading
+                .sides(at, both)
+                .map(|sides| (Shape::Lines, sides, None)),
+            None if passage.clozes.is_empty() => None,
+            None => {
+                let (sides, numbered) = reading.gaps(&passage.clozes);
+                Some((Shape::Cloze, sides, Some(numbered)))
+            }
+        };
+        let Some((shape, sides, numbered)) = made.filter(|(_, sides, _)| !sides.is_empty()) else {
+            return;
+        };
+        self.found.push(Question {
+            shape,
+            line: self.lines[first].number,
+            range: range.start..tail.end,
+            whole: range.start..self.lines[own_line.unwrap_or(index - 1)].next,
+            sides,
+            block: tail.block.clone(),
+            schedule: place.map(|range| comment::parse(self.note, range)),
+            numbered,
+        });
+    }
+}
+
+/// A passage of several lines, being read.
+struct Reading<'a> {
+    note: &'a str,
+    lines: &'a [Line],
+    first: usize,
+    last: usize,
+    tail: &'a Tail,
+}
+
+impl Reading<'_> {
+    /// The text of some of its lines, without comments.
+    fn text(&self, lines: Range<usize>) -> String {
+        self.pieces(lines)
+            .into_iter()
+            .map(|range| &self.note[range])
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    fn pieces(&self, lines: Range<usize>) -> Vec<Range<usize>> {
+        let told: Vec<usize> = lines
+            .filter(|at| self.lines[*at].kind != Kind::Comment)
+            .collect();
+        let alone = told.len() == 1;
+        let piece = |at: usize| {
+            let range = self.lines[at].range.clone();
+            let end = if at == self.last {
+                self.tail.text.end
+            } else {
+                range.end
+            };
+            let text = &self.note[range.start..end];
+            // A list keeps its markers; a line that stands alone has no use for them.
+            let skipped = if alone && self.lines[at].kind == Kind::Prose {
+                marker_length(text)
+            } else {
+                text.len() - text.trim_start_matches("> ").len()
+            };
+            range.start + skipped..end
+        };
+        told.into_iter().map(piece).collect()
+    }
+
+    fn sides(&self, separator: usize, both: bool) -> Option<Vec<Side>> {
+        let front = without_deck(&self.text(self.first..separator));
+        let back = self.text(separator + 1..self.last + 1).trim().to_owned();
+        if front.is_empty() || back.is_empty() {
+            return None;
+        }
+        let mut sides = vec![Side {
+            front: front.clone(),
+            back: back.clone(),
+        }];
+        if both {
+            sides.push(Side {
+                front: back,
+                back: front,
+            });
+        }
+        Some(sides)
+    }
+
+    /// One card for each gap, and the text with the gaps as Anki writes them.
+    fn gaps(&self, clozes: &[Cloze]) -> (Vec<Side>, String) {
+        let pieces = self.pieces(self.first..self.last + 1);
+        let seen = |cloze: &&Cloze| {
+            pieces
+                .iter()
+                .any(|piece| piece.start <= cloze.outer.start && cloze.outer.end <= piece.end)
+        };
+        let clozes: Vec<&Cloze> = clozes.iter().filter(seen).take(MOST_SIBLINGS).collect();
+        let mut numbers: Vec<u32> = Vec::new();
+        let mut groups: Vec<usize> = Vec::new();
+        let mut count = 0;
+        for cloze in &clozes {
+            let known = cloze
+                .number
+                .and_then(|number| numbers.iter().position(|known| *known == number));
+            groups.push(known.unwrap_or(count));
+            if known.is_none() {
+                // A gap without a number is a group of its own, which no number leads to.
+                numbers.push(cloze.number.unwrap_or(u32::MAX));
+                count += 1;
+            }
+        }
+        let written = |show: &dyn Fn(usize, &Cloze) -> String| -> String {
+            let mut text = String::new();
+            let mut next = 0;
+            for (at, piece) in pieces.iter().enumerate() {
+                if at > 0 {
+                    text.push('\n');
+                }
+                let mut from = piece.start;
+                while let Some(cloze) = clozes
+                    .get(next)
+                    .filter(|cloze| cloze.outer.end <= piece.end)
+                {
+                    text.push_str(&self.note[from..cloze.outer.start]);
+                    text.push_str(&show(next, cloze));
+                    from = cloze.outer.end;
+                    next += 1;
+                }
+                text.push_str(&self.note[from..piece.end]);
+            }
+            without_deck(&text)
+        };
+        let inner = |cloze: &Cloze| self.note[cloze.inner.clone()].to_owned();
+        let back = written(&|_, cloze| inner(cloze));
+        let sides = (0..count).map(|group| {
+            let front = written(&|at, cloze| match groups[at] == group {
+                true => cloze
+                    .hint
+                    .clone()
+                    .map_or_else(|| GAP.to_owned(), |hint| format!("[{}]", &self.note[hint])),
+                false => inner(cloze),
+            });
+            Side {
+                front,
+                back: back.clone(),
+            }
+        });
+        let numbered = written(&|at, cloze| {
+            let hint = cloze
+                .hint
+                .clone()
+                .map_or_else(String::new, |hint| format!("::{}", &self.note[hint]));
+            format!("{{{{c{}::{}{hint}}}}}", groups[at] + 1, inner(cloze))
+        });
+        (sides.collect(), numbered)
+    }
+}
+
+/// What the last line of a passage ends with.
+struct Tail {
+    /// What is left of the line.
+    text: Range<usize>,
+    /// Where the passage ends, with its block id and without its schedule.
+    end: usize,
+    block: Option<String>,
+    schedule: Option<Range<usize>>,
+}
+
+impl Tail {
+    fn of(note: &str, line: Range<usize>) -> Tail {
+        let text = &note[line.clone()];
+        let schedule = text
+            .rfind(SCHEDULE)
+            .filter(|at| *at > 0 && text.trim_end().ends_with("-->") && !text[..*at].ends_with('`'))
+            .map(|at| line.start + at..line.start + text.trim_end().len());
+        let before = schedule.as_ref().map_or(line.end, |range| range.start);
+        let kept = note[line.start..before].trim_end();
+        let end = line.start + kept.len();
+        let id = kept.rsplit_once([' ', '\t']).and_then(|(rest, last)| {
+            let id = last.strip_prefix('^')?;
+            let is_id = !id.is_empty()
+                && id
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+            is_id.then(|| (rest.trim_end().len(), id.to_owned()))
+        });
+        Tail {
+            text: line.start..id.as_ref().map_or(end, |(length, _)| line.start + length),
+            end,
+            block: id.map(|(_, id)| id),
+            schedule,
+        }
+    }
+}
+
+/// The comment that stands alone on a line.
+fn comment_in(note: &str, line: &Line) -> Range<usize> {
+    let text = &note[line.range.clone()];
+    let start = text.find(SCHEDULE).unwrap_or(0);
+    line.range.start + start..line.range.start + text.trim_end().len()
+}
+
+/// A text without the tags that only name its deck.
+fn without_deck(text: &str) -> String {
+    if !text.contains('#') {
+        return text.trim().to_owned();
+    }
+    let mut kept = String::with_capacity(text.len());
+    for part in text.split_inclusive(char::is_whitespace) {
+        if !is_deck_tag(part.trim_end()) {
+            kept.push_str(part);
+        }
+    }
+    kept.trim().to_owned()
+}
+
+/// Whether a word is `#flashcards` or a tag below it.
+fn is_deck_tag(word: &str) -> bool {
+    let Some(name) = word.strip_prefix('#') else {
+        return false;
+    };
+    let top = name.split('/').next().unwrap_or_default();
+    top.eq_ignore_ascii_case(crate::decks::TAG)
+}
+
+#[cfg(test)]
+#[path = "tests/cards.rs"]
+mod tests;

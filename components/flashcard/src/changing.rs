@@ -1,0 +1,446 @@
+//! Making cards, taking them away, and letting them rest.
+
+use std::ops::Range;
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::newline::Newline;
+use notehost_sdk::text::splice::Splice;
+use notehost_sdk::text::{body, frontmatter};
+use notehost_sdk::{Note, is_note};
+
+use crate::cards::{Question, questions};
+use crate::collection::{CardNote, Collection, Scope, asks_for_bold};
+use crate::decks::{TAG, normal, tag_of};
+use crate::reviewing::{Changed, spliced};
+use crate::telling::{CardItem, item, line, whole};
+
+/// How many cards one call may make.
+const MOST: usize = 100;
+/// The folder of notes that are made for decks.
+const FOLDER: &str = "Flashcards";
+/// A card that is put behind another to see whether that one ends.
+const AFTER: &str = "after::it";
+
+/// Add flashcards to a note, or to a deck (its note is made if there is none).
+#[args]
+pub struct Create {
+    /// The note; made if it ends in `.md` and is not there.
+    pub path: Option<String>,
+    /// The deck, such as `languages/spanish`.
+    pub deck: Option<String>,
+    /// The cards, up to 100.
+    pub cards: Vec<NewCard>,
+}
+
+/// A card to make.
+#[args]
+pub struct NewCard {
+    /// The question; or, without `back`, a text with gaps: `==gap==`, `{{gap}}`.
+    pub front: String,
+    /// The answer.
+    pub back: Option<String>,
+    /// Also ask for the question by the answer.
+    pub both: Option<bool>,
+}
+
+/// Cards that were made.
+#[reply]
+pub struct Created {
+    /// The note they are in.
+    pub path: String,
+    /// The cards.
+    pub items: Vec<CardItem>,
+}
+
+impl Action for Create {
+    type Output = Created;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Created> {
+        if self.cards.is_empty() || self.cards.len() > MOST {
+            return Err(Error::validation(format!(
+                "`cards` has {} cards, and may have 1 to {MOST}",
+                self.cards.len()
+            )));
+        }
+        let deck = self.deck.as_deref().map(normal);
+        if deck.as_ref().is_some_and(String::is_empty) {
+            return Err(Error::validation(
+                "`deck` is empty: name a deck such as `languages/spanish`",
+            ));
+        }
+        let collection = Collection::of(vault);
+        let place = place(&collection, self.path.as_deref(), deck.as_deref())?;
+        let loaded = collection.load(place.note.clone())?;
+        let tag = tag_for(&loaded, deck.as_deref())?;
+        let bold = asks_for_bold(&frontmatter::properties(&loaded.note.text).unwrap_or_default());
+        let mut passages = Vec::new();
+        for (at, card) in self.cards.iter().enumerate() {
+            let passage = passage(card, tag.as_deref(), bold);
+            passages.push(
+                passage.map_err(|reason| Error::validation(format!("`cards[{at}]`: {reason}")))?,
+            );
+        }
+        let text = with_passages(&loaded, &passages, bold)?;
+        let etag = match place.is_new {
+            true => vault.create(&loaded.note.path, text.as_bytes())?,
+            false => vault.write(&loaded.note.path, text.as_bytes(), Some(&loaded.note.etag))?,
+        };
+        let old = loaded.questions.len();
+        let path = loaded.note.path;
+        let loaded = collection.load(Note {
+            path: path.clone(),
+            text,
+            etag,
+        })?;
+        let made = loaded.cards.iter().filter(|card| card.question >= old);
+        let items = made.map(|card| item(&loaded, card, &collection)).collect();
+        Ok(Created { path, items })
+    }
+
+    fn text(output: &Created) -> String {
+        let lines: Vec<String> = output.items.iter().map(line).collect();
+        format!("in `{}`:\n{}", output.path, lines.join("\n"))
+    }
+}
+
+/// Where cards go.
+struct Place {
+    note: Note,
+    is_new: bool,
+}
+
+fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Place> {
+    let vault = collection.vault;
+    let there = |path: &str| {
+        Ok(Place {
+            note: vault.read_text(path)?,
+            is_new: false,
+        })
+    };
+    let made = |path: &str, deck: &str| Place {
+        note: Note {
+            path: path.to_owned(),
+            text: opening(deck),
+            etag: String::new(),
+        },
+        is_new: true,
+    };
+    match (path, deck) {
+        (Some(path), _) => match vault.find_note(path) {
+            Ok(found) => there(&found),
+            Err(error) if error.kind() == Code::NotFound && is_note(path) => {
+                Ok(made(path, deck.unwrap_or(TAG)))
+            }
+            Err(error) => Err(error),
+        },
+        (None, Some(deck)) => {
+            let is_its = |loaded: &CardNote| {
+                let own = loaded.decks.of_note();
+                own.is_some_and(|own| notehost_sdk::fold_name(own) == notehost_sdk::fold_name(deck))
+                    && vault.access(&loaded.note.path) >= Tier::Write
+            };
+            if let Some(found) = collection
+                .notes(&Scope::Deck(deck.to_owned()))?
+                .into_iter()
+                .find(is_its)
+            {
+                return Ok(Place {
+                    note: found.note,
+                    is_new: false,
+                });
+            }
+            let path = format!("{FOLDER}/{}.md", file_name(deck));
+            match vault.stat(&path) {
+                Ok(entry) => there(&entry.path),
+                Err(_) => Ok(made(&path, deck)),
+            }
+        }
+        (None, None) => Err(Error::validation(
+            "say where the cards go: a note with `path`, or a `deck`",
+        )),
+    }
+}
+
+/// A deck as a path: without letters that disks or links refuse.
+pub(crate) fn file_name(deck: &str) -> String {
+    let cleaned = |part: &str| {
+        let part: String = part
+            .chars()
+            .map(|letter| {
+                if letter.is_control() || r#"\:*?"<>|#^[]"#.contains(letter) {
+                    '-'
+                } else {
+                    letter
+                }
+            })
+            .collect();
+        let part = part
+            .trim()
+            .trim_start_matches('.')
+            .trim_end_matches('.')
+            .trim()
+            .to_owned();
+        if part.is_empty() {
+            "deck".to_owned()
+        } else {
+            part
+        }
+    };
+    deck.split('/').map(cleaned).collect::<Vec<_>>().join("/")
+}
+
+/// What a new note of a deck begins with.
+pub(crate) fn opening(deck: &str) -> String {
+    match tag_of(deck) {
+        Some(tag) => format!("---\ntags:\n  - {tag}\n---\n"),
+        None => format!("---\ndeck: {}\n---\n", json!(deck)),
+    }
+}
+
+/// The tag that new cards need to belong to a deck, if the note does not say so already.
+fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
+    let known = loaded.decks.reaches_the_end(loaded.note.text.len());
+    let same = |known: &String| {
+        deck.is_none_or(|deck| notehost_sdk::fold_name(known) == notehost_sdk::fold_name(deck))
+    };
+    if known.as_ref().is_some_and(same) {
+        return Ok(None);
+    }
+    let Some(deck) = deck else {
+        return Ok(Some(TAG.to_owned()));
+    };
+    if known.is_none()
+        && notehost_sdk::fold_name(deck) == notehost_sdk::fold_name(loaded.decks.folder())
+    {
+        return Ok(Some(TAG.to_owned()));
+    }
+    tag_of(deck).map(Some).ok_or_else(|| {
+        Error::validation(format!(
+            "the deck `{deck}` cannot be written as a tag in `{}`: leave `path` out, and the deck gets a note of its own",
+            loaded.note.path
+        ))
+    })
+}
+
+/// A card as a passage of a note, read again to make sure that it is found as it was meant.
+pub(crate) fn passage(
+    card: &NewCard,
+    tag: Option<&str>,
+    bold: bool,
+) -> std::result::Result<String, String> {
+    let front = flat(&card.front);
+    let back = card.back.as_deref().map(flat);
+    if front.is_empty() || back.as_ref().is_some_and(String::is_empty) {
+        return Err("a side of it is empty".to_owned());
+    }
+    let both = card.both.unwrap_or(false);
+    let tagged = tag.map_or_else(|| front.clone(), |tag| format!("#{tag} {front}"));
+    let forms = match &back {
+        None => vec![tagged],
+        Some(back) => {
+            let lines = format!("{tagged}\n{}\n{back}", if both { "??" } else { "?" });
+            let line = format!("{tagged}{}{back}", if both { ":::" } else { "::" });
+            if front.contains('\n') || back.contains('\n') {
+                vec![lines]
+            } else {
+                vec![line, lines]
+            }
+        }
+    };
+    let is_it = |question: &Question| match &back {
+        Some(back) => {
+            let side = &question.sides[0];
+            side.front == front
+                && side.back == *back
+                && question.sides.len() == 1 + usize::from(both)
+        }
+        None => question.numbered.is_some(),
+    };
+    // The passage after it tells whether it leaves something open.
+    let stands = |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
+        [only, after] => {
+            only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
+        }
+        _ => false,
+    };
+    forms.into_iter().find(stands).ok_or_else(|| match back {
+        None => "it has no `back` and no gap: mark what is to be guessed as `==gap==` or `{{gap}}`".to_owned(),
+        Some(_) => "it would not be read as this card: a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment is in the way; put such text in backticks".to_owned(),
+    })
+}
+
+/// A note with passages at its end, if they are found there and those before them stay what they are.
+fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<String> {
+    let newline = Newline::of(&loaded.note.text)
+        .unwrap_or(Newline::Lf)
+        .as_str();
+    let mut text = loaded.note.text.clone();
+    let lines = passages.join("\n\n").replace('\n', newline);
+    text = appended(&text, &lines, newline);
+    let found = questions(&text, bold);
+    let same =
+        |(now, then): (&Question, &Question)| now.range == then.range && now.sides == then.sides;
+    if found.len() == loaded.questions.len() + passages.len()
+        && found.iter().zip(&loaded.questions).all(same)
+    {
+        return Ok(text);
+    }
+    Err(Error::validation(format!(
+        "at the end of `{}` no card can stand: a code block, formula or comment is still open there; close it first",
+        loaded.note.path
+    )))
+}
+
+/// A side of a card: blank lines would end it.
+fn flat(side: &str) -> String {
+    let lines: Vec<&str> = side.trim().lines().map(str::trim_end).collect();
+    let lines = lines
+        .iter()
+        .map(|line| if line.trim().is_empty() { "<br>" } else { line });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A note with a passage at its end, a blank line before it. [`taken`] is the opposite.
+pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
+    let is_empty = body::body(text).is_empty();
+    let ends_line = text.is_empty() || text.ends_with('\n') || text == "\u{feff}";
+    match (is_empty, ends_line) {
+        (true, true) => format!("{text}{passage}{newline}"),
+        (true, false) => format!("{text}{newline}{passage}"),
+        (false, true) => format!("{text}{newline}{passage}{newline}"),
+        (false, false) => format!("{text}{newline}{newline}{passage}"),
+    }
+}
+
+/// What goes when a passage is taken out: its lines, and the blank line before it if one follows as well or nothing does.
+fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
+    let mut range = whole.clone();
+    let ends = |at: usize| {
+        let before = &text[..at];
+        let rest = before.strip_suffix('\n')?;
+        Some(rest.strip_suffix('\r').unwrap_or(rest).len())
+    };
+    let body = body::start(text);
+    let ends_line = text[..range.end].ends_with('\n');
+    if !ends_line && let Some(at) = ends(range.start).filter(|at| *at > 0) {
+        range.start = at;
+    }
+    let rest = &text[range.end..];
+    let is_parted = rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
+    let blank_before = match ends_line {
+        true => ends(range.start)
+            .filter(|at| *at >= body && (*at == body || text[..*at].ends_with('\n'))),
+        false => ends(range.start).filter(|at| *at >= body),
+    };
+    if let Some(at) = blank_before.filter(|_| is_parted) {
+        range.start = at;
+    }
+    range
+}
+
+/// Remove a flashcard: its text goes from the note, with its schedule and its siblings.
+#[args]
+pub struct Remove {
+    /// The card.
+    pub card: String,
+}
+
+/// What was removed.
+#[reply]
+pub struct Removed {
+    /// The note it was in.
+    pub path: String,
+    /// The line on which it began.
+    pub line: usize,
+    /// What was asked.
+    pub front: String,
+    /// How many cards went: those of one passage go together.
+    pub cards: usize,
+}
+
+impl Action for Remove {
+    type Output = Removed;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Removed> {
+        let collection = Collection::of(vault);
+        let (loaded, card) = collection.card(&self.card)?;
+        let question = loaded.question(&card);
+        let edited = spliced(
+            &loaded,
+            Splice::delete(taken(&loaded.note.text, &question.whole)),
+        )?;
+        vault.write_note(&loaded.note, &edited)?;
+        for sibling in loaded
+            .cards
+            .iter()
+            .filter(|other| other.question == card.question)
+        {
+            if let Some(path) = &sibling.kept_at {
+                collection.records.put(path, &sibling.id, None)?;
+            }
+        }
+        collection.records.save()?;
+        Ok(Removed {
+            path: card.path.clone(),
+            line: question.line,
+            front: question.sides[card.sibling].front.clone(),
+            cards: question.sides.len(),
+        })
+    }
+}
+
+/// Suspend a flashcard: it is not asked until it is resumed.
+#[args]
+pub struct Suspend {
+    /// The card.
+    pub card: String,
+}
+
+/// Resume a flashcard that was suspended; it keeps its schedule.
+#[args]
+pub struct Resume {
+    /// The card.
+    pub card: String,
+}
+
+fn rest(vault: &Vault, handle: &str, suspended: bool) -> Result<Changed> {
+    let collection = Collection::of(vault);
+    let (loaded, mut card) = collection.card(handle)?;
+    if card.record.suspended != suspended {
+        card.record.suspended = suspended;
+        card.record.leech &= suspended;
+        collection.keep(&card, card.record.clone())?;
+        collection.records.save()?;
+    }
+    Ok(Changed {
+        card: whole(&loaded, &card, &collection),
+    })
+}
+
+impl Action for Suspend {
+    type Output = Changed;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Changed> {
+        rest(vault, &self.card, true)
+    }
+
+    fn text(output: &Changed) -> String {
+        format!("suspended: `{}`", output.card.card)
+    }
+}
+
+impl Action for Resume {
+    type Output = Changed;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Changed> {
+        rest(vault, &self.card, false)
+    }
+
+    fn text(output: &Changed) -> String {
+        format!("resumed: `{}` is {}", output.card.card, output.card.state)
+    }
+}

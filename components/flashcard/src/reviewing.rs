@@ -1,0 +1,383 @@
+//! Answering cards: a schedule goes back in the form and to the place where it was.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
+use notehost_sdk::text::splice::{self, Splice};
+
+use crate::collection::{Card, CardNote, Collection, Written};
+use crate::comment::{Entry, Fsrs};
+use crate::journal::{self, Undo};
+use crate::records::Record;
+use crate::sm2;
+use crate::telling::{CardItem, due, scheduler, span, whole};
+
+/// How often a card must be forgotten to be a leech.
+const LEECH: u32 = 8;
+
+/// Answer a card: rate how well it was remembered, schedule it (FSRS; SM-2 where the note has that).
+#[args]
+pub struct Review {
+    /// The card, as `next` or `list` tells it.
+    pub card: String,
+    /// 1 again (forgotten), 2 hard, 3 good, 4 easy.
+    pub rating: u64,
+}
+
+/// What an answer brought.
+#[reply]
+pub struct Reviewed {
+    /// The card.
+    pub card: String,
+    /// Its note.
+    pub path: String,
+    /// 1 to 4.
+    pub rating: u8,
+    /// How far it is now: `learning`, `review`, `relearning`.
+    pub state: String,
+    /// When it is asked again: a day, or a local time within a day.
+    pub due: Option<String>,
+    /// The days until then; 0 within a day.
+    pub interval_days: u32,
+    /// `fsrs` or `sm2`.
+    pub scheduler: String,
+    /// Where the schedule is kept: `note` or `store`.
+    pub kept_in: String,
+    /// Only if so: it was forgotten so often that it was suspended.
+    pub leech: Option<bool>,
+}
+
+/// What an answer makes of a card.
+pub(crate) struct Answered {
+    /// The schedule for the note, if it stands there.
+    entry: Option<Entry>,
+    record: Record,
+    pub(crate) interval: Interval,
+    lapsed: bool,
+}
+
+/// What an answer would make of a card.
+pub(crate) fn answered(
+    loaded: &CardNote,
+    card: &Card,
+    rating: Rating,
+    scheduler: &Scheduler,
+    collection: &Collection<'_>,
+) -> Result<Answered> {
+    let clock = &collection.clock;
+    let mut record = card.record.clone();
+    record.reps = record.reps.saturating_add(1);
+    record.last = clock.now;
+    record.skipped = 0;
+    let is_review = card.state() == "review";
+    let lapsed = is_review && rating == Rating::Again;
+    record.lapses = record.lapses.saturating_add(u32::from(lapsed));
+    let comment = loaded.question(card).schedule.as_ref();
+    let in_fsrs = comment.is_some_and(|comment| comment.is_fsrs(&loaded.note.text));
+    let by_model = |days: u32| {
+        let next = scheduler.review(card.memory(), days, rating, Some(seed(card)));
+        next.ok_or_else(|| unreadable(loaded, card))
+    };
+    let days = card.last().map_or(0, |last| clock.days_since(last));
+    let (entry, interval) = match &card.written {
+        Written::Unreadable => return Err(unreadable(loaded, card)),
+        Written::Nothing => {
+            let (memory, interval) = by_model(days)?;
+            record.memory = Some(memory);
+            (record.due, record.day, record.interval) = match interval {
+                Interval::Soon(wait) => {
+                    let due = clock.now.saturating_add(wait as i64);
+                    (due, clock.day(due), 0)
+                }
+                Interval::Days(days) => (0, clock.today() + i64::from(days), days),
+            };
+            (None, interval)
+        }
+        Written::Entry(Entry::Fsrs(fsrs)) => {
+            let (memory, interval) = by_model(days)?;
+            (
+                Some(Entry::Fsrs(fsrs.after(memory, interval, clock.now, lapsed))),
+                interval,
+            )
+        }
+        Written::Entry(Entry::New) if in_fsrs => {
+            let fresh = Fsrs {
+                due: clock.now,
+                interval: 0,
+                memory: None,
+                reps: 0,
+                lapses: 0,
+                last: None,
+                rest: String::new(),
+            };
+            let (memory, interval) = by_model(0)?;
+            (
+                Some(Entry::Fsrs(fresh.after(memory, interval, clock.now, false))),
+                interval,
+            )
+        }
+        Written::Entry(old) => {
+            let before = match old {
+                Entry::Sm2(before) => Some(before),
+                _ => None,
+            };
+            let next = sm2::review(before, rating, clock.today());
+            let days = u32::try_from(next.due - clock.today()).unwrap_or(0);
+            (Some(Entry::Sm2(next)), Interval::Days(days))
+        }
+    };
+    Ok(Answered {
+        entry,
+        record,
+        interval,
+        lapsed,
+    })
+}
+
+/// What the intervals of a card are varied by: always the same for the same card and answer.
+fn seed(card: &Card) -> u64 {
+    let digest = blake3::hash(format!("{}\0{}", card.id, card.reps()).as_bytes());
+    digest.as_bytes()[..8]
+        .iter()
+        .fold(0, |seed, byte| seed << 8 | u64::from(*byte))
+}
+
+fn unreadable(loaded: &CardNote, card: &Card) -> Error {
+    let question = loaded.question(card);
+    Error::unsupported(format!(
+        "the schedule of the card on line {} of `{}` cannot be read: mend its `<!--SR:…-->` comment, or take the comment away to begin anew",
+        question.line, loaded.note.path
+    ))
+}
+
+impl Action for Review {
+    type Output = Reviewed;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Reviewed> {
+        let rating = Rating::of_number(self.rating).ok_or_else(|| {
+            Error::validation(format!(
+                "`rating` is {}: it must be 1 (again), 2 (hard), 3 (good) or 4 (easy)",
+                self.rating
+            ))
+        })?;
+        let collection = Collection::of(vault);
+        let (loaded, card) = collection.card(&self.card)?;
+        if card.record.suspended {
+            return Err(Error::conflict(format!(
+                "the card `{}` is suspended: `resume` it first",
+                card.handle()
+            )));
+        }
+        let scheduler = scheduler(&loaded, &collection)?;
+        let mut next = answered(&loaded, &card, rating, &scheduler, &collection)?;
+        let lapses = match &next.entry {
+            Some(Entry::Fsrs(fsrs)) => fsrs.lapses,
+            _ => next.record.lapses,
+        };
+        let leech = next.lapsed && lapses >= LEECH && lapses.is_multiple_of(LEECH / 2);
+        if leech {
+            next.record.suspended = true;
+            next.record.leech = true;
+        }
+        let comment = match &next.entry {
+            Some(entry) => Some(write_back(vault, &loaded, &card, entry, &collection)?),
+            None => None,
+        };
+        let before = match &card.kept_at {
+            Some(path) => {
+                let kept = vault_record(&collection, path, &card.id)?;
+                kept.map(|record| (path.clone(), record))
+            }
+            None => None,
+        };
+        collection.keep(&card, next.record.clone())?;
+        collection.records.save()?;
+        let undo = Undo {
+            time: collection.clock.now,
+            path: card.path.clone(),
+            id: card.id.clone(),
+            before,
+            comment,
+        };
+        journal::record(vault, undo, rating.number(), card.state() == "review")?;
+        let after = Card {
+            record: next.record,
+            written: next.entry.clone().map_or(Written::Nothing, Written::Entry),
+            ..card
+        };
+        Ok(Reviewed {
+            card: after.handle(),
+            path: after.path.clone(),
+            rating: rating.number(),
+            state: after.state().to_owned(),
+            due: due(after.when(&collection.clock), &collection),
+            interval_days: match next.interval {
+                Interval::Soon(_) => 0,
+                Interval::Days(days) => days,
+            },
+            scheduler: if matches!(next.entry, Some(Entry::Sm2(_))) {
+                "sm2"
+            } else {
+                "fsrs"
+            }
+            .to_owned(),
+            kept_in: if next.entry.is_some() {
+                "note"
+            } else {
+                "store"
+            }
+            .to_owned(),
+            leech: leech.then_some(true),
+        })
+    }
+
+    fn text(output: &Reviewed) -> String {
+        let due = output.due.as_deref().unwrap_or("never");
+        let days = span(Interval::Days(output.interval_days));
+        let mut text = format!("{}: asked again {due} ({days})", output.state);
+        if output.leech.is_some() {
+            text.push_str("\nthis card was forgotten again and again: it is suspended now; reword it, then `resume` it");
+        }
+        text
+    }
+}
+
+fn vault_record(collection: &Collection<'_>, path: &str, id: &str) -> Result<Option<Record>> {
+    let records = collection.records.of_note(path)?;
+    Ok(records.into_iter().find(|record| record.id == id))
+}
+
+/// Write a schedule into its comment; returns the comment before and after.
+fn write_back(
+    vault: &Vault,
+    loaded: &CardNote,
+    card: &Card,
+    entry: &Entry,
+    collection: &Collection<'_>,
+) -> Result<(String, String)> {
+    let text = &loaded.note.text;
+    let Some(comment) = &loaded.question(card).schedule else {
+        return Err(unreadable(loaded, card));
+    };
+    let (range, with) = comment.with(text, card.sibling, entry, collection.clock.now);
+    let before = text[comment.range.clone()].to_owned();
+    let at = range.start - comment.range.start..range.end - comment.range.start;
+    let after = format!("{}{with}{}", &before[..at.start], &before[at.end..]);
+    let edited = spliced(loaded, Splice::replace(range, with))?;
+    vault.write_note(&loaded.note, &edited)?;
+    Ok((before, after))
+}
+
+/// A note after one splice.
+pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
+    splice::apply(&loaded.note.text, vec![splice]).map_err(|error| {
+        Error::new(
+            Code::InternalError,
+            format!("`{}`: {error}", loaded.note.path),
+        )
+    })
+}
+
+/// Put a card off to the end of today's queue, without rating it.
+#[args]
+pub struct Skip {
+    /// The card.
+    pub card: String,
+}
+
+/// A card that was changed.
+#[reply]
+pub struct Changed {
+    /// The card as it is now.
+    pub card: CardItem,
+}
+
+impl Action for Skip {
+    type Output = Changed;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Changed> {
+        let collection = Collection::of(vault);
+        let (loaded, mut card) = collection.card(&self.card)?;
+        card.record.skipped = collection.clock.now.max(1);
+        collection.keep(&card, card.record.clone())?;
+        collection.records.save()?;
+        Ok(Changed {
+            card: whole(&loaded, &card, &collection),
+        })
+    }
+
+    fn text(output: &Changed) -> String {
+        format!("put off to the end of today: `{}`", output.card.card)
+    }
+}
+
+/// Take the last answer back: the card gets exactly the schedule it had. Again for the one before.
+#[args]
+pub struct UndoReview {}
+
+/// An answer that was taken back.
+#[reply]
+pub struct Undone {
+    /// The card as it is now; not told if its text is gone.
+    pub card: Option<CardItem>,
+    /// Its note.
+    pub path: String,
+}
+
+impl Action for UndoReview {
+    type Output = Undone;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Undone> {
+        let seen = |undo: &Undo| vault.access(&undo.path) != Tier::None;
+        let undo = journal::undoable(vault)?.into_iter().rev().find(seen);
+        let Some(undo) = undo else {
+            return Err(Error::not_found(
+                "no answer can be taken back: none was given",
+            ));
+        };
+        let collection = Collection::of(vault);
+        if let Some((before, after)) = &undo.comment {
+            let (loaded, card) = collection.card(&format!("{}#{}", undo.path, undo.id))?;
+            let range = loaded
+                .question(&card)
+                .schedule
+                .as_ref()
+                .map(|comment| comment.range.clone());
+            let range = range.filter(|range| loaded.note.text[range.clone()] == **after).ok_or_else(|| {
+                Error::conflict(format!(
+                    "the schedule of the card in `{}` changed since the answer: it cannot be taken back",
+                    undo.path
+                ))
+            })?;
+            let edited = spliced(&loaded, Splice::replace(range, before.clone()))?;
+            vault.write_note(&loaded.note, &edited)?;
+        }
+        // Where the note moved since, its record moved with the answer or is found by what the card asks.
+        let before = undo.before.as_ref();
+        if before.is_none_or(|(path, _)| *path != undo.path) {
+            collection.records.put(&undo.path, &undo.id, None)?;
+        }
+        if let Some((path, record)) = before {
+            collection
+                .records
+                .put(path, &undo.id, Some(record.clone()))?;
+        }
+        collection.records.save()?;
+        journal::strike(vault, &undo)?;
+        let collection = Collection::of(vault);
+        let card = collection.card(&format!("{}#{}", undo.path, undo.id)).ok();
+        Ok(Undone {
+            card: card.map(|(loaded, card)| whole(&loaded, &card, &collection)),
+            path: undo.path,
+        })
+    }
+
+    fn text(output: &Undone) -> String {
+        match &output.card {
+            Some(card) => format!("taken back: `{}` is {} again", card.card, card.state),
+            None => format!("taken back: a card of `{}`", output.path),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The SM-2 variant of Obsidian's spaced-repetition plugin, for cards whose schedule has that form: a note that is learned
+//! there and here must get the same dates. Nothing is varied: the plugin evens out days, which needs all of them.
+
+use notehost_sdk::scheduling::Rating;
+
+use crate::comment::{FIRST_EASE, Sm2};
+
+const EASY_BONUS: f64 = 1.3;
+const AFTER_HARD: f64 = 0.5;
+const LEAST_EASE: i64 = 130;
+const EASE_STEP: i64 = 20;
+const LONGEST: f64 = 36_525.0;
+const FIRST_INTERVAL: f64 = 1.0;
+
+/// The schedule after an answer on a day.
+pub(crate) fn review(before: Option<&Sm2>, rating: Rating, today: i64) -> Sm2 {
+    let (interval, ease, late) = match before {
+        None => (FIRST_INTERVAL, FIRST_EASE, 0.0),
+        Some(before) => (
+            before.interval,
+            before.ease,
+            (today.saturating_sub(before.due)).max(0) as f64,
+        ),
+    };
+    let (interval, ease) = match rating {
+        // The plugin calls it a reset: the card begins anew and stays for today.
+        Rating::Again => {
+            return Sm2 {
+                due: today,
+                interval: FIRST_INTERVAL,
+                ease: FIRST_EASE,
+            };
+        }
+        Rating::Hard => {
+            let ease = (ease - EASE_STEP).max(LEAST_EASE);
+            (((interval + late / 4.0) * AFTER_HARD).max(1.0), ease)
+        }
+        Rating::Good => ((interval + late / 2.0) * ease as f64 / 100.0, ease),
+        Rating::Easy => {
+            let ease = ease + EASE_STEP;
+            ((interval + late) * ease as f64 / 100.0 * EASY_BONUS, ease)
+        }
+    };
+    let interval = (interval.min(LONGEST) * 10.0).round() / 10.0;
+    Sm2 {
+        due: today + interval.round() as i64,
+        interval: interval.round(),
+        ease,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Interval, ease, days late, rating; then interval and ease after it, by the plugin's formula.
+    const KNOWN: [(f64, i64, i64, Rating, f64, i64); 7] = [
+        (1.0, 250, 0, Rating::Easy, 4.0, 270),
+        (1.0, 250, 0, Rating::Good, 3.0, 250),
+        (1.0, 250, 0, Rating::Hard, 1.0, 230),
+        (10.0, 250, 2, Rating::Easy, 42.0, 270),
+        (10.0, 250, 2, Rating::Good, 28.0, 250),
+        (10.0, 250, 2, Rating::Hard, 5.0, 230),
+        (10.0, 140, 0, Rating::Again, 1.0, 250),
+    ];
+
+    #[test]
+    fn intervals_and_ease_are_those_of_the_plugin() {
+        for (interval, ease, late, rating, after, ease_after) in KNOWN {
+            let before = Sm2 {
+                due: 100 - late,
+                interval,
+                ease,
+            };
+            let next = review(Some(&before), rating, 100);
+            assert_eq!(
+                (next.interval, next.ease),
+                (after, ease_after),
+                "{rating:?} of {before:?}"
+            );
+            let days = if rating == Rating::Again {
+                0
+            } else {
+                after as i64
+            };
+            assert_eq!(next.due, 100 + days);
+        }
+        assert_eq!(
+            review(None, Rating::Good, 5),
+            Sm2 {
+                due: 8,
+                interval: 3.0,
+                ease: 250
+            }
+        );
+        let old = Sm2 {
+            due: 0,
+            interval: 30_000.0,
+            ease: 300,
+        };
+        assert_eq!(review(Some(&old), Rating::Easy, 0).interval, LONGEST);
+    }
+}

@@ -1,0 +1,310 @@
+//! What stands within a line: passages that are read as they are (code, math, links, comments), and clozes.
+
+use std::ops::Range;
+
+/// A passage of a line that is to be guessed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cloze {
+    /// With its marks.
+    pub(crate) outer: Range<usize>,
+    /// Without them.
+    pub(crate) inner: Range<usize>,
+    /// What is shown instead, if that is said.
+    pub(crate) hint: Option<Range<usize>>,
+    /// Clozes with the same number are guessed together.
+    pub(crate) number: Option<u32>,
+}
+
+/// The passages of a line in which nothing is looked for, in order; `at` is where the line begins in the note.
+pub(crate) fn hidden(line: &str, at: usize) -> Vec<Range<usize>> {
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    // Closers that are not in the rest of the line, so that each is looked for in vain only once.
+    let mut absent: Vec<&[u8]> = Vec::new();
+    let mut ticks_absent: Vec<usize> = Vec::new();
+    let mut here = 0;
+    while here < bytes.len() {
+        let rest = &bytes[here..];
+        let (open, closer): (usize, &[u8]) = match rest {
+            [b'\\', ..] => {
+                here += 2;
+                continue;
+            }
+            [b'`', ..] => {
+                let count = rest.iter().take_while(|byte| **byte == b'`').count();
+                match (!ticks_absent.contains(&count))
+                    .then(|| closing_ticks(bytes, here + count, count))
+                    .flatten()
+                {
+                    Some(end) => {
+                        found.push(at + here..at + end);
+                        here = end;
+                    }
+                    None => {
+                        ticks_absent.push(count);
+                        here += count;
+                    }
+                }
+                continue;
+            }
+            [b'$', b'$', ..] => (2, b"$$"),
+            [b'$', next, ..] if !next.is_ascii_whitespace() => (1, b"$"),
+            [b'%', b'%', ..] => (2, b"%%"),
+            [b'<', b'!', b'-', b'-', ..] => (4, b"-->"),
+            [b'[', b'[', ..] => (2, b"]]"),
+            [b']', b'(', ..] => (2, b")"),
+            _ => {
+                here += 1;
+                continue;
+            }
+        };
+        let from = here + open;
+        let end = (!absent.contains(&closer))
+            .then(|| find(bytes, from, closer))
+            .flatten();
+        match end {
+            Some(end) => {
+                found.push(at + here..at + end + closer.len());
+                here = end + closer.len();
+            }
+            None => {
+                absent.push(closer);
+                here = from;
+            }
+        }
+    }
+    found
+}
+
+fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    let at = rest.windows(what.len()).position(|part| part == what)?;
+    Some(from + at)
+}
+
+/// Where a run of exactly so many backticks ends.
+fn closing_ticks(bytes: &[u8], from: usize, count: usize) -> Option<usize> {
+    let mut here = from;
+    while here < bytes.len() {
+        if bytes[here] != b'`' {
+            here += 1;
+            continue;
+        }
+        let run = bytes[here..]
+            .iter()
+            .take_while(|byte| **byte == b'`')
+            .count();
+        here += run;
+        if run == count {
+            return Some(here);
+        }
+    }
+    None
+}
+
+/// Whether a place lies in one of these passages. They are in order.
+pub(crate) fn is_within(spans: &[Range<usize>], at: usize) -> bool {
+    let after = spans.partition_point(|span| span.start <= at);
+    after > 0 && at < spans[after - 1].end
+}
+
+/// The clozes of a line, in order: `==x==`, `{{x}}`, `{{c1::x::hint}}`, and `**x**` where bold text counts.
+pub(crate) fn clozes(line: &str, at: usize, hidden: &[Range<usize>], bold: bool) -> Vec<Cloze> {
+    let bytes = line.as_bytes();
+    let mut found = Vec::new();
+    let mut absent: Vec<&[u8]> = Vec::new();
+    let mut here = 0;
+    while here + 1 < bytes.len() {
+        let (opener, closer): (&[u8], &[u8]) = match &bytes[here..here + 2] {
+            b"==" => (b"==", b"=="),
+            b"{{" => (b"{{", b"}}"),
+            b"**" if bold => (b"**", b"**"),
+            _ => {
+                here += 1;
+                continue;
+            }
+        };
+        if is_within(hidden, at + here) || absent.contains(&closer) {
+            here += 1;
+            continue;
+        }
+        let from = here + opener.len();
+        // `===` marks nothing.
+        if opener != b"{{" && bytes.get(from) == opener.first() {
+            here += bytes[here..]
+                .iter()
+                .take_while(|byte| **byte == opener[0])
+                .count();
+            continue;
+        }
+        let Some(end) = find(bytes, from, closer) else {
+            absent.push(closer);
+            here = from;
+            continue;
+        };
+        let inner = &line[from..end];
+        let is_mark = !inner.trim().is_empty()
+            && (opener == b"{{" || inner.trim() == inner)
+            && !is_within(hidden, at + end);
+        if is_mark {
+            found.push(cloze(
+                inner,
+                at + from,
+                at + here..at + end + closer.len(),
+                opener,
+            ));
+            here = end + closer.len();
+        } else {
+            here = from;
+        }
+    }
+    found
+}
+
+fn cloze(inner: &str, at: usize, outer: Range<usize>, opener: &[u8]) -> Cloze {
+    let plain = Cloze {
+        outer: outer.clone(),
+        inner: at..at + inner.len(),
+        hint: None,
+        number: None,
+    };
+    if opener != b"{{" {
+        return plain;
+    }
+    let Some((name, rest)) = inner.split_once("::") else {
+        return plain;
+    };
+    let digits = name.strip_prefix(['c', 'C']).unwrap_or(name);
+    let Ok(number) = digits.parse::<u32>() else {
+        return plain;
+    };
+    let from = at + name.len() + 2;
+    let (length, hint) = match rest.split_once("::") {
+        Some((text, hint)) => {
+            let begin = from + text.len() + 2;
+            (text.len(), Some(begin..begin + hint.len()))
+        }
+        None => (rest.len(), None),
+    };
+    Cloze {
+        outer,
+        inner: from..from + length,
+        hint,
+        number: Some(number),
+    }
+}
+
+/// How one line separates a question from its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Separator {
+    /// Where it stands.
+    pub(crate) range: Range<usize>,
+    /// Whether the answer is also asked for the question.
+    pub(crate) both: bool,
+}
+
+/// The first separator of a line: `:::`, `::`, and with spaces around them `>>`, `;;`, `><`.
+pub(crate) fn separator(
+    line: &str,
+    at: usize,
+    hidden: &[Range<usize>],
+    clozes: &[Cloze],
+) -> Option<Separator> {
+    let bytes = line.as_bytes();
+    let mut here = 0;
+    while here + 1 < bytes.len() {
+        let inside = is_within(hidden, at + here)
+            || clozes
+                .iter()
+                .any(|cloze| cloze.outer.contains(&(at + here)));
+        let colons = bytes[here..]
+            .iter()
+            .take_while(|byte| **byte == b':')
+            .count();
+        let (length, both, spaced) = match &bytes[here..here + 2] {
+            b"::" => (colons, colons == 3, false),
+            b">>" | b";;" => (2, false, true),
+            b"><" => (2, true, true),
+            _ => {
+                here += 1;
+                continue;
+            }
+        };
+        let is_space = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_whitespace);
+        let is_apart = !spaced
+            || (here > 0 && is_space(bytes.get(here - 1)) && is_space(bytes.get(here + length)));
+        if !inside && is_apart && length <= 3 {
+            return Some(Separator {
+                range: at + here..at + here + length,
+                both,
+            });
+        }
+        here += length;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(line: &str) -> Option<(&str, &str, bool)> {
+        let hidden = hidden(line, 0);
+        let clozes = clozes(line, 0, &hidden, false);
+        let found = separator(line, 0, &hidden, &clozes)?;
+        Some((
+            &line[..found.range.start],
+            &line[found.range.end..],
+            found.both,
+        ))
+    }
+
+    #[test]
+    fn a_line_is_split_at_its_first_separator() {
+        assert_eq!(split("a::b::c"), Some(("a", "b::c", false)));
+        assert_eq!(split("a:::b"), Some(("a", "b", true)));
+        assert_eq!(split("a >> b"), Some(("a ", " b", false)));
+        assert_eq!(split("a ;; b"), Some(("a ", " b", false)));
+        assert_eq!(split("a >< b"), Some(("a ", " b", true)));
+        assert_eq!(split("`a::b` c::d"), Some(("`a::b` c", "d", false)));
+        for none in [
+            "a>>b",
+            "a::::b",
+            "<a><b>",
+            "`a::b`",
+            "$a::b$",
+            "[[a::b]]",
+            "%%a::b%%",
+            "{{c1::a}}",
+            "a\\",
+        ] {
+            assert_eq!(split(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn clozes_are_found_with_number_and_hint() {
+        let line = "==a== `==b==` {{c2::d::e}} {{f}} ===g=== == h == **i** {{}} ==";
+        let hidden = hidden(line, 0);
+        let told = |bold| -> Vec<(&str, Option<u32>, Option<&str>)> {
+            let found = clozes(line, 0, &hidden, bold);
+            let told = found.into_iter().map(|cloze| {
+                (
+                    &line[cloze.inner],
+                    cloze.number,
+                    cloze.hint.map(|hint| &line[hint]),
+                )
+            });
+            told.collect()
+        };
+        assert_eq!(
+            told(false),
+            [
+                ("a", None, None),
+                ("d", Some(2), Some("e")),
+                ("f", None, None)
+            ]
+        );
+        assert_eq!(told(true).last(), Some(&("i", None, None)));
+    }
+}

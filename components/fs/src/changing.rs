@@ -1,0 +1,201 @@
+//! New text for files, and new folders: `write`, `edit`, `mkdir`.
+
+use notehost_sdk::documents::changes::{self, Edited, Lines, replaced};
+use notehost_sdk::prelude::*;
+use notehost_sdk::text::{self, Edit};
+use notehost_sdk::{Entry, Kind, is_note};
+
+use crate::paths::{self, Written};
+use crate::reading::read_text;
+
+/// Write a file: all of its text, or with `append` lines at its end. Made if missing, with the folders above it.
+#[args]
+pub struct Write {
+    /// Exactly this file; `.md` is added to a name without a type.
+    pub path: String,
+    /// The text; a note's with its frontmatter.
+    pub content: String,
+    /// Add to what is there.
+    #[serde(default)]
+    pub append: bool,
+}
+
+/// What became of a file.
+#[reply]
+pub struct FileWritten {
+    /// The file.
+    pub path: String,
+    /// Whether it is new.
+    pub created: bool,
+    /// `false`: it said so already, nothing was written.
+    pub changed: bool,
+    /// The lines that are new or different; none if lines only went.
+    pub lines: Option<Lines>,
+}
+
+impl Action for Write {
+    type Output = FileWritten;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<FileWritten> {
+        if self.append && self.content.is_empty() {
+            return Err(Error::validation(
+                "`content` is empty: there is nothing to add",
+            ));
+        }
+        let path = match place(vault, &self.path)? {
+            Place::Free(path) => path,
+            Place::Taken(path) => return self.rewrite(vault, &path),
+        };
+        vault.create(&path, self.content.as_bytes())?;
+        let total = text::lines::count(&self.content);
+        Ok(FileWritten {
+            // The folders above it are spelt as they are on disk, whatever the caller wrote.
+            path: vault.stat(&path)?.path,
+            created: true,
+            changed: true,
+            lines: (total > 0).then_some(Lines {
+                from: 1,
+                to: total,
+                total,
+            }),
+        })
+    }
+
+    fn text(output: &FileWritten) -> String {
+        if output.created {
+            return format!("created `{}`", output.path);
+        }
+        let edited = Edited {
+            path: output.path.clone(),
+            changed: output.changed,
+            lines: output.lines,
+            replacements: None,
+        };
+        edited.sentence()
+    }
+}
+
+impl Write {
+    /// Other text for a file that is there. What is no text is never replaced by some.
+    fn rewrite(&self, vault: &Vault, path: &str) -> Result<FileWritten> {
+        let file = read_text(vault, path)?;
+        let edited = match self.append {
+            true => changes::written(vault, &file, &text::append(&file.text, &self.content)?)?,
+            false => changes::written(vault, &file, &self.content)?,
+        };
+        Ok(FileWritten {
+            path: edited.path,
+            created: false,
+            changed: edited.changed,
+            lines: edited.lines,
+        })
+    }
+}
+
+/// Where a text is written.
+enum Place {
+    /// To a file that is not there yet.
+    Free(String),
+    /// To one that is.
+    Taken(String),
+}
+
+fn place(vault: &Vault, written: &str) -> Result<Place> {
+    let parsed = Written::parse(written)?;
+    let path = parsed.new_path()?;
+    if parsed.is_folder {
+        return Err(Error::validation(format!(
+            "`{written}` names no file: give a path such as `Work/Plan.md`"
+        )));
+    }
+    let there = parsed.there(vault)?;
+    if let Some(file) = there.as_ref().filter(|entry| entry.kind == Kind::File) {
+        return Ok(Place::Taken(file.path.clone()));
+    }
+    // `Plan` is `Plan.md`, whether that is there or not, unless a folder has the very name that was given.
+    let path = paths::with_type(path);
+    match (paths::stat(vault, &path)?, there) {
+        (Some(file), _) if file.kind == Kind::File => Ok(Place::Taken(file.path)),
+        (Some(folder), _) | (None, Some(folder)) => Err(paths::is_folder(&folder)),
+        (None, None) => Ok(Place::Free(path)),
+    }
+}
+
+/// Edit a file by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+#[args]
+pub struct EditFile {
+    /// The file: path or unique name.
+    pub path: String,
+    /// The edits, made one after the other.
+    pub edits: Vec<Edit>,
+}
+
+impl Action for EditFile {
+    type Output = Edited;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Edited> {
+        let Entry { path, .. } = Written::parse(&self.path)?.file(vault)?;
+        replaced(vault, &read_text(vault, &path)?, &self.edits)
+    }
+
+    fn text(output: &Edited) -> String {
+        output.sentence()
+    }
+}
+
+/// Make a folder, with the folders above it.
+#[args]
+pub struct Mkdir {
+    /// The folder.
+    pub path: String,
+}
+
+/// A folder.
+#[reply]
+pub struct Folder {
+    /// Where it is.
+    pub path: String,
+    /// `false`: it was there.
+    pub created: bool,
+}
+
+impl Action for Mkdir {
+    type Output = Folder;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Folder> {
+        let written = Written::parse(&self.path)?;
+        let path = written.new_path()?;
+        if is_note(path) {
+            return Err(Error::validation(format!(
+                "`{path}` is the name of a note: a folder's does not end with `.md`"
+            )));
+        }
+        match paths::stat(vault, path)? {
+            Some(entry) if entry.kind == Kind::Folder => Ok(Folder {
+                path: entry.path,
+                created: false,
+            }),
+            Some(file) => Err(Error::new(
+                Code::AlreadyExists,
+                format!("`{}` is a file", file.path),
+            )),
+            None => {
+                vault.create_folder(path)?;
+                Ok(Folder {
+                    path: vault.stat(path)?.path,
+                    created: true,
+                })
+            }
+        }
+    }
+
+    fn text(output: &Folder) -> String {
+        match output.created {
+            true => format!("made the folder `{}`", output.path),
+            false => format!("the folder `{}` is there already", output.path),
+        }
+    }
+}

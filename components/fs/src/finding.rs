@@ -1,0 +1,140 @@
+//! Files and folders by name, kind and time: `find`.
+
+use notehost_sdk::documents::listing::Listed;
+use notehost_sdk::documents::naming::file_name;
+use notehost_sdk::matching::{Glob, escape, glob, is_glob};
+use notehost_sdk::pages::Span;
+use notehost_sdk::prelude::*;
+use notehost_sdk::{Entry, Kind, dates, fold_name, stem_of};
+
+use crate::paths;
+
+/// Find files and folders by name or time, at any depth, in order of path.
+#[args]
+pub struct Find {
+    /// The folder; left out: the vault.
+    pub path: Option<String>,
+    /// A name or glob, whatever the case: `plan`, `*.png`, `{a,b}*`; with `/` it is for the whole path.
+    pub name: Option<String>,
+    /// Left out: both.
+    #[serde(rename = "type")]
+    pub kind: Option<FileType>,
+    /// Only files changed since then: `2024-05-31`, `today`, `-7d`, `-12h`.
+    pub newer: Option<String>,
+    /// How many, 1–500 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// A file or a folder.
+#[args]
+#[derive(Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the words say it")]
+pub enum FileType {
+    File,
+    Folder,
+}
+
+impl Action for Find {
+    type Output = Listed;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Listed> {
+        let span = Span::new(self.limit, self.cursor.as_deref())?;
+        let wanted = self.wanted(vault)?;
+        let path = paths::folder(self.path.as_deref())?;
+        let mut entries = match paths::stat(vault, &path)? {
+            Some(file) if file.kind == Kind::File => vec![file],
+            _ => vault.list_all(&path, true)?,
+        };
+        entries.retain(|entry| wanted.fits(entry));
+        Ok(Listed::of(entries, span, false, self.newer.is_some()))
+    }
+
+    fn text(output: &Listed) -> String {
+        output.told()
+    }
+}
+
+impl Find {
+    fn wanted(&self, vault: &Vault) -> Result<Wanted> {
+        let since = match &self.newer {
+            None => None,
+            Some(newer) => {
+                let stretch = dates::stretch(newer, &vault.now()).ok_or_else(|| {
+                    Error::validation(format!(
+                        "`newer` is `{newer}`, and should be {}",
+                        dates::FORMS
+                    ))
+                })?;
+                Some(stretch.from)
+            }
+        };
+        Ok(Wanted {
+            name: self.name.as_deref().map(Name::parse).transpose()?,
+            kind: self.kind.map(|kind| match kind {
+                FileType::File => Kind::File,
+                FileType::Folder => Kind::Folder,
+            }),
+            since,
+        })
+    }
+}
+
+/// What an entry must be like.
+struct Wanted {
+    name: Option<Name>,
+    kind: Option<Kind>,
+    /// Milliseconds since 1970.
+    since: Option<u64>,
+}
+
+impl Wanted {
+    fn fits(&self, entry: &Entry) -> bool {
+        self.kind.is_none_or(|kind| kind == entry.kind)
+            // Nobody knows when a folder was changed.
+            && self
+                .since
+                .is_none_or(|since| entry.kind == Kind::File && entry.modified >= since)
+            && self.name.as_ref().is_none_or(|name| name.fits(&entry.path))
+    }
+}
+
+/// A name that is looked for.
+struct Name {
+    glob: Glob,
+    /// Whether it is compared with whole paths.
+    is_path: bool,
+}
+
+impl Name {
+    fn parse(name: &str) -> Result<Name> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err(Error::validation(
+                "`name` is empty: leave it out to find every name",
+            ));
+        }
+        let name = name.strip_prefix("./").unwrap_or(name);
+        let is_path = name.contains('/');
+        let name = name.trim_matches('/');
+        let text = match is_glob(name) {
+            true => name.to_owned(),
+            false => escape(name),
+        };
+        Ok(Name {
+            glob: glob(&text)?,
+            is_path,
+        })
+    }
+
+    /// A note is also found by its name without `.md`.
+    fn fits(&self, path: &str) -> bool {
+        if self.is_path {
+            return self.glob.is_match(&fold_name(path));
+        }
+        self.glob.is_match(&fold_name(file_name(path)))
+            || self.glob.is_match(&fold_name(stem_of(path)))
+    }
+}

@@ -1,0 +1,188 @@
+//! Lines that match: `grep`.
+
+use notehost_sdk::matching::{
+    Hit, LOOKING_TIME, Lines, Pattern, Place, Skipped, Written as Syntax, look,
+};
+use notehost_sdk::pages::{checked_limit, counted, more};
+use notehost_sdk::prelude::*;
+use notehost_sdk::{Kind, is_note};
+
+use crate::paths;
+
+/// How many lines a page may have.
+const MOST: usize = 200;
+/// How many lines around a match may be asked for.
+const MOST_CONTEXT: usize = 20;
+/// How much of a line around a match is told, in characters.
+const WIDTH: usize = 200;
+
+/// Find lines in notes by a regex (Rust syntax) or a text. Looks for some seconds at most, then gives a `next_cursor`.
+#[args]
+pub struct Grep {
+    /// The regex, such as `TODO\b.*\d{4}`.
+    pub pattern: String,
+    /// Folder, file or glob (`Work/**`); left out: the vault.
+    pub path: Option<String>,
+    /// Upper and lower case are one.
+    #[serde(default)]
+    pub ignore_case: bool,
+    /// `pattern` is a text, no regex.
+    #[serde(default)]
+    pub fixed: bool,
+    /// Lines to show before and after, 0–20.
+    pub context: Option<usize>,
+    /// How many, 1–200 (default 50).
+    pub limit: Option<usize>,
+    /// `next_cursor` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Lines that match.
+#[reply]
+pub struct Grepped {
+    /// The lines, in order of path.
+    pub items: Vec<GreppedLine>,
+    /// To go on.
+    pub next_cursor: Option<String>,
+    /// Whether time was up before the page was full: more may follow.
+    pub incomplete: Option<bool>,
+    /// Files that could not be looked into.
+    pub skipped: Option<Vec<Skipped>>,
+}
+
+/// A line that matches.
+#[reply]
+pub struct GreppedLine {
+    /// The file.
+    pub path: String,
+    /// The line.
+    pub line: u32,
+    /// Its text.
+    pub snippet: String,
+    /// What matched.
+    #[serde(rename = "match")]
+    pub matched: String,
+    /// The lines before it.
+    pub before: Option<Vec<String>>,
+    /// The lines after it.
+    pub after: Option<Vec<String>>,
+}
+
+impl Action for Grep {
+    type Output = Grepped;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Grepped> {
+        let limit = checked_limit(self.limit, 50, MOST)?;
+        let around = self.context.unwrap_or(0);
+        if around > MOST_CONTEXT {
+            return Err(Error::validation(format!(
+                "`context` is {around}, and may be 0 to {MOST_CONTEXT}"
+            )));
+        }
+        let syntax = match self.fixed {
+            true => Syntax::Plain,
+            false => Syntax::Regex,
+        };
+        let pattern = Pattern::new("pattern", &self.pattern, syntax, !self.ignore_case)?;
+        if pattern.names_line_end {
+            return Err(Error::validation(
+                "`pattern` has a line end, and lines are matched one by one: `search.regex` with `multiline` finds it",
+            ));
+        }
+        let wanted = Lines {
+            pattern: &pattern,
+            place: &place(vault, self.path.as_deref())?,
+            multiline: false,
+            limit,
+            cursor: self.cursor.as_deref(),
+            time: LOOKING_TIME,
+        };
+        let looked = look(vault, wanted, |hit: &Hit<'_>| GreppedLine {
+            path: hit.note.path.clone(),
+            line: hit.line,
+            snippet: hit.snippet(),
+            matched: hit.matched(),
+            before: (around > 0).then(|| lines_before(hit, around)),
+            after: (around > 0).then(|| lines_after(hit, around)),
+        })?;
+        Ok(Grepped {
+            items: looked.items,
+            next_cursor: looked.next_cursor,
+            incomplete: looked.incomplete,
+            skipped: looked.skipped,
+        })
+    }
+
+    fn text(output: &Grepped) -> String {
+        let mut text = match (output.items.len(), output.incomplete) {
+            (0, None) => "nothing matches".to_owned(),
+            (0, Some(_)) => "nothing matches so far".to_owned(),
+            (count, _) => format!("{}:", counted(count as u64, "matching line")),
+        };
+        for item in &output.items {
+            let GreppedLine { path, line, .. } = item;
+            let before = item.before.as_deref().unwrap_or_default();
+            let first = (*line as usize).saturating_sub(before.len());
+            for (number, context) in (first..).zip(before) {
+                text.push_str(&format!("\n{path}-{number}- {context}"));
+            }
+            text.push_str(&format!("\n{path}:{line}: {}", item.snippet));
+            let after = item.after.as_deref().unwrap_or_default();
+            for (number, context) in (*line as usize + 1..).zip(after) {
+                text.push_str(&format!("\n{path}-{number}- {context}"));
+            }
+        }
+        for file in output.skipped.iter().flatten() {
+            text.push_str(&format!(
+                "\nnot looked into: {} ({})",
+                file.path, file.reason
+            ));
+        }
+        if output.incomplete.is_some() {
+            text.push_str("\ntime was up before all notes were looked into");
+        }
+        text + &more(output.next_cursor.as_ref())
+    }
+}
+
+/// Where to look. A file that is no note is looked into where it is named.
+fn place(vault: &Vault, written: Option<&str>) -> Result<Place> {
+    let path = paths::folder(written)?;
+    match paths::stat(vault, &path) {
+        Ok(Some(file)) if file.kind == Kind::File && !is_note(&file.path) => {
+            Ok(Place::Note(file.path))
+        }
+        // A glob may hold what no path can.
+        _ => Place::find(vault, Some(&path)),
+    }
+}
+
+/// The lines right before the one that a match begins on.
+fn lines_before(hit: &Hit<'_>, count: usize) -> Vec<String> {
+    let text = &hit.note.text[..hit.range.start];
+    let Some(end) = text.rfind('\n') else {
+        return Vec::new();
+    };
+    let mut lines: Vec<String> = text[..end].rsplit('\n').take(count).map(shown).collect();
+    lines.reverse();
+    lines
+}
+
+/// The lines right after the one that a match begins on.
+fn lines_after(hit: &Hit<'_>, count: usize) -> Vec<String> {
+    let text = &hit.note.text[hit.range.start..];
+    let Some(end) = text.find('\n') else {
+        return Vec::new();
+    };
+    text[end + 1..].lines().take(count).map(shown).collect()
+}
+
+/// A line as it is told: without its end, and not longer than a line should be.
+fn shown(line: &str) -> String {
+    let line = line.trim_end();
+    match line.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

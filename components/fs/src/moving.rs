@@ -1,0 +1,161 @@
+//! Other paths and copies: `mv` and `cp`.
+
+use notehost_sdk::documents::moving::{Copied, Moved, copy, into_folder, relocate};
+use notehost_sdk::documents::naming::{file_name, within};
+use notehost_sdk::prelude::*;
+use notehost_sdk::{Entry, Kind, is_note};
+
+use crate::paths::{self, Written, named};
+
+/// How many files a copied folder may have.
+const MOST_FILES: usize = 500;
+/// How many bytes they may have together.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// Move or rename notes, files and folders; links follow everywhere. Nothing is overwritten.
+#[args]
+pub struct Mv {
+    /// What to move: path or unique name.
+    pub from: Option<String>,
+    /// Several instead of `from`, all into the folder `to`.
+    pub paths: Option<Vec<String>>,
+    /// The new path, or a folder to move into: one that is there, or ends with `/`.
+    pub to: String,
+}
+
+impl Action for Mv {
+    type Output = Moved;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Moved> {
+        let is_single = self.paths.is_none();
+        let entries = named(vault, "from", self.from.as_deref(), self.paths.as_deref())?;
+        let moves = match entries.as_slice() {
+            [only] if is_single => vec![(only.path.clone(), destination(vault, only, &self.to)?)],
+            several => {
+                let written = Written::parse(&self.to)?;
+                let folder = written.new_path()?;
+                let folder = match paths::stat(vault, folder)? {
+                    Some(file) if file.kind == Kind::File => {
+                        return Err(Error::validation(format!(
+                            "`to` is the file `{}`, and should be a folder",
+                            file.path
+                        )));
+                    }
+                    Some(folder) => folder.path,
+                    None => folder.to_owned(),
+                };
+                into_folder(several.iter().map(|entry| entry.path.clone()), &folder)?
+            }
+        };
+        let mut moved = relocate(vault, moves)?;
+        for path in &mut moved.paths {
+            *path = vault.stat(path)?.path;
+        }
+        Ok(moved)
+    }
+
+    fn text(output: &Moved) -> String {
+        output.told()
+    }
+}
+
+/// Copy a note, a file or (with `recursive`) a folder. Links to the original stay. Nothing is overwritten.
+#[args]
+pub struct Cp {
+    /// What to copy: path or unique name.
+    pub from: String,
+    /// The path of the copy, or a folder to copy into.
+    pub to: String,
+    /// Needed for folders.
+    #[serde(default)]
+    pub recursive: bool,
+}
+
+impl Action for Cp {
+    type Output = Copied;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Copied> {
+        let from = Written::parse(&self.from)?.entry(vault)?;
+        let to = destination(vault, &from, &self.to)?;
+        match from.kind {
+            Kind::File => copy(vault, from.path, &to),
+            Kind::Folder if self.recursive => copy_folder(vault, from.path, &to),
+            Kind::Folder => Err(Error::validation(format!(
+                "`{}` is a folder: set `recursive` to true to copy all that is in it",
+                shown(&from.path)
+            ))),
+        }
+    }
+
+    fn text(output: &Copied) -> String {
+        output.told()
+    }
+}
+
+/// Where something goes: into `to` if that is a folder, and to `to` if not.
+fn destination(vault: &Vault, from: &Entry, to: &str) -> Result<String> {
+    let written = Written::parse(to)?;
+    let path = written.new_path()?;
+    let there = written.there(vault)?;
+    if let Some(folder) = there.filter(|there| there.kind == Kind::Folder)
+        // Where only the case is another, it is the folder itself that gets another name.
+        && (folder.path != from.path || folder.path == path)
+    {
+        return Ok(within(&folder.path, file_name(&from.path)));
+    }
+    if written.is_folder && from.kind == Kind::File {
+        return Ok(within(path, file_name(&from.path)));
+    }
+    Ok(if from.kind == Kind::File && is_note(&from.path) {
+        paths::with_type(path)
+    } else {
+        path.to_owned()
+    })
+}
+
+/// Copy a folder with all that the caller may see of it.
+fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
+    if to == from || to.starts_with(&within(&from, "")) {
+        return Err(Error::validation(format!(
+            "`{}` cannot be copied into itself",
+            shown(&from)
+        )));
+    }
+    let entries = vault.list_all(&from, true)?;
+    let files = entries.iter().filter(|entry| entry.kind == Kind::File);
+    let (count, bytes) = files.fold((0, 0_u64), |(count, bytes), file| {
+        (count + 1, bytes.saturating_add(file.size))
+    });
+    if count > MOST_FILES || bytes > MOST_BYTES {
+        return Err(Error::new(
+            Code::TooLarge,
+            format!(
+                "`{from}` has {count} files with {bytes} bytes, and {MOST_FILES} with {MOST_BYTES} are the most: copy parts of it"
+            ),
+        ));
+    }
+    vault.create_folder(to)?;
+    for entry in &entries {
+        let target = format!("{to}{}", &entry.path[from.len()..]);
+        match entry.kind {
+            Kind::Folder => vault.create_folder(&target)?,
+            Kind::File => {
+                vault.create(&target, &vault.read(&entry.path)?.bytes)?;
+            }
+        }
+    }
+    Ok(Copied {
+        path: vault.stat(to)?.path,
+        from,
+    })
+}
+
+/// A path as callers write it: the vault has no name.
+fn shown(path: &str) -> &str {
+    match path {
+        "" => "/",
+        path => path,
+    }
+}

@@ -1,0 +1,271 @@
+//! Paths as people write them in a shell, and what they mean in the vault.
+
+use notehost_sdk::prelude::*;
+use notehost_sdk::{Entry, Kind, is_note};
+
+/// The longest ending that counts as the type of a file.
+const LONGEST_TYPE: usize = 8;
+
+/// A path as a caller wrote it.
+pub(crate) struct Written {
+    /// From the vault's root, without `.`, `..` and empty parts; `""` is the vault.
+    pub(crate) path: String,
+    /// Whether it says where it begins (`/a`, `./a`, `../a`): then it is no name that could be anywhere.
+    is_rooted: bool,
+    /// Whether it ends as only a folder's can.
+    pub(crate) is_folder: bool,
+}
+
+impl Written {
+    /// Understand a path. Where it begins is the vault, so `..` must not lead further up.
+    pub(crate) fn parse(written: &str) -> Result<Written> {
+        let written = written.trim();
+        if written.is_empty() {
+            return Err(Error::validation("the path is empty: `/` is the vault"));
+        }
+        // What stands between the brackets of a link is no path.
+        if written.starts_with("[[") {
+            return Ok(Written {
+                path: written.to_owned(),
+                is_rooted: false,
+                is_folder: false,
+            });
+        }
+        let mut parts: Vec<&str> = Vec::new();
+        for part in written.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    if parts.pop().is_none() {
+                        return Err(Error::validation(format!(
+                            "`{written}` leads out of the vault: `/` is its root"
+                        )));
+                    }
+                }
+                part => parts.push(part),
+            }
+        }
+        let is_dotted = matches!(written.split('/').next(), Some("" | "." | ".."));
+        let last = written.rsplit('/').next();
+        Ok(Written {
+            path: parts.join("/"),
+            is_rooted: is_dotted,
+            is_folder: matches!(last, Some("" | "." | "..")),
+        })
+    }
+
+    /// The file or folder that is meant: what is at the path, or else a note by its path without `.md` or its name.
+    pub(crate) fn entry(&self, vault: &Vault) -> Result<Entry> {
+        match self.there(vault)? {
+            Some(entry) => Ok(entry),
+            // What is moved or removed must not be a note where a folder was meant.
+            None if self.is_folder => Err(Error::not_found(format!("no folder `{}`", self.path))),
+            None => self.file_by_name(vault),
+        }
+    }
+
+    /// The file that is meant, also where a folder has the same name.
+    pub(crate) fn file(&self, vault: &Vault) -> Result<Entry> {
+        match self.there(vault)? {
+            Some(entry) if entry.kind == Kind::File => Ok(entry),
+            Some(folder) => self.file_by_name(vault).map_err(|_| is_folder(&folder)),
+            None => self.file_by_name(vault),
+        }
+    }
+
+    /// The path, for what is to be there: a link is none.
+    pub(crate) fn new_path(&self) -> Result<&str> {
+        if self.path.starts_with("[[") {
+            return Err(Error::validation(format!(
+                "`{}` is a link, and a path is needed such as `Work/Plan.md`",
+                self.path
+            )));
+        }
+        Ok(&self.path)
+    }
+
+    /// What is at exactly this path.
+    pub(crate) fn there(&self, vault: &Vault) -> Result<Option<Entry>> {
+        if self.path.starts_with("[[") {
+            return Ok(None);
+        }
+        stat(vault, &self.path)
+    }
+
+    fn file_by_name(&self, vault: &Vault) -> Result<Entry> {
+        if self.path.is_empty() {
+            return Err(Error::validation("`/` is the vault: name a file in it"));
+        }
+        if !is_note(&self.path)
+            && let Some(note) = stat(vault, &format!("{}.md", self.path)).unwrap_or_default()
+            && note.kind == Kind::File
+        {
+            return Ok(note);
+        }
+        let found = vault.find_file(&self.path)?;
+        if self.is_rooted {
+            return Err(Error::not_found(format!(
+                "no file `/{}`; there is `{found}`",
+                self.path
+            )));
+        }
+        vault.stat(&found)
+    }
+}
+
+/// What is at a path, if anything is.
+pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
+    match vault.stat(path) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.kind() == Code::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The folder that a path names, for actions that look into it; left out, it is the vault.
+pub(crate) fn folder(written: Option<&str>) -> Result<String> {
+    match written.map(str::trim) {
+        None | Some("") => Ok(String::new()),
+        Some(written) => Ok(Written::parse(written)?.path),
+    }
+}
+
+/// The refusal of a folder where a file is needed.
+pub(crate) fn is_folder(folder: &Entry) -> Error {
+    let path = match folder.path.as_str() {
+        "" => "/",
+        path => path,
+    };
+    Error::validation(format!(
+        "`{path}` is a folder, and a file is needed: `ls` tells what is in it"
+    ))
+}
+
+/// The path of a new file: a name without a type is a note's.
+pub(crate) fn with_type(path: &str) -> String {
+    if has_type(path) {
+        path.to_owned()
+    } else {
+        format!("{path}.md")
+    }
+}
+
+/// Whether a name ends with the type of a file: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
+fn has_type(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty()
+            && ending.len() <= LONGEST_TYPE
+            && ending.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// The files and folders that a call names, one by `argument` or several by `paths`, each once and none within another.
+pub(crate) fn named(
+    vault: &Vault,
+    argument: &str,
+    one: Option<&str>,
+    several: Option<&[String]>,
+) -> Result<Vec<Entry>> {
+    let names: Vec<&str> = match (one, several) {
+        (Some(one), None) => vec![one],
+        (None, Some(several)) if !several.is_empty() => {
+            several.iter().map(String::as_str).collect()
+        }
+        (None, Some(_)) => {
+            return Err(Error::validation(
+                "`paths` is empty: name at least one file or folder",
+            ));
+        }
+        (Some(_), Some(_)) => {
+            return Err(Error::validation(format!(
+                "`{argument}` and `paths` are both given: give one of them"
+            )));
+        }
+        (None, None) => {
+            return Err(Error::validation(format!(
+                "neither `{argument}` nor `paths` is given: give one of them"
+            )));
+        }
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for name in names {
+        let entry = Written::parse(name)?.entry(vault)?;
+        if entry.path.is_empty() {
+            return Err(Error::validation(format!(
+                "`{name}` is the vault itself, which stays where it is: name files or folders in it"
+            )));
+        }
+        if !entries.iter().any(|known| known.path == entry.path) {
+            entries.push(entry);
+        }
+    }
+    for inner in &entries {
+        let is_around = |outer: &&Entry| {
+            let rest = inner.path.strip_prefix(&outer.path);
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        if let Some(outer) = entries.iter().find(is_around) {
+            return Err(Error::validation(format!(
+                "`{}` lies in `{}`, which is named too: name one of them",
+                inner.path, outer.path
+            )));
+        }
+    }
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_shell_forgives_is_forgiven() {
+        for (written, path, is_folder) in [
+            ("a", "a", false),
+            ("./a", "a", false),
+            ("/a", "a", false),
+            ("a/", "a", true),
+            ("//a//b/", "a/b", true),
+            ("a/./b", "a/b", false),
+            ("a/../b", "b", false),
+            ("a/b/..", "a", true),
+            ("/", "", true),
+            (".", "", true),
+            ("./", "", true),
+            (" a b ", "a b", false),
+            ("a/..", "", true),
+            ("[[a/../b]]", "[[a/../b]]", false),
+            ("...", "...", false),
+        ] {
+            let parsed = Written::parse(written).unwrap();
+            assert_eq!(
+                (parsed.path.as_str(), parsed.is_folder),
+                (path, is_folder),
+                "{written}"
+            );
+        }
+        for written in ["..", "../a", "/..", "a/../..", "./../a", "", " "] {
+            let refused = Written::parse(written).err().unwrap();
+            assert_eq!(refused.code(), "validation_error", "{written}");
+        }
+    }
+
+    #[test]
+    fn a_name_without_a_type_is_a_note() {
+        for (path, expected) in [
+            ("a", "a.md"),
+            ("a.md", "a.md"),
+            ("a.MD", "a.MD"),
+            ("a.csv", "a.csv"),
+            ("a.b/c", "a.b/c.md"),
+            ("Plan 1.2", "Plan 1.2.md"),
+            ("Dr. Who", "Dr. Who.md"),
+            ("a.", "a..md"),
+            ("2026.日記", "2026.日記.md"),
+        ] {
+            assert_eq!(with_type(path), expected);
+        }
+    }
+}

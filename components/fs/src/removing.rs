@@ -1,0 +1,63 @@
+//! Away with it: `rm`.
+
+use notehost_sdk::Kind;
+use notehost_sdk::prelude::*;
+
+use crate::paths::named;
+
+/// Remove notes, files and (with `recursive`) folders: they go to the trash, and `document.restore` brings them back.
+#[args]
+pub struct Rm {
+    /// What to remove: path or unique name.
+    pub path: Option<String>,
+    /// Several instead of `path`.
+    pub paths: Option<Vec<String>>,
+    /// Needed for folders.
+    #[serde(default)]
+    pub recursive: bool,
+}
+
+/// What was removed.
+#[reply]
+pub struct Gone {
+    /// The files and folders that went.
+    pub paths: Vec<String>,
+    /// For `document.restore`: one for each file, also of those in folders.
+    pub trash_ids: Vec<String>,
+}
+
+impl Action for Rm {
+    type Output = Gone;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Gone> {
+        let entries = named(vault, "path", self.path.as_deref(), self.paths.as_deref())?;
+        if !self.recursive
+            && let Some(folder) = entries.iter().find(|entry| entry.kind == Kind::Folder)
+        {
+            return Err(Error::validation(format!(
+                "`{}` is a folder: set `recursive` to true to remove it with all that is in it",
+                folder.path
+            )));
+        }
+        let mut trash_ids = Vec::new();
+        for entry in &entries {
+            trash_ids.extend(vault.remove(&entry.path)?);
+        }
+        Ok(Gone {
+            paths: entries.into_iter().map(|entry| entry.path).collect(),
+            trash_ids,
+        })
+    }
+
+    fn text(output: &Gone) -> String {
+        let mut text = format!("removed: {}", output.paths.join(", "));
+        if !output.trash_ids.is_empty() {
+            text.push_str(&format!(
+                "\n`document.restore` brings back what is in the trash: {}",
+                output.trash_ids.join(", ")
+            ));
+        }
+        text
+    }
+}

@@ -1,0 +1,79 @@
+//! Every action, called as the host calls it: by name, with JSON.
+
+mod changing;
+mod looking;
+mod moving;
+mod same;
+
+use notehost_sdk::serde_json::{Value, json};
+use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
+
+use crate::Domain;
+
+notehost_sdk::calls!(Domain);
+
+/// A vault as most tests want it.
+fn vault() -> MemoryVault {
+    Vault::in_memory()
+        .with(
+            "Work/Plan.md",
+            "---\nstatus: open # why\n---\n# Plan\n\nSee [[Budget]] and [b](Budget.md).\nTODO one\n",
+        )
+        .with("Work/Budget.md", "Ten\r\ntodo two\r\nback to [[Plan]]")
+        .with("Work/Deep/Old.md", "TODO three\n")
+        .with("Index.md", "[[Work/Plan]] [[Old]]\n")
+        .with("Work/data.csv", "a,b\n1,TODO\n")
+        .with_bytes("Work/pic.png", b"\x89PNG\xff")
+        .with_bytes("Work/zero.bin", b"a\0b")
+        .with_bytes("Latin.md", b"caf\xe9")
+        .with("Diary/Secret.md", "TODO hidden\n")
+        .allow("Diary", Tier::None)
+}
+
+/// The paths that a list tells, in its order.
+fn paths(reply: &Value) -> Vec<&str> {
+    let items = reply["items"].as_array().unwrap();
+    items
+        .iter()
+        .map(|item| item["path"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_description_is_complete_and_small() {
+    let described = Domain::describe();
+    let actions = described["actions"].as_array().unwrap();
+    let names: Vec<&str> = actions
+        .iter()
+        .map(|action| action["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "ls", "tree", "cat", "write", "edit", "mv", "cp", "rm", "mkdir", "grep", "find"
+        ]
+    );
+    let mut inputs = 0;
+    for action in actions {
+        let schemas = action["input"].to_string() + &action["output"].to_string();
+        for forbidden in ["$ref", "oneOf", "anyOf", "\"null\""] {
+            assert!(!schemas.contains(forbidden), "{schemas}");
+        }
+        assert!(!action["description"].as_str().unwrap().is_empty());
+        inputs += action["input"].to_string().len();
+    }
+    assert!(inputs < 5_000, "{inputs} bytes of input schemas");
+}
+
+#[test]
+fn effects_are_what_a_shell_user_fears() {
+    let described = Domain::describe();
+    for action in described["actions"].as_array().unwrap() {
+        let effect = match action["name"].as_str().unwrap() {
+            "rm" => Effect::Delete,
+            "write" | "edit" | "mv" | "cp" | "mkdir" => Effect::Write,
+            _ => Effect::Read,
+        };
+        assert_eq!(action["effect"], effect.word(), "{action}");
+    }
+}

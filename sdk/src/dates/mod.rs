@@ -1,0 +1,61 @@
+//! Dates and times as people write them.
+//!
+//! A day is a count of days since 1970, a moment a count of milliseconds; both as the calendar of today has them for all
+//! time. Local time is what [`Vault::now`](crate::RawVault::now) tells of the owner's clock.
+
+mod moment;
+mod stretch;
+
+pub use moment::Moment;
+pub use stretch::{FORMS, Stretch, relative_date, stretch};
+
+/// Milliseconds of a day.
+pub const DAY: i64 = 86_400_000;
+
+/// Year, month and day of a count of days since 1970. Years are taken to begin in March, so that the day that some of
+/// them lack is the last one; 400 of them have 146,097 days.
+pub fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// The days from 1970 to a date: the opposite of [`civil`].
+pub fn days_before(year: i64, month: i64, day: i64) -> i64 {
+    let year = year - i64::from(month <= 2);
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let month_from_march = (month + 9) % 12;
+    let of_year = (153 * month_from_march + 2) / 5 + day - 1;
+    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year - 719_468
+}
+
+/// The day of `2024-05-31`, if it exists.
+pub fn day_of(date: &str) -> Option<i64> {
+    let mut parts = date.split('-').map(|part| {
+        let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && part.len() <= 4).then(|| part.parse::<i64>().ok())?
+    });
+    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
+    let days = days_before(year, month, day);
+    let is_real =
+        parts.next().is_none() && (1..=12).contains(&month) && civil(days) == (year, month, day);
+    is_real.then_some(days)
+}
+
+/// A day as `2024-05-31`.
+pub fn date(day: i64) -> String {
+    let (year, month, day) = civil(day);
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
+/// A moment as `2024-05-31T10:00:00Z`.
+pub fn iso(milliseconds: u64) -> String {
+    Moment::at(milliseconds).iso()
+}

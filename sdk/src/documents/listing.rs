@@ -1,0 +1,134 @@
+//! The notes and folders of a folder, as a flat list.
+
+use std::cmp::Reverse;
+
+use super::naming::folder;
+use crate::dates::Moment;
+use crate::pages::{Span, more};
+use crate::prelude::*;
+use crate::{Entry, Kind, fold_name, is_note, stem_of};
+
+/// What is asked of a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The folder; nothing: the vault.
+    pub path: Option<&'a str>,
+    /// Also all below it, without the folders.
+    pub recursive: bool,
+    /// Also files that are no notes.
+    pub all: bool,
+    /// In which order.
+    pub sort: Sort,
+    /// Whether size and time are told.
+    pub is_detailed: bool,
+    /// Which part of the list.
+    pub span: Span,
+}
+
+/// In which order.
+#[args]
+#[derive(Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// by folder and name.
+    Path,
+    /// by name in any folder.
+    Name,
+    /// latest first.
+    Modified,
+    /// largest first.
+    Size,
+}
+
+/// Some of what is in a folder.
+#[reply]
+pub struct Listed {
+    /// Notes and folders.
+    pub items: Vec<Item>,
+    /// For the next page.
+    pub next_cursor: Option<String>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+/// A note, or a folder.
+#[reply]
+pub struct Item {
+    /// Its path.
+    pub path: String,
+    /// `folder`; left out for a note.
+    pub kind: Option<String>,
+    /// In bytes.
+    pub size: Option<u64>,
+    /// When it was last changed.
+    pub modified: Option<String>,
+}
+
+/// What is in a folder.
+pub fn listing(vault: &Vault, asked: Asked<'_>) -> Result<Listed> {
+    let mut entries = vault.list_all(folder(asked.path), asked.recursive)?;
+    entries.retain(|entry| match entry.kind {
+        Kind::File => asked.all || is_note(&entry.path),
+        Kind::Folder => !asked.recursive,
+    });
+    sort_by(&mut entries, asked.sort);
+    Ok(Listed::of(
+        entries,
+        asked.span,
+        asked.is_detailed || asked.sort == Sort::Size,
+        asked.is_detailed || asked.sort == Sort::Modified,
+    ))
+}
+
+impl Listed {
+    /// Some of these entries, of the files also their size and time where that is wanted.
+    pub fn of(entries: Vec<Entry>, span: Span, tells_size: bool, tells_time: bool) -> Listed {
+        let total = entries.len();
+        let (entries, next_cursor) = span.of(entries);
+        let items = entries.into_iter().map(|entry| {
+            let is_file = entry.kind == Kind::File;
+            Item {
+                kind: (!is_file).then(|| "folder".to_owned()),
+                size: (is_file && tells_size).then_some(entry.size),
+                modified: (is_file && tells_time).then(|| Moment::at(entry.modified).iso()),
+                path: entry.path,
+            }
+        });
+        Listed {
+            items: items.collect(),
+            next_cursor,
+            total,
+        }
+    }
+
+    /// The list, one entry to a line.
+    pub fn told(&self) -> String {
+        let mut text = match self.total {
+            0 => return "nothing is there".to_owned(),
+            total => format!("{} of {total}:", self.items.len()),
+        };
+        for item in &self.items {
+            text.push_str(&format!(
+                "\n{}{}",
+                item.path,
+                if item.kind.is_some() { "/" } else { "" }
+            ));
+            if let Some(size) = item.size {
+                text.push_str(&format!("  {size} bytes"));
+            }
+            if let Some(modified) = &item.modified {
+                text.push_str(&format!("  {modified}"));
+            }
+        }
+        text + &more(self.next_cursor.as_ref())
+    }
+}
+
+/// Sort entries that come in order of path; equals stay in that order.
+fn sort_by(entries: &mut [Entry], sort: Sort) {
+    match sort {
+        Sort::Path => {}
+        Sort::Name => entries.sort_by_cached_key(|entry| fold_name(stem_of(&entry.path))),
+        Sort::Modified => entries.sort_by_key(|entry| Reverse(entry.modified)),
+        Sort::Size => entries.sort_by_key(|entry| Reverse(entry.size)),
+    }
+}

@@ -1,0 +1,236 @@
+//! Names for blocks that have no id: made of their own text, so that they hold wherever the block goes and whatever happens
+//! around it, and hold no longer once the text itself changes.
+//!
+//! A name has three parts: a hash of kind and text; a sketch of the words, by which the nearest block is found when the hash
+//! fits none; and, only where several blocks of a note are equal, which of how many it is and what stands beside it.
+
+use std::collections::HashMap;
+
+use super::{BlockKind, Blocks};
+use crate::text::Passage;
+use crate::words;
+
+/// How many hexadecimal digits of the hash are in a name.
+const HASH: usize = 10;
+/// How many words the sketch keeps, two digits each.
+const SKETCH: usize = 4;
+/// How much of the nearest block is told.
+const SHOWN: usize = 300;
+
+/// How a block is named within its note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// `^id`, or a name made of its text.
+    pub fragment: String,
+}
+
+/// Why a name fits no block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfound {
+    /// It is neither an id nor a name that was handed out.
+    Malformed,
+    /// No block has this id.
+    NoId,
+    /// The block's text is another now, or it is gone.
+    Changed {
+        /// The block that is most like it, and the passage.
+        nearest: Option<(usize, Passage)>,
+    },
+    /// Several blocks fit.
+    Several(Vec<usize>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Name {
+    hash: String,
+    sketch: String,
+    /// Which of how many equals, and the lines beside it.
+    among: Option<(usize, usize, String)>,
+}
+
+impl Name {
+    fn parse(written: &str) -> Option<Name> {
+        let mut parts = written.strip_prefix('b')?.split('.');
+        let digits = parts.next()?;
+        let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if digits.len() != HASH + 2 * SKETCH || !is_hex(digits) {
+            return None;
+        }
+        let digits = digits.to_ascii_lowercase();
+        let among = match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (None, ..) => None,
+            (Some(place), Some(count), Some(beside), None)
+                if beside.len() == 8 && is_hex(beside) =>
+            {
+                let count: usize = count.parse().ok()?;
+                let place: usize = place.parse().ok()?;
+                Some((place.checked_sub(1)?, count, beside.to_ascii_lowercase()))
+            }
+            _ => return None,
+        };
+        Some(Name {
+            hash: digits[..HASH].to_owned(),
+            sketch: digits[HASH..].to_owned(),
+            among,
+        })
+    }
+}
+
+impl Blocks<'_> {
+    /// The names of all blocks, each unique in the note.
+    pub fn names(&self) -> Vec<Named> {
+        let hashes = self.hashes();
+        let mut equals: HashMap<&str, usize> = HashMap::new();
+        for hash in &hashes {
+            *equals.entry(hash).or_default() += 1;
+        }
+        let mut ids: HashMap<String, usize> = HashMap::new();
+        for id in self.all.iter().filter_map(|block| block.id.as_ref()) {
+            *ids.entry(id.name.to_ascii_lowercase()).or_default() += 1;
+        }
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut names = Vec::with_capacity(self.all.len());
+        for (index, hash) in hashes.iter().enumerate() {
+            let place = seen.entry(hash).or_default();
+            *place += 1;
+            let id = self.all[index].id.as_ref();
+            let only = id.filter(|id| ids.get(&id.name.to_ascii_lowercase()) == Some(&1));
+            let words = || sketch(&self.text_of(index));
+            let fragment = match (only, equals.get(hash.as_str())) {
+                (Some(id), _) => format!("^{}", id.name),
+                (None, Some(1)) => format!("b{hash}{}", words()),
+                (None, count) => format!(
+                    "b{hash}{}.{place}.{}.{}",
+                    words(),
+                    count.copied().unwrap_or_default(),
+                    self.beside(index)
+                ),
+            };
+            names.push(Named { fragment });
+        }
+        names
+    }
+
+    /// The block that a name means.
+    ///
+    /// # Errors
+    /// Where no block has that name any longer, or it cannot be told which of several.
+    pub fn find(&self, written: &str) -> Result<usize, Unfound> {
+        if let Some(id) = written.strip_prefix('^') {
+            return match self.with_id(id.trim()).as_slice() {
+                [] => Err(Unfound::NoId),
+                [only] => Ok(*only),
+                several => Err(Unfound::Several(several.to_vec())),
+            };
+        }
+        let name = Name::parse(written).ok_or(Unfound::Malformed)?;
+        let hashes = self.hashes();
+        let equals: Vec<usize> = (0..hashes.len())
+            .filter(|at| hashes[*at] == name.hash)
+            .collect();
+        match (equals.as_slice(), &name.among) {
+            ([], _) => Err(Unfound::Changed {
+                nearest: self.nearest(&name.sketch),
+            }),
+            ([only], None) => Ok(*only),
+            (several, None) => Err(Unfound::Several(several.to_vec())),
+            (several, Some((place, count, beside))) => self
+                .of_equals(several, *place, *count, beside)
+                .ok_or_else(|| Unfound::Several(several.to_vec())),
+        }
+    }
+
+    /// Which of several equal blocks is meant: the one between the same lines, or the one at the same place among as many
+    /// as there were, if one line beside it is still the same.
+    fn of_equals(
+        &self,
+        equals: &[usize],
+        place: usize,
+        count: usize,
+        beside: &str,
+    ) -> Option<usize> {
+        let mut same = equals.iter().filter(|at| self.beside(**at) == beside);
+        if let (Some(only), None) = (same.next(), same.next()) {
+            return Some(*only);
+        }
+        let at = *equals.get(place).filter(|_| equals.len() == count)?;
+        let now = self.beside(at);
+        (now[..4] == beside[..4] || now[4..] == beside[4..]).then_some(at)
+    }
+
+    /// The hash of each block.
+    fn hashes(&self) -> Vec<String> {
+        (0..self.all.len())
+            .map(|index| {
+                let mut hasher = blake3::Hasher::new();
+                hasher.update(self.all[index].kind.word().as_bytes());
+                hasher.update(b"\n");
+                hasher.update(self.text_of(index).as_bytes());
+                hasher.finalize().to_hex()[..HASH].to_owned()
+            })
+            .collect()
+    }
+
+    /// The lines before and after a block that are not blank, as a hash of each.
+    fn beside(&self, index: usize) -> String {
+        let range = &self.all[index].range;
+        let is_said = |line: &&str| !line.trim().is_empty();
+        // The rest of the line on which it begins is before it, which tells nested equals apart.
+        let before = self.text[..range.start].split('\n').rev().find(is_said);
+        let after = self.text[range.end..].split('\n').find(is_said);
+        let hash = |line: Option<&str>| {
+            let hash = blake3::hash(line.unwrap_or_default().trim().as_bytes());
+            hash.to_hex()[..4].to_owned()
+        };
+        format!("{}{}", hash(before), hash(after))
+    }
+
+    fn nearest(&self, wanted: &str) -> Option<(usize, Passage)> {
+        let shared = |index: usize| {
+            let own = sketch(&self.text_of(index));
+            own.as_bytes()
+                .chunks(2)
+                .zip(wanted.as_bytes().chunks(2))
+                .filter(|(one, other)| one == other)
+                .count()
+        };
+        // Of equals the last is the innermost.
+        let (likeness, index) = (0..self.all.len())
+            .filter(|at| self.all[*at].kind != BlockKind::List)
+            .map(|at| (shared(at), at))
+            .max()?;
+        (likeness > 0).then(|| {
+            let text = self.text_of(index);
+            let end = text.floor_char_boundary(SHOWN);
+            let passage = Passage {
+                line: self.all[index].line,
+                text: text[..end].to_owned(),
+            };
+            (index, passage)
+        })
+    }
+}
+
+/// The least of some hashes of each word: texts that share words share some of these.
+fn sketch(text: &str) -> String {
+    let mut least = [u64::MAX; SKETCH];
+    words::each(text, |word| {
+        let mut hash = word
+            .text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
+        for slot in &mut least {
+            // One step of a generator gives the next hash of the same word.
+            hash = hash
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            *slot = (*slot).min(hash ^ (hash >> 29));
+        }
+    });
+    least
+        .iter()
+        .map(|hash| format!("{:02x}", hash >> 13 & 0xff))
+        .collect()
+}

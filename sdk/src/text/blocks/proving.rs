@@ -1,0 +1,142 @@
+//! The proof that a change of one block changed no other: both notes are read, and what lies outside the change must be the
+//! same blocks at the same places. Lists are left out of it: they only group items, and two of them may become one.
+
+use std::ops::Range;
+
+use super::{Block, BlockError, BlockKind, Blocks};
+
+/// A block, as far as a change elsewhere must not touch it.
+#[derive(PartialEq, Eq)]
+struct Seen {
+    kind: BlockKind,
+    level: u8,
+    depth: usize,
+    range: Range<usize>,
+}
+
+/// Prove that what lies outside of `gone` (in the note before) and `came` (which took its place) is the same. The containers of
+/// the change are `exempt`: they grow or shrink with it, but stay what they are.
+pub(super) fn undisturbed(
+    before: &Blocks<'_>,
+    after: &Blocks<'_>,
+    gone: &Range<usize>,
+    came: &Range<usize>,
+    exempt: &[usize],
+) -> Result<(), BlockError> {
+    let mut kept = Vec::with_capacity(exempt.len());
+    for container in exempt.iter().map(|at| &before[*at]) {
+        if container.kind == BlockKind::List {
+            continue;
+        }
+        let same = (0..after.len()).find(|at| {
+            let block = &after[*at];
+            block.kind == container.kind && block.range.start == container.range.start
+        });
+        kept.push(same.ok_or_else(|| disturbs(container))?);
+    }
+    let old = outside(before, gone, exempt);
+    let new = outside(after, came, &kept);
+    let mut others = new.iter();
+    for (index, seen) in &old {
+        let is_after = seen.range.start >= gone.end && seen.range.end > gone.start;
+        let now = match is_after {
+            true => seen.range.start - gone.end + came.end..seen.range.end - gone.end + came.end,
+            false => seen.range.clone(),
+        };
+        let same = others.next().is_some_and(|(_, other)| {
+            other.kind == seen.kind
+                && other.level == seen.level
+                && other.depth == seen.depth
+                && other.range == now
+        });
+        if !same {
+            return Err(disturbs(&before[*index]));
+        }
+    }
+    match others.next() {
+        None => Ok(()),
+        Some((index, _)) => Err(BlockError::Disturbs {
+            what: format!(
+                "line {} of the note that it would become",
+                after[*index].line
+            ),
+        }),
+    }
+}
+
+fn disturbs(block: &Block) -> BlockError {
+    BlockError::Disturbs {
+        what: format!(
+            "the {} on line {} of the note",
+            block.kind.word(),
+            block.line
+        ),
+    }
+}
+
+/// The blocks that lie wholly before or after a change, with how many containers each stands in.
+fn outside(blocks: &Blocks<'_>, change: &Range<usize>, exempt: &[usize]) -> Vec<(usize, Seen)> {
+    let mut depths: Vec<usize> = Vec::with_capacity(blocks.len());
+    let mut seen = Vec::new();
+    for index in 0..blocks.len() {
+        let block = &blocks[index];
+        let depth = block.parent.map_or(0, |parent| {
+            depths[parent] + usize::from(blocks[parent].kind != BlockKind::List)
+        });
+        depths.push(depth);
+        let is_outside = block.range.end <= change.start || block.range.start >= change.end;
+        if block.kind == BlockKind::List || !is_outside || exempt.contains(&index) {
+            continue;
+        }
+        seen.push((
+            index,
+            Seen {
+                kind: block.kind,
+                level: block.level,
+                depth,
+                range: block.range.clone(),
+            },
+        ));
+    }
+    seen
+}
+
+/// Prove that what came is one block or several in the container, and all of it.
+pub(super) fn stands_in(
+    after: &Blocks<'_>,
+    came: &Range<usize>,
+    depth: usize,
+) -> Result<(), BlockError> {
+    let refused = |why: &str| {
+        Err(BlockError::NotABlock {
+            why: why.to_owned(),
+        })
+    };
+    let mut first = None;
+    let mut last = None;
+    let mut depths: Vec<usize> = Vec::with_capacity(after.len());
+    for index in 0..after.len() {
+        let block = &after[index];
+        let own = block.parent.map_or(0, |parent| {
+            depths[parent] + usize::from(after[parent].kind != BlockKind::List)
+        });
+        depths.push(own);
+        let is_within = block.range.start >= came.start && block.range.end <= came.end;
+        if own != depth || !is_within || block.kind == BlockKind::List {
+            continue;
+        }
+        if block.kind == BlockKind::Frontmatter {
+            return refused("it would become the frontmatter");
+        }
+        first = first.or(Some(block.range.start));
+        last = Some(block.range.end);
+    }
+    let (Some(first), Some(last)) = (first, last) else {
+        return refused("it would become part of the block beside it, or nothing at all");
+    };
+    let note = after.note();
+    if !note[came.start..first].trim().is_empty() || !note[last..came.end].trim().is_empty() {
+        return refused("only a part of it would");
+    }
+    Ok(())
+}
