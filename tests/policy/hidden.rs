@@ -37,7 +37,13 @@ impl Pair {
         }
         // What was changed last and what time it is are matters of moments that the two cannot share: only how much there is
         // must agree.
-        let by_time = ["search__recent", "block__recent", "system__time"];
+        // A package of cards says when it was made.
+        let by_time = [
+            "search__recent",
+            "block__recent",
+            "system__time",
+            "flashcard__export",
+        ];
         let is_by_time = by_time.contains(&params["name"].as_str().unwrap_or_default());
         let answers = [&real, &twin].map(|answer| match is_by_time {
             true => counted(&settled(answer)),
