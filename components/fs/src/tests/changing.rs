@@ -9,7 +9,7 @@ fn write_makes_files_and_replaces_their_text() {
     let made = ok(
         &vault,
         "write",
-        json!({ "path": "/work/New/Note", "content": "a\nb" }),
+        json!({ "path": "/WORK/New/Note", "content": "a\nb" }),
     );
     assert_eq!(
         made,
@@ -237,7 +237,7 @@ fn edit_replaces_exact_text_in_any_text_file() {
 fn mkdir_makes_all_folders_and_is_content_with_one_that_is_there() {
     let vault = vault();
     assert_eq!(
-        ok(&vault, "mkdir", json!({ "path": "/work/A//B/" })),
+        ok(&vault, "mkdir", json!({ "path": "/WORK/A//B/" })),
         json!({ "path": "Work/A/B", "created": true })
     );
     assert_eq!(
