@@ -7,6 +7,7 @@ mod action_help;
 mod approval;
 mod audit;
 mod call;
+mod component;
 mod config;
 mod demo;
 mod doctor;
@@ -63,6 +64,8 @@ enum Command {
     Tools(tools::Tools),
     /// Explain a domain or an action
     Help(help::Help),
+    /// See, install, grant, upgrade and write tool domains
+    Component(component::Component),
     /// Show, check or write the settings
     #[command(subcommand)]
     Config(config::Config),
@@ -95,6 +98,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Call(command) => command.run(),
         Command::Tools(command) => command.run(),
         Command::Help(command) => command.run(),
+        Command::Component(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Token(command) => command.run(),
         Command::Permission(command) => command.run(),

@@ -1,0 +1,31 @@
+//! `notehost component`: which tool domains there are, where they come from, and what they may use. One file per
+//! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
+
+mod list;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::failure::Failure;
+
+/// See, install, grant, upgrade and write tool domains.
+#[derive(Debug, Args)]
+pub(super) struct Component {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the components: where they come from, which are on
+    List(list::List),
+}
+
+impl Component {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        match self.command {
+            Command::List(command) => command.run(),
+        }
+    }
+}
