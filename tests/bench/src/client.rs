@@ -7,9 +7,34 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use notehost::registry::EMBEDDED;
 use serde_json::{Value, json};
 
 const REVISION: &str = "2026-07-28";
+
+/// How long compiling every component may take before something is wrong.
+const LONGEST_COMPILE: Duration = Duration::from_secs(300);
+
+/// Wait until a server that was just started has compiled its components: what is measured beside that is the compiler.
+pub(crate) fn wait_for_compiler(state: &Path) -> Result<()> {
+    let began = Instant::now();
+    loop {
+        let compiled = std::fs::read_dir(state.join("compiled"))
+            .into_iter()
+            .flatten();
+        let sealed = compiled
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|end| end == "digest"));
+        if sealed.count() >= EMBEDDED.len() {
+            return Ok(());
+        }
+        ensure!(
+            began.elapsed() < LONGEST_COMPILE,
+            "the components are never compiled"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
 
 /// The program as a child, spoken to over its pipes.
 pub(crate) struct Pipes {

@@ -3,7 +3,7 @@
 //! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
 //! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first. `soak`
 //! instead of a folder runs 100,000 calls with faults and looks at what is left; `find` measures searches, links and tags
-//! against others, on vaults that `make-vault` makes or on any other.
+//! against others, on vaults that `make-vault` makes or on any other; `sandbox` measures what an instance costs, alone.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
@@ -11,6 +11,7 @@ mod disk;
 mod finding;
 mod making;
 mod native;
+mod pipeline;
 mod sandbox;
 mod serving;
 mod soak;
@@ -19,7 +20,7 @@ mod statistics;
 mod vaults;
 mod writing;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
@@ -36,6 +37,11 @@ fn main() -> Result<()> {
             return soak::run(&build_program()?, calls);
         }
         Some("make-vault") => return making::run(&rest()),
+        Some("sandbox") => {
+            let place = tempfile::tempdir()?;
+            let vault = vaults::synthetic(2000, place.path())?;
+            return in_process(&vault, place.path());
+        }
         Some("find") => return finding::run(&build_program()?, &rest()),
         _ => {}
     }
@@ -51,8 +57,7 @@ fn main() -> Result<()> {
         std::thread::available_parallelism()?
     );
 
-    println!("\n== the sandbox, against the same action run natively");
-    tokio::runtime::Runtime::new()?.block_on(sandbox::measure(&vault, place.path()))?;
+    in_process(&vault, place.path())?;
 
     println!("\n== writing durably, against the disk's own write, fsync and rename");
     tokio::runtime::Runtime::new()?.block_on(writing::measure(&vault, place.path()))?;
@@ -62,6 +67,14 @@ fn main() -> Result<()> {
 
     println!("\n== over the wire");
     serving::measure(&program, &vault, place.path())
+}
+
+fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {
+    println!("\n== the sandbox, against the same action run natively");
+    tokio::runtime::Runtime::new()?.block_on(sandbox::measure(vault, place))?;
+
+    println!("\n== every stage of a call but the wire");
+    tokio::runtime::Runtime::new()?.block_on(pipeline::measure(vault, place))
 }
 
 /// The program as it is released.

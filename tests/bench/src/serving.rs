@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::client::{Http, Pipes, memory, tool_call};
+use crate::client::{Http, Pipes, memory, tool_call, wait_for_compiler};
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
@@ -28,6 +28,7 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
 
     let mut pipes = Pipes::start(program, &notes.folder, &place.join("serving"))?;
     pipes.initialize()?;
+    wait_for_compiler(&place.join("serving"))?;
     over_pipes("stdio, ping", &mut pipes, 1, &ping)?;
     over_pipes("stdio, one small call", &mut pipes, 1, &nothing)?;
     over_pipes("stdio, read a note", &mut pipes, 1, &read)?;

@@ -8,6 +8,7 @@ use anyhow::{Result, ensure};
 
 use super::notehost::Setting;
 use super::table::{Table, against, bar, time};
+use crate::client::wait_for_compiler;
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
@@ -27,6 +28,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
         None,
     );
     server.wait_for_index()?;
+    wait_for_compiler(&setting.state)?;
     server.stop()?;
 
     let mut times = Vec::new();

@@ -145,8 +145,9 @@ impl Seen {
         for after in text.split(" #").skip(1) {
             let end =
                 after.find(|letter: char| !letter.is_alphanumeric() && !"/-_".contains(letter));
-            let tag = &after[..end.unwrap_or(after.len())];
-            if tag.contains(char::is_alphabetic) {
+            let (tag, rest) = after.split_at(end.unwrap_or(after.len()));
+            // What stands in code is no tag.
+            if tag.contains(char::is_alphabetic) && !rest.starts_with('`') {
                 count(&mut self.tags, tag, number);
             }
         }

@@ -12,6 +12,7 @@ use super::plain;
 use super::question::{self, Contestant, Patience};
 use super::ripgrep::Ripgrep;
 use super::table::{Table, mark, time};
+use crate::client::wait_for_compiler;
 use crate::making;
 use crate::statistics::Times;
 use crate::vaults::Notes;
@@ -73,6 +74,10 @@ fn one_size(
         vault: notes.folder.clone(),
         state: place.join("state"),
     };
+    let (server, _) = setting.start()?;
+    wait_for_compiler(&setting.state)?;
+    server.stop()?;
+    setting.forget_index()?;
     let (mut server, _) = setting.start()?;
     let built = server.wait_for_index()?;
     server.stop()?;

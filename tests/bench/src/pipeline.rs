@@ -1,0 +1,63 @@
+//! Every stage of a call but the wire, in one process: what the checks and the records add to the sandbox.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Result, anyhow};
+use notehost::auth::Caller;
+use notehost::config::{Settings, VaultEntry};
+use notehost::dispatch::{self, Host, Request};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::client::wait_for_compiler;
+use crate::statistics::Times;
+use crate::vaults::Notes;
+
+const CALLS: usize = 4000;
+
+/// Measure a call that does next to nothing, and the reading of a note.
+pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
+    let settings = Settings {
+        vaults: vec![VaultEntry {
+            id: "main".into(),
+            path: notes.folder.clone(),
+            read_only: false,
+        }],
+        ..Settings::default()
+    };
+    let state = place.join("pipeline");
+    let host = Host::start(settings, &state).await?;
+    host.warm_up();
+    tokio::task::spawn_blocking(move || wait_for_compiler(&state)).await??;
+    let note = &notes.notes[notes.notes.len() / 2];
+    for (domain, action, arguments) in [
+        ("notebook", "permissions", json!({ "notebook": "." })),
+        ("system", "time", json!({})),
+        ("document", "read", json!({ "path": note })),
+    ] {
+        let times = calls(&host, domain, action, &arguments).await?;
+        println!("{:38} {times}", format!("{domain}.{action}"));
+    }
+    Ok(())
+}
+
+async fn calls(host: &Arc<Host>, domain: &str, action: &str, arguments: &Value) -> Result<Times> {
+    let caller = Caller::stdio();
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let request = Request {
+            domain: domain.to_owned(),
+            action: action.to_owned(),
+            arguments: arguments.as_object().cloned().unwrap_or_default(),
+            cancelled: CancellationToken::new(),
+            traceparent: None,
+        };
+        let began = Instant::now();
+        let answered = dispatch::call(host, &caller, request).await;
+        times.push(began.elapsed());
+        answered.map_err(|error| anyhow!("`{domain}.{action}`: {}", error.message))?;
+    }
+    Ok(Times::new(times))
+}
