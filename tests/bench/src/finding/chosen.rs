@@ -142,12 +142,13 @@ impl Seen {
             }
             before = is_unspaced.then_some(at);
         }
-        for after in text.split(" #").skip(1) {
+        for (at, mark) in text.match_indices(" #") {
+            let after = &text[at + mark.len()..];
             let end =
                 after.find(|letter: char| !letter.is_alphanumeric() && !"/-_".contains(letter));
-            let (tag, rest) = after.split_at(end.unwrap_or(after.len()));
-            // What stands in code is no tag.
-            if tag.contains(char::is_alphabetic) && !rest.starts_with('`') {
+            let tag = &after[..end.unwrap_or(after.len())];
+            // What stands in a comment of code is no tag.
+            if tag.contains(char::is_alphabetic) && !text[..at].ends_with("//") {
                 count(&mut self.tags, tag, number);
             }
         }
