@@ -90,23 +90,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Say from which file a component comes, and from which it came before.
-    pub fn set_component_file(
-        &mut self,
-        component: &str,
-        file: &Path,
-        previous: Option<&Path>,
-    ) -> Result<(), ConfigError> {
-        let table = self.table(&["components", component])?;
-        put(table, "path", file.display().to_string().into());
-        match previous {
-            Some(previous) => put(table, "previous", previous.display().to_string().into()),
-            None => drop(table.remove("previous")),
-        }
-        Ok(())
-    }
-
-    /// Forget a component from a file.
+    /// Forget what was decided about a component.
     pub fn remove_component(&mut self, component: &str) -> Result<(), ConfigError> {
         self.table(&["components"])?.remove(component);
         Ok(())

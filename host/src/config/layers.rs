@@ -15,7 +15,7 @@ use super::check_rules::check_rules;
 use super::check_serving::check_serving;
 use super::file::{self, join};
 use super::{
-    ConfigError, Confirm, Settings, Source, Surface, VaultEntry, check, config_file, expand_home,
+    ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check, config_file, expand_home,
     parse_address, state_folder,
 };
 use crate::vault::Tier;
@@ -187,7 +187,16 @@ pub(super) fn load_with(
 
     let named =
         layered!(config, "config", "--config", "NOTEHOST_CONFIG").map(|path| expand_home(&path));
-    let usual = || config_file().filter(|path| path.exists());
+    let state =
+        layered!(state, "state", "--state", "NOTEHOST_STATE").map(|path| expand_home(&path));
+    let state = state.or_else(state_folder).ok_or_else(|| {
+        ConfigError::new("this machine has no folder for state")
+            .with_hint("name one with `--state DIR`")
+    })?;
+    let usual = || {
+        let places = config_file().into_iter().chain([decided_in(&state)]);
+        places.into_iter().find(|path| path.exists())
+    };
     let path = if flags.ignore_file {
         None
     } else {
@@ -213,12 +222,6 @@ pub(super) fn load_with(
     if let Some(confirm) = layered!(confirm, "confirm", "--confirm", "NOTEHOST_CONFIRM") {
         settings.confirm = confirm;
     }
-    let state =
-        layered!(state, "state", "--state", "NOTEHOST_STATE").map(|path| expand_home(&path));
-    let state = state.or_else(state_folder).ok_or_else(|| {
-        ConfigError::new("this machine has no folder for state")
-            .with_hint("name one with `--state DIR`")
-    })?;
     let running = Running {
         state,
         http: layered!(http, "http", "--http", "NOTEHOST_HTTP"),
@@ -265,9 +268,25 @@ impl Loaded {
         }
     }
 
-    /// What all of this was loaded from, to load it again when the file changes.
+    /// What all of this was loaded from, to load it again when the file changes. Where there is no file yet, it is the
+    /// one that commands make.
     pub fn source(&self) -> Option<Source> {
-        Some(Source::new(self.flags.clone(), self.file.clone()?))
+        if self.flags.ignore_file {
+            return None;
+        }
+        let flags = self.flags.clone();
+        Some(match &self.file {
+            Some(file) => Source::new(flags, file.clone()),
+            None => Source::to_be_made(flags, decided_in(&self.running.state)),
+        })
+    }
+
+    /// Begin to change the config file; where there is none, the one in the state folder is made.
+    pub fn edit(&self) -> Result<Edit, ConfigError> {
+        match &self.file {
+            Some(file) => Edit::open(file, false),
+            None => Edit::open(&decided_in(&self.running.state), true),
+        }
     }
 
     /// What the command line said.
@@ -353,6 +372,12 @@ impl Loaded {
     }
 }
 
+/// The config file that commands make where nobody wrote one: beside what else this machine keeps, so that a server and
+/// a command with the same state folder mean the same file.
+fn decided_in(state: &Path) -> PathBuf {
+    state.join("notehost.toml")
+}
+
 /// The text of the config file.
 pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(|error| {
@@ -385,8 +410,8 @@ fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>),
         &mut jwt.secret_file,
         &mut jwt.jwks_file,
     ];
-    let files = components.flat_map(|component| [&mut component.path, &mut component.previous]);
-    for path in files.chain(named) {
+    let files = components.map(|component| &mut component.path);
+    for path in files.chain(named).chain([&mut settings.component_folder]) {
         *path = path.take().map(|path| beside.join(expand_home(&path)));
     }
     Ok((settings, lines))

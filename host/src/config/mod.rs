@@ -25,7 +25,7 @@ pub use glob::glob;
 pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, VARIABLES, load};
 pub use nearest::nearest;
 pub use places::{config_file, expand_home, state_folder};
-pub use reload::{Source, in_force};
+pub use reload::{Source, Stamp, in_force};
 pub use settings::{
     AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
     Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,

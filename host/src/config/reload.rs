@@ -1,7 +1,7 @@
 //! Settings that change while Notehost runs: where they came from, whether the file changed, and what of a change can
 //! be put in force without a restart.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -14,13 +14,15 @@ use super::{ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
 pub struct Source {
     flags: Given,
     file: PathBuf,
+    /// Whether the file may be missing: it is made by the first command that decides something.
+    may_be_missing: bool,
     seen: Mutex<Option<Stamp>>,
 }
 
 /// What tells one state of the file from another. Editors write a new file and rename it over the old one, or write
 /// into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+pub struct Stamp {
     modified: Option<SystemTime>,
     bytes: u64,
     inode: u64,
@@ -34,8 +36,18 @@ impl Source {
             config: Some(file.clone()),
             ..flags
         };
+        Source::watching(flags, file, false)
+    }
+
+    /// No file yet: this one, as soon as it is there.
+    pub(super) fn to_be_made(flags: Given, file: PathBuf) -> Source {
+        Source::watching(flags, file, true)
+    }
+
+    fn watching(flags: Given, file: PathBuf, may_be_missing: bool) -> Source {
         let source = Source {
             flags,
+            may_be_missing,
             seen: Mutex::new(None),
             file,
         };
@@ -45,7 +57,7 @@ impl Source {
 
     /// Whether the file is another than when this was last asked.
     pub fn changed(&self) -> bool {
-        let now = self.stamp();
+        let now = Stamp::of(&self.file);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let is_new = *seen != now;
         *seen = now;
@@ -64,13 +76,16 @@ impl Source {
         &self,
         change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
     ) -> Result<(), ConfigError> {
-        let mut edit = Edit::open(&self.file, false)?;
+        let mut edit = Edit::open(&self.file, self.may_be_missing)?;
         change(&mut edit)?;
         edit.save(&self.flags)
     }
+}
 
-    fn stamp(&self) -> Option<Stamp> {
-        let found = std::fs::metadata(&self.file).ok()?;
+impl Stamp {
+    /// The stamp of a file that is there.
+    pub fn of(file: &Path) -> Option<Stamp> {
+        let found = std::fs::metadata(file).ok()?;
         #[cfg(unix)]
         let inode = std::os::unix::fs::MetadataExt::ino(&found);
         #[cfg(not(unix))]

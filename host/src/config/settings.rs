@@ -22,6 +22,8 @@ pub struct Settings {
     pub callers: BTreeMap<String, CallerSettings>,
     /// Components and actions that are switched off.
     pub components: BTreeMap<String, ComponentSettings>,
+    /// A folder whose files `NAME.wasm` are components, swapped whenever a file changes.
+    pub component_folder: Option<PathBuf>,
     /// What one call may use.
     pub limits: LimitSettings,
     /// How long what a change replaced is kept.
@@ -132,8 +134,6 @@ pub struct ComponentSettings {
     pub actions: BTreeMap<String, bool>,
     /// The component's file; first-party components have none, they are part of the program.
     pub path: Option<PathBuf>,
-    /// The file that it had before its last upgrade, for going back.
-    pub previous: Option<PathBuf>,
     /// What a component from a file may use of the vaults. First-party components are only bound by the caller.
     pub grant: GrantSettings,
 }
@@ -156,7 +156,6 @@ impl Default for ComponentSettings {
             enabled: true,
             actions: BTreeMap::new(),
             path: None,
-            previous: None,
             grant: GrantSettings::default(),
         }
     }
