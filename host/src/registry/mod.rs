@@ -290,6 +290,8 @@ async fn domain_from_file(
         source,
     })?;
     let component = Component::new(name, wasm)?;
+    // Also where its description is known from before: another host may have asked for it.
+    component.inspect()?;
     let description = kept.of(&component, runtime).await?;
     if description.name != name {
         return Err(AddError::OtherName {

@@ -5,15 +5,21 @@
 mod abi;
 mod cache;
 mod component;
+mod contract;
 mod description;
 mod engine;
 mod imports;
+mod inspect;
+mod manifest;
 mod output;
 mod state;
 mod surroundings;
 
 pub use component::{Component, LoadError};
+pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError};
+pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
+pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;

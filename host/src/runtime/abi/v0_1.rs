@@ -6,10 +6,13 @@ use std::time::Instant;
 use wasmtime::component::{Component, HasData, Linker, Resource};
 use wasmtime::{Engine, Store, Trap};
 
+use super::super::Sandbox;
 use super::super::component::LoadError;
+use super::super::contract::Track;
 use super::super::state::{CallState, Meter, Stopped};
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
-use super::host_functions::VaultView;
+use super::form::{Form, Misfit};
+use super::host_functions::{VaultHandle, VaultView};
 use crate::config::LimitSettings;
 
 #[allow(missing_docs, unreachable_pub)]
@@ -52,12 +55,27 @@ pub(in super::super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<CallS
 /// Check a component against the contract.
 pub(in super::super) fn ready(
     name: &str,
-    linker: &Linker<CallState>,
+    sandbox: &Sandbox,
     component: &Component,
-) -> wasmtime::Result<Ready> {
+) -> Result<Ready, Misfit> {
+    let form = Form::of(Track::V0_1, &sandbox.linker, component)?;
+    form.check("describe", "describe() -> json", |function, types| {
+        function.typecheck::<(), (String,)>(&types.instance_type())
+    })?;
+    form.check(
+        "call",
+        "call(vault, action: string, arguments: json) -> result<reply, error>",
+        |function, types| {
+            function.typecheck::<(Resource<VaultHandle>, String, String), (Result<types::Reply, types::Error>,)>(
+                &types.instance_type(),
+            )
+        },
+    )?;
+    let instances = sandbox.linker.instantiate_pre(component);
+    let instances = instances.and_then(bindings::ComponentPre::new);
     Ok(Ready {
         name: name.to_owned(),
-        instances: bindings::ComponentPre::new(linker.instantiate_pre(component)?)?,
+        instances: instances.map_err(|error| form.misfit(&error))?,
     })
 }
 
