@@ -183,8 +183,7 @@ impl Component {
 
 impl Source {
     fn digest(&self) -> &str {
-        self.digest
-            .get_or_init(|| inspect::digest(&self.wasm))
+        self.digest.get_or_init(|| inspect::digest(&self.wasm))
     }
 
     fn inspect(&self) -> Result<Inspected, LoadError> {

@@ -19,16 +19,19 @@ pub struct Contract {
 pub enum Track {
     /// The first one: `wit/domain.wit`.
     V0_1,
+    /// `wit/0.2/domain.wit`.
+    V0_2,
 }
 
 /// The tracks that this host speaks, the oldest first.
-pub const SPOKEN: [Track; 1] = [Track::V0_1];
+pub const SPOKEN: [Track; 2] = [Track::V0_1, Track::V0_2];
 
 impl Track {
     /// The version of the track that this host has.
     pub const fn newest(self) -> Contract {
         let minor = match self {
             Track::V0_1 => 1,
+            Track::V0_2 => 2,
         };
         Contract {
             major: 0,
@@ -162,13 +165,13 @@ mod tests {
         let domain = |version: &str| format!("{DOMAIN}@{version}");
         assert_eq!(track(&[&domain("0.1.0")]), Ok(Track::V0_1));
         assert_eq!(track(&[&domain("0.1.7"), "b:c/d"]), Ok(Track::V0_1));
+        assert_eq!(track(&[&domain("0.2.0")]), Ok(Track::V0_2));
+        let several = [&domain("0.2.1"), &domain("0.1.0"), &domain("9.0.0")];
+        assert_eq!(track(&several.map(String::as_str)), Ok(Track::V0_2));
         assert_eq!(
-            track(&[&domain("0.1.0"), &domain("9.0.0")]),
-            Ok(Track::V0_1)
+            track(&[&domain("0.3.0")]),
+            Err("needs contract 0.3, this host speaks 0.1 and 0.2: upgrade notehost".into())
         );
-        let newer = track(&[&domain("0.3.0")]).expect_err("nobody speaks it");
-        assert!(newer.starts_with("needs contract 0.3, this host speaks 0.1"));
-        assert!(newer.ends_with(": upgrade notehost"), "{newer}");
         let older = track(&[&domain("0.0.4")]).expect_err("nobody speaks it");
         assert!(older.ends_with("build the component anew for one of these"));
     }
@@ -191,8 +194,16 @@ mod tests {
         ] {
             assert_eq!(Contract::of_export(none), None, "{none}");
         }
-        assert!(track(&[]).expect_err("no domain").ends_with("exports nothing"));
+        assert!(
+            track(&[])
+                .expect_err("no domain")
+                .ends_with("exports nothing")
+        );
         let many = ["a", "b", "c", "d", "e", "f"];
-        assert!(track(&many).expect_err("no domain").ends_with("`d` and 2 more"));
+        assert!(
+            track(&many)
+                .expect_err("no domain")
+                .ends_with("`d` and 2 more")
+        );
     }
 }

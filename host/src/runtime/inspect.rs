@@ -350,7 +350,10 @@ mod tests {
             assert!(error.contains(word), "{word}: {error}");
         }
         let size = MOST_COMPONENT_BYTES + 1;
-        assert_eq!(inspect(&vec![0; size]), Err(InspectError::TooLarge { size }));
+        assert_eq!(
+            inspect(&vec![0; size]),
+            Err(InspectError::TooLarge { size })
+        );
     }
 
     #[test]

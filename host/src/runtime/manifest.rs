@@ -78,10 +78,7 @@ impl Manifest {
             .map_err(|error| ManifestError::Malformed(error.to_string()))?;
         match manifest.http.iter().find(|host| !is_host(host)) {
             Some(bad) => Err(ManifestError::BadHost(
-                bad.chars()
-                    .take(100)
-                    .flat_map(char::escape_debug)
-                    .collect(),
+                bad.chars().take(100).flat_map(char::escape_debug).collect(),
             )),
             None => Ok(manifest),
         }
@@ -96,7 +93,10 @@ fn is_host(pattern: &str) -> bool {
         _ => (pattern, None),
     };
     let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    if let Some(address) = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
         return is_port && address.parse::<std::net::Ipv6Addr>().is_ok();
     }
     let name = host.strip_prefix("*.").unwrap_or(host);
@@ -176,7 +176,11 @@ mod tests {
     fn what_nobody_meant_is_refused() {
         assert!(parse("").is_err());
         assert!(parse("[]").is_err());
-        assert!(parse(r#"{"efect": "read"}"#).expect_err("a typing error").contains("efect"));
+        assert!(
+            parse(r#"{"efect": "read"}"#)
+                .expect_err("a typing error")
+                .contains("efect")
+        );
         assert!(parse(r#"{"effect": "everything"}"#).is_err());
         assert!(parse(r#"{"store_bytes": -1}"#).is_err());
         for host in [
@@ -201,8 +205,11 @@ mod tests {
     #[test]
     fn a_manifest_is_put_into_a_finished_component_and_replaced_there() {
         let narrow = parse(r#"{"effect": "read"}"#).expect("a manifest");
-        let wide = parse(&format!(r#"{{"effect": "delete", "http": ["{}.example"]}}"#, "a".repeat(60)))
-            .expect("a manifest");
+        let wide = parse(&format!(
+            r#"{{"effect": "delete", "http": ["{}.example"]}}"#,
+            "a".repeat(60)
+        ))
+        .expect("a manifest");
         let first = with_manifest(EMPTY, &wide).expect("packed");
         assert_eq!(inspect(&first).expect("a component").manifest, Some(wide));
         let second = with_manifest(&first, &narrow).expect("packed");
@@ -217,7 +224,10 @@ mod tests {
     fn two_manifests_that_differ_are_none() {
         let mut twice = with_manifest(EMPTY, &Manifest::default()).expect("packed");
         append_section(&mut twice, b"{}");
-        assert!(inspect(&twice).is_ok(), "the same once more says nothing new");
+        assert!(
+            inspect(&twice).is_ok(),
+            "the same once more says nothing new"
+        );
         append_section(&mut twice, br#"{"effect": "read"}"#);
         let error = inspect(&twice).expect_err("which one?").to_string();
         assert!(error.contains("two"), "{error}");

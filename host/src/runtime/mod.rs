@@ -92,7 +92,7 @@ pub struct GuestReply {
     pub text: String,
     /// JSON, said to be an object.
     pub structured: String,
-    /// Pictures and links.
+    /// Pictures, sounds and links.
     pub content: Vec<GuestContent>,
 }
 
@@ -101,6 +101,13 @@ pub struct GuestReply {
 pub enum GuestContent {
     /// A picture.
     Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type, as the guest claims.
+        mime: String,
+    },
+    /// Something to listen to.
+    Audio {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type, as the guest claims.

@@ -2,8 +2,8 @@
 //! says is for those who wrote the linker.
 
 use wasmtime::Engine;
-use wasmtime::component::types::{Component as ComponentType, ComponentFunc, ComponentItem};
-use wasmtime::component::{Component, Linker};
+use wasmtime::component::types::{Component as ComponentType, ComponentItem};
+use wasmtime::component::{Component, ComponentNamedList, Lift, Linker, Lower};
 
 use super::super::component::one_line;
 use super::super::contract::{Contract, Track};
@@ -60,13 +60,16 @@ impl Form {
         })
     }
 
-    /// One of the functions that it exports, checked by what knows the contract's types.
-    pub(super) fn check(
+    /// Check one of the functions that it exports against the contract's types.
+    pub(super) fn check<Parameters, Returned>(
         &self,
         function: &str,
         signature: &str,
-        fits: impl FnOnce(&ComponentFunc, &ComponentType) -> wasmtime::Result<()>,
-    ) -> Result<(), Misfit> {
+    ) -> Result<(), Misfit>
+    where
+        Parameters: ComponentNamedList + Lower,
+        Returned: ComponentNamedList + Lift,
+    {
         let misfit = |reason| Misfit {
             contract: self.contract.to_string(),
             reason,
@@ -83,16 +86,15 @@ impl Form {
                 self.export
             )));
         };
-        fits(&found, &self.types).map_err(|error| {
+        let typed = found.typecheck::<Parameters, Returned>(&self.types.instance_type());
+        typed.map_err(|error| {
             tracing::debug!("`{function}` is of another type: {error:#}");
             misfit(format!(
                 "its function `{function}` takes or returns something else than `{signature}`"
             ))
         })
     }
-}
 
-impl Form {
     /// What is left that nobody found words for.
     pub(super) fn misfit(&self, error: &wasmtime::Error) -> Misfit {
         Misfit {
