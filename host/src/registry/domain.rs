@@ -64,8 +64,8 @@ pub(super) enum DomainError {
     OfHost { action: String, argument: String },
     #[error(
         "action `{action}` has the effect `{}`, and the component's manifest says that it needs no more than `{}`",
-        effect.word(),
-        ceiling.word()
+        .effect.word(),
+        .ceiling.word()
     )]
     AboveManifest {
         action: String,
