@@ -1,7 +1,8 @@
 //! The tests that drive the real thing: the built program, real components, a real client.
 //!
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `wire` speaks to it over every
-//! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `tidy` holds the repository to its own rules.
+//! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs
+//! components of every contract there was, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
 mod concurrency;
@@ -13,4 +14,5 @@ mod scenarios;
 mod support;
 mod tidy;
 mod transcript;
+mod versions;
 mod wire;

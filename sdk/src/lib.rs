@@ -61,6 +61,7 @@ mod error;
 pub mod guest;
 pub mod host;
 pub mod index;
+mod manifest;
 #[cfg(feature = "regex")]
 pub mod matching;
 mod memory;
@@ -90,6 +91,8 @@ pub use vault::{
     Trashed, Vault,
 };
 
+#[doc(hidden)]
+pub use manifest::bytes_of;
 #[doc(hidden)]
 pub use schema::unwrapped;
 #[doc(hidden)]

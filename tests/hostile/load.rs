@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use notehost::config::GrantSettings;
+use notehost::runtime::MOST_COMPONENT_BYTES;
 use serde_json::json;
 
 use crate::support::guests::guest;
@@ -80,22 +81,31 @@ async fn what_is_no_component_is_said_to_be_none() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("guest.wasm");
     let whole = std::fs::read(guest("echo")).expect("a component");
-    let module = b"\0asm\x01\0\0\0".to_vec();
-    for bytes in [
-        b"#!/bin/sh\n".to_vec(),
-        Vec::new(),
-        module,
-        whole[..whole.len() / 2].to_vec(),
+    for (bytes, word) in [
+        (b"#!/bin/sh\n".to_vec(), "it is no WebAssembly at all"),
+        (Vec::new(), "it is empty"),
+        (b"(component)\n".to_vec(), "it is WebAssembly as text"),
+        (b"\0asm\x01\0\0\0".to_vec(), "it is a core module"),
+        (b"\0asm\x0d\0\x01\0".to_vec(), "is no domain"),
+        (whole[..whole.len() / 2].to_vec(), "it is cut off after"),
+        (vec![0; MOST_COMPONENT_BYTES + 1], "is too large"),
+        (damaged(&whole), "is not valid WebAssembly"),
     ] {
         std::fs::write(&file, &bytes).expect("a file");
         let reason = reason("echo", file.clone()).await;
-        assert!(
-            reason.contains("is not a WebAssembly component"),
-            "{} bytes: {reason}",
-            bytes.len()
-        );
+        assert!(reason.contains(word), "{word}: {reason}");
     }
     std::fs::remove_file(&file).expect("the file was there");
     let reason = reason("echo", file).await;
     assert!(reason.contains("cannot be read"), "{reason}");
+}
+
+/// The same sections with other code in them: only a compiler finds that out.
+fn damaged(component: &[u8]) -> Vec<u8> {
+    let mut damaged = component.to_vec();
+    // The first function's body begins somewhere after the first core module's code section; what stands in the
+    // middle of a component is code.
+    let middle = damaged.len() / 3;
+    damaged[middle..middle + 64].fill(0xff);
+    damaged
 }

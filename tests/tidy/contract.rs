@@ -23,21 +23,28 @@ fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
     assert!(found == expected, "{}: {otherwise}", file.display());
 }
 
-/// Comments may change within a track, and nothing else.
+/// Comments may change within a track, and nothing else. The components that were built for it never do.
 #[test]
-fn the_contract_is_frozen() {
-    let contract =
-        std::fs::read_to_string(repository().join("wit/domain.wit")).expect("the contract");
-    let words: Vec<&str> = contract
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(str::split_whitespace)
-        .collect();
-    let digest = blake3::hash(words.join(" ").as_bytes()).to_hex();
+fn the_contracts_are_frozen() {
+    let mut frozen = String::new();
+    for (track, file) in [("0.1", "wit/domain.wit"), ("0.2", "wit/0.2/domain.wit")] {
+        let contract = std::fs::read_to_string(repository().join(file)).expect("the contract");
+        let words: Vec<&str> = contract
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .flat_map(str::split_whitespace)
+            .collect();
+        let digest = blake3::hash(words.join(" ").as_bytes()).to_hex();
+        frozen.push_str(&format!("{digest} {file}\n"));
+        let component = format!("tests/fixtures/contracts/{track}.wasm");
+        let bytes = std::fs::read(repository().join(&component)).expect("the component");
+        let digest = blake3::hash(&bytes).to_hex();
+        frozen.push_str(&format!("{digest} {component}\n"));
+    }
     assert_says(
         repository().join("tests/frozen-wit.txt"),
-        &format!("{digest}\n"),
-        "wit/domain.wit changed. wit/README.md tells what may change within a track; if this may, accept it with UPDATE=1",
+        &frozen,
+        "a contract or a component built for it changed. wit/README.md tells what may change within a track; if this may, accept it with UPDATE=1",
     );
 }
 

@@ -169,7 +169,7 @@ impl Stage {
         }
         for content in &reply.content {
             told.push_str(&match content {
-                ReplyContent::Image { bytes, mime } => {
+                ReplyContent::Image { bytes, mime } | ReplyContent::Audio { bytes, mime } => {
                     format!("< [{mime}, {} bytes]\n", bytes.len())
                 }
                 ReplyContent::Link { vault, path } => format!("< [link to {path} of {vault}]\n"),

@@ -23,6 +23,7 @@ pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
     for content in &reply.content {
         let told = match content {
             Content::Image { bytes, mime } => format!("[a picture: {mime}, {} bytes]", bytes.len()),
+            Content::Audio { bytes, mime } => format!("[a sound: {mime}, {} bytes]", bytes.len()),
             Content::Link { vault, path } => format!("[see {path} in {vault}]"),
         };
         text.push_str(&terminal.faint(&terminal.safe(&told)));

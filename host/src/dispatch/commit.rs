@@ -291,7 +291,7 @@ fn joined(lines: &[String]) -> String {
     said.join("\n")
 }
 
-/// Pictures, and links to what this call can see. What a link names is controlled by the component: the transaction
+/// Pictures, sounds, and links to what this call can see. What a link names is controlled by the component: the transaction
 /// looks it up, also among what was staged, and spells it.
 fn shown_content(
     content: Vec<GuestContent>,
@@ -300,6 +300,7 @@ fn shown_content(
 ) -> Vec<Content> {
     let shown = content.into_iter().filter_map(|content| match content {
         GuestContent::Image { bytes, mime } => Some(Content::Image { bytes, mime }),
+        GuestContent::Audio { bytes, mime } => Some(Content::Audio { bytes, mime }),
         GuestContent::Link(path) => transaction.stat(&path).ok().map(|entry| Content::Link {
             vault: vault.to_owned(),
             path: entry.path,

@@ -11,7 +11,7 @@ pub struct Reply {
     pub text: String,
     /// The same for programs; fits the action's output schema.
     pub structured: Map<String, Value>,
-    /// Pictures and links.
+    /// Pictures, sounds and links.
     pub content: Vec<Content>,
 }
 
@@ -20,6 +20,13 @@ pub struct Reply {
 pub enum Content {
     /// A picture.
     Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type.
+        mime: String,
+    },
+    /// Something to listen to.
+    Audio {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type.

@@ -2,7 +2,7 @@
 
 use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use crate::config::GrantSettings;
-use crate::vault::{Rules, Tier, fold_path};
+use crate::vault::{Effect, Rules, Tier, fold_path};
 
 /// What a component may use of the vaults, whoever calls.
 pub struct Grant {
@@ -58,6 +58,19 @@ impl Grant {
             identity: new_identity(),
             allowed,
         })
+    }
+
+    /// The same places, and in none of them more than an effect needs.
+    pub fn within(mut self, ceiling: Effect) -> Grant {
+        let most = match ceiling {
+            Effect::Read => Tier::Read,
+            Effect::Write => Tier::Write,
+            Effect::Delete => Tier::Delete,
+        };
+        for allowed in &mut self.allowed {
+            allowed.tier = allowed.tier.min(most);
+        }
+        self
     }
 
     /// What the component may do at a path, and the glob that grants it.
@@ -126,6 +139,28 @@ mod tests {
         .expect("globs");
         assert_eq!(grant.decide("Work/Tasks"), (Tier::Write, Some("Work/**")));
         assert_eq!(grant.decide("Work/Tasks/Done/a.md").0, Tier::Delete);
+    }
+
+    #[test]
+    fn a_ceiling_lowers_what_was_granted_and_widens_nothing() {
+        let grant = || {
+            Grant::from_settings(&GrantSettings {
+                read: vec!["Log/**".into()],
+                delete: vec!["Work/**".into()],
+                ..GrantSettings::default()
+            })
+            .expect("globs")
+        };
+        for (ceiling, work) in [
+            (Effect::Read, Tier::Read),
+            (Effect::Write, Tier::Write),
+            (Effect::Delete, Tier::Delete),
+        ] {
+            let grant = grant().within(ceiling);
+            assert_eq!(grant.tier("Work/a.md"), work);
+            assert_eq!(grant.tier("Log/a.md"), Tier::Read);
+            assert_eq!(grant.tier("Diary/a.md"), Tier::None);
+        }
     }
 
     #[test]

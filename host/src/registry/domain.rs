@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::auth::{Scope, Scopes};
 use crate::policy::Grant;
-use crate::runtime::{ActionDescription, Component, Description};
+use crate::runtime::{ActionDescription, Component, Description, Manifest};
 use crate::vault::Effect;
 
 /// The arguments that the host handles for every action. A component cannot have them for itself.
@@ -32,8 +32,10 @@ pub struct Domain {
     pub actions: Vec<Arc<Action>>,
     /// What runs it; `None` is the host itself.
     pub component: Option<Arc<Component>>,
-    /// What the component may use of the vaults.
+    /// What the component may use of the vaults: what was granted, and no more than its manifest says.
     pub grant: Arc<Grant>,
+    /// The ceiling of what it can be granted.
+    pub manifest: Arc<Manifest>,
     /// The name once more, for sharing.
     pub shared_name: Arc<str>,
 }
@@ -57,19 +59,36 @@ pub struct Action {
 
 /// Why a description makes no domain.
 #[derive(Debug, thiserror::Error)]
-#[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
-pub(super) struct DomainError {
-    action: String,
-    argument: String,
+pub(super) enum DomainError {
+    #[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
+    OfHost { action: String, argument: String },
+    #[error(
+        "action `{action}` has the effect `{}`, and the component's manifest says that it needs no more than `{}`",
+        .effect.word(),
+        .ceiling.word()
+    )]
+    AboveManifest {
+        action: String,
+        effect: Effect,
+        ceiling: Effect,
+    },
 }
 
 impl Domain {
     pub(super) fn new(
         description: Description,
         component: Component,
+        manifest: Manifest,
         grant: Grant,
         several_vaults: bool,
     ) -> Result<Domain, DomainError> {
+        let grant = match manifest.effect {
+            Some(ceiling) => {
+                check_ceiling(&description, ceiling)?;
+                grant.within(ceiling)
+            }
+            None => grant,
+        };
         Ok(Domain {
             shared_name: Arc::from(description.name.as_str()),
             name: description.name,
@@ -82,6 +101,7 @@ impl Domain {
                 .collect::<Result<_, _>>()?,
             component: Some(Arc::new(component)),
             grant: Arc::new(grant),
+            manifest: Arc::new(manifest),
         })
     }
 
@@ -106,6 +126,7 @@ impl Domain {
             description: description.description,
             component: None,
             grant: Arc::new(Grant::nothing()),
+            manifest: Arc::new(Manifest::default()),
         }
     }
 
@@ -141,7 +162,7 @@ impl Action {
             .into_iter()
             .find(|name| declared.is_some_and(|declared| declared.contains_key(*name)))
         {
-            return Err(DomainError {
+            return Err(DomainError::OfHost {
                 action: described.name,
                 argument: taken.to_owned(),
             });
@@ -172,6 +193,19 @@ impl Action {
             })
             .as_ref()
             .map_err(String::as_str)
+    }
+}
+
+/// What says that it only reads has no action that writes.
+fn check_ceiling(description: &Description, ceiling: Effect) -> Result<(), DomainError> {
+    let mut actions = description.actions.iter();
+    match actions.find(|action| action.effect > ceiling) {
+        Some(above) => Err(DomainError::AboveManifest {
+            action: above.name.clone(),
+            effect: above.effect,
+            ceiling,
+        }),
+        None => Ok(()),
     }
 }
 

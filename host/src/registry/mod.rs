@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use crate::auth::Scopes;
 use crate::config::{ComponentSettings, Settings};
 use crate::policy::{BadGlob, Grant};
-use crate::runtime::{Component, Description, LoadError, Runtime};
+use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
 use descriptions::Descriptions;
 
 /// How long compiling in the background holds back for calls.
@@ -272,6 +272,7 @@ fn embedded_domain(embedded: &Embedded, several_vaults: bool) -> Result<Domain, 
     Ok(Domain::new(
         description,
         component,
+        Manifest::default(),
         Grant::everything(),
         several_vaults,
     )?)
@@ -290,6 +291,8 @@ async fn domain_from_file(
         source,
     })?;
     let component = Component::new(name, wasm)?;
+    // Also where its description is known from before: another host may have asked for it.
+    let manifest = component.inspect()?.manifest.unwrap_or_default();
     let description = kept.of(&component, runtime).await?;
     if description.name != name {
         return Err(AddError::OtherName {
@@ -298,5 +301,6 @@ async fn domain_from_file(
         });
     }
     let grant = Grant::from_settings(&switches.grant)?;
-    Ok(Domain::new(description, component, grant, several_vaults)?)
+    let domain = Domain::new(description, component, manifest, grant, several_vaults)?;
+    Ok(domain)
 }

@@ -28,17 +28,19 @@ impl CompiledCode {
         }
     }
 
-    /// The component compiled from the bytes of this digest: from the folder if it is there and sound, else compiled and kept.
-    pub(super) fn load(
+    /// The component compiled from the bytes of this digest, if it is in the folder and sound.
+    pub(super) fn find(&self, engine: &Engine, digest: &str) -> Option<Component> {
+        self.read(engine, &self.path(digest))
+    }
+
+    /// Compile the bytes of this digest, and keep what comes of it.
+    pub(super) fn compile(
         &self,
         engine: &Engine,
-        name: &str,
+        digest: &str,
         wasm: &[u8],
     ) -> wasmtime::Result<Component> {
-        let path = self.folder.join(format!("{name}-{}", self.engine_key));
-        if let Some(component) = self.read(engine, &path) {
-            return Ok(component);
-        }
+        let path = self.path(digest);
         let component = Component::new(engine, wasm)?;
         if let Err(error) = self.keep(&path, &component) {
             tracing::warn!("compiled code could not be kept: {error:#}");
@@ -46,6 +48,10 @@ impl CompiledCode {
         }
         // What was compiled lies in memory as a whole; what was kept does not.
         Ok(self.read(engine, &path).unwrap_or(component))
+    }
+
+    fn path(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{digest}-{}", self.engine_key))
     }
 
     fn read(&self, engine: &Engine, path: &Path) -> Option<Component> {

@@ -6,10 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::OnceCell;
 
+use super::inspect::{self, InspectError, Inspected, MOST_COMPONENT_BYTES};
 use super::{DescriptionError, Runtime, Sandbox, abi, imports};
-
-/// The largest component that is taken.
-const MOST_BYTES: usize = 64 << 20;
 
 /// A component that can be run.
 pub struct Component {
@@ -37,21 +35,21 @@ pub enum LoadError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is not a component at all.
-    #[error("component `{name}` is not a WebAssembly component: {reason}")]
-    NotAComponent {
+    /// It is no component, or none for this host.
+    #[error("component `{name}` {reason}")]
+    Unfit {
+        /// Which component.
+        name: String,
+        /// Why.
+        reason: InspectError,
+    },
+    /// It has the form of a component, and is none.
+    #[error("component `{name}` is not valid WebAssembly: {reason}")]
+    Invalid {
         /// Which component.
         name: String,
         /// What the compiler said, in one line.
         reason: String,
-    },
-    /// It is too large.
-    #[error("component `{name}` has {size} bytes; at most {MOST_BYTES} are taken")]
-    TooLarge {
-        /// Which component.
-        name: String,
-        /// Its size.
-        size: usize,
     },
     /// It wants something that nobody granted.
     #[error("component `{name}` imports `{import}`, which it was not granted")]
@@ -61,11 +59,13 @@ pub enum LoadError {
         /// What it imports.
         import: String,
     },
-    /// It does not fit the contract.
-    #[error("component `{name}` does not fit the contract notehost:domain@0.1.0: {reason}")]
-    OtherContract {
+    /// What it imports or exports is not of the contract's form.
+    #[error("component `{name}` does not fit contract {contract}: {reason}")]
+    OtherForm {
         /// Which component.
         name: String,
+        /// The contract that it was built for, as it says.
+        contract: String,
         /// What is missing or different.
         reason: String,
     },
@@ -102,10 +102,10 @@ impl Component {
     /// A component by its bytes. Nothing is compiled yet.
     pub fn new(name: &str, wasm: impl Into<Cow<'static, [u8]>>) -> Result<Component, LoadError> {
         let wasm = wasm.into();
-        if wasm.len() > MOST_BYTES {
-            return Err(LoadError::TooLarge {
+        if wasm.len() > MOST_COMPONENT_BYTES {
+            return Err(LoadError::Unfit {
                 name: name.into(),
-                size: wasm.len(),
+                reason: InspectError::TooLarge { size: wasm.len() },
             });
         }
         Ok(Component {
@@ -140,9 +140,14 @@ impl Component {
         self.source.wasm.len()
     }
 
-    /// A digest of its content.
+    /// The SHA-256 of its content, in hexadecimal.
     pub fn digest(&self) -> &str {
         self.source.digest()
+    }
+
+    /// What its bytes tell, without compiling them; refused if nothing here could call it.
+    pub fn inspect(&self) -> Result<Inspected, LoadError> {
+        self.source.inspect()
     }
 
     /// Whether another one has the same name and content.
@@ -178,34 +183,51 @@ impl Component {
 
 impl Source {
     fn digest(&self) -> &str {
-        self.digest
-            .get_or_init(|| blake3::hash(&self.wasm).to_hex().to_string())
+        self.digest.get_or_init(|| inspect::digest(&self.wasm))
+    }
+
+    fn inspect(&self) -> Result<Inspected, LoadError> {
+        let unfit = |reason| LoadError::Unfit {
+            name: self.name.clone(),
+            reason,
+        };
+        let inspected = inspect::inspect(&self.wasm).map_err(unfit)?;
+        inspected.track().map_err(unfit)?;
+        self.check_imports(inspected.imports.iter().map(String::as_str))?;
+        Ok(inspected)
+    }
+
+    fn check_imports<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Result<(), LoadError> {
+        match imports::first_refused(imports) {
+            Some(import) => Err(LoadError::NotGranted {
+                name: self.name.clone(),
+                import,
+            }),
+            None => Ok(()),
+        }
     }
 
     fn compile(&self, sandbox: &Sandbox) -> Result<abi::Ready, LoadError> {
-        let compiled = sandbox
-            .compiled
-            .load(&sandbox.engine, self.digest(), &self.wasm)
-            .map_err(|error| LoadError::NotAComponent {
-                name: self.name.clone(),
-                reason: one_line(&error),
-            })?;
-        if let Some(import) = imports::first_refused(&compiled, &sandbox.engine) {
-            return Err(LoadError::NotGranted {
-                name: self.name.clone(),
-                import,
-            });
-        }
-        abi::ready(&self.name, &sandbox.linker, &compiled).map_err(|error| {
-            LoadError::OtherContract {
-                name: self.name.clone(),
-                reason: one_line(&error),
+        let engine = &sandbox.engine;
+        let compiled = match sandbox.compiled.find(engine, self.digest()) {
+            Some(compiled) => compiled,
+            None => {
+                // A compiler is a large thing to hand a stranger's bytes to: what can be refused before is.
+                self.inspect()?;
+                let compiled = sandbox.compiled.compile(engine, self.digest(), &self.wasm);
+                compiled.map_err(|error| LoadError::Invalid {
+                    name: self.name.clone(),
+                    reason: one_line(&error),
+                })?
             }
-        })
+        };
+        let form = compiled.component_type();
+        self.check_imports(form.imports(engine).map(|(name, _)| name))?;
+        abi::ready(&self.name, sandbox, &compiled)
     }
 }
 
-fn one_line(error: &wasmtime::Error) -> String {
+pub(super) fn one_line(error: &wasmtime::Error) -> String {
     let text = format!("{error:#}");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,8 +1,5 @@
 //! What a component may import. Anything else is refused at load, with a sentence that names it.
 
-use wasmtime::Engine;
-use wasmtime::component::Component;
-
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
 const ALLOWED: [&str; 15] = [
@@ -27,12 +24,8 @@ const ALLOWED: [&str; 15] = [
 const ALLOWED_PACKAGES: [&str; 2] = ["wasi:io/", "wasi:cli/terminal-"];
 
 /// The first import that a component has no right to, if there is one.
-pub(super) fn first_refused(component: &Component, engine: &Engine) -> Option<String> {
-    component
-        .component_type()
-        .imports(engine)
-        .map(|(name, _)| name.to_owned())
-        .find(|name| !is_allowed(name))
+pub(super) fn first_refused<'a>(mut imports: impl Iterator<Item = &'a str>) -> Option<String> {
+    imports.find(|name| !is_allowed(name)).map(str::to_owned)
 }
 
 fn is_allowed(import: &str) -> bool {

@@ -5,15 +5,21 @@
 mod abi;
 mod cache;
 mod component;
+mod contract;
 mod description;
 mod engine;
 mod imports;
+mod inspect;
+mod manifest;
 mod output;
 mod state;
 mod surroundings;
 
 pub use component::{Component, LoadError};
+pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError};
+pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
+pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;
@@ -86,7 +92,7 @@ pub struct GuestReply {
     pub text: String,
     /// JSON, said to be an object.
     pub structured: String,
-    /// Pictures and links.
+    /// Pictures, sounds and links.
     pub content: Vec<GuestContent>,
 }
 
@@ -95,6 +101,13 @@ pub struct GuestReply {
 pub enum GuestContent {
     /// A picture.
     Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type, as the guest claims.
+        mime: String,
+    },
+    /// Something to listen to.
+    Audio {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type, as the guest claims.

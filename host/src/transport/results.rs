@@ -37,6 +37,7 @@ pub(super) fn failed(error: &CallError) -> CallToolResult {
 fn block(content: Content) -> ContentBlock {
     match content {
         Content::Image { bytes, mime } => ContentBlock::image(STANDARD.encode(bytes), mime),
+        Content::Audio { bytes, mime } => ContentBlock::audio(STANDARD.encode(bytes), mime),
         Content::Link { vault, path } => {
             let link = Resource::new(resources::note_uri(&vault, &path), resources::name(&path));
             ContentBlock::resource_link(match resources::mime(&path) {

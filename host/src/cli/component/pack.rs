@@ -1,0 +1,70 @@
+//! `notehost component pack`: put a manifest into a finished component. For languages whose tools cannot do it
+//! themselves; in Rust `notehost_sdk::manifest!` does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::failure::Failure;
+use super::super::terminal::Terminal;
+use crate::runtime::{Manifest, digest, inspect, with_manifest};
+
+#[derive(Debug, Args)]
+pub(super) struct Pack {
+    /// The component
+    file: PathBuf,
+    /// The manifest, as JSON: effect, store_bytes, http, limits
+    #[arg(long, value_name = "FILE")]
+    manifest: PathBuf,
+    /// Where the result goes [the component's own file]
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+impl Pack {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let json = read(&self.manifest)?;
+        let manifest = Manifest::parse(&json)
+            .map_err(|error| told(&self.manifest, &format!("is no manifest: {error}")))?;
+        let component = read(&self.file)?;
+        // What no host could load is not worth packing.
+        let inspected = inspect(&component).and_then(|inspected| {
+            inspected.track()?;
+            Ok(inspected)
+        });
+        inspected.map_err(|error| told(&self.file, &error.to_string()))?;
+        let packed = with_manifest(&component, &manifest)
+            .map_err(|error| told(&self.file, &error.to_string()))?;
+        let output = self.output.as_deref().unwrap_or(&self.file);
+        write(output, &packed)?;
+        Terminal::stdout().print(&format!(
+            "{}: {} bytes, sha256:{}\n",
+            output.display(),
+            packed.len(),
+            digest(&packed)
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(file).map_err(|error| told(file, &format!("cannot be read: {error}")))
+}
+
+/// All of it or nothing: whoever watches the file never sees half a component.
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".new-{}", std::process::id()));
+    let new = file.with_file_name(name);
+    let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&new);
+        told(file, &format!("cannot be written: {error}"))
+    })
+}
+
+fn told(file: &Path, what: &str) -> Failure {
+    Failure::call(format!("`{}` {what}", file.display()))
+}

@@ -1,0 +1,133 @@
+//! Whether what a component imports and exports has the form that the contract gives it, told in words: what a linker
+//! says is for those who wrote the linker.
+
+use wasmtime::Engine;
+use wasmtime::component::types::{Component as ComponentType, ComponentItem};
+use wasmtime::component::{Component, ComponentNamedList, Lift, Linker, Lower};
+
+use super::super::component::one_line;
+use super::super::contract::{Contract, Track};
+use super::super::state::CallState;
+
+/// What does not fit.
+pub(super) struct Misfit {
+    /// The contract that the component was built for, as it says.
+    pub(super) contract: String,
+    /// What of it is not as it should be.
+    pub(super) reason: String,
+}
+
+/// A component's domain, as far as it has the form of one.
+pub(super) struct Form {
+    /// Its types, with the host's own handles in the place of those it imports.
+    types: ComponentType,
+    engine: Engine,
+    /// The full name of what it exports, and the version in it.
+    export: String,
+    contract: Contract,
+}
+
+impl Form {
+    /// What a component of this track looks like to this host, if the host offers all that it imports.
+    pub(super) fn of(
+        track: Track,
+        linker: &Linker<CallState>,
+        component: &Component,
+    ) -> Result<Form, Misfit> {
+        let engine = component.engine();
+        let own = component.component_type();
+        let exports = own.exports(engine);
+        let found = exports
+            .filter_map(|(name, _)| Some((name.to_owned(), Contract::of_export(name)?)))
+            .find(|(_, contract)| contract.track() == track.newest().track());
+        let Some((export, contract)) = found else {
+            return Err(Misfit {
+                contract: track.newest().to_string(),
+                reason: "it exports no domain of that track".into(),
+            });
+        };
+        let misfit = |reason| Misfit {
+            contract: contract.to_string(),
+            reason: with_advice(reason, track, contract),
+        };
+        let types = linker.substituted_component_type(component);
+        let types = types.map_err(|error| misfit(unknown_import(&one_line(&error))))?;
+        Ok(Form {
+            types,
+            engine: engine.clone(),
+            export,
+            contract,
+        })
+    }
+
+    /// Check one of the functions that it exports against the contract's types.
+    pub(super) fn check<Parameters, Returned>(
+        &self,
+        function: &str,
+        signature: &str,
+    ) -> Result<(), Misfit>
+    where
+        Parameters: ComponentNamedList + Lower,
+        Returned: ComponentNamedList + Lift,
+    {
+        let misfit = |reason| Misfit {
+            contract: self.contract.to_string(),
+            reason,
+        };
+        let export = self.types.get_export(&self.engine, &self.export);
+        let Some(ComponentItem::ComponentInstance(interface)) = export.map(|export| export.ty)
+        else {
+            return Err(misfit(format!("its `{}` is no interface", self.export)));
+        };
+        let item = interface.get_export(&self.engine, function);
+        let Some(ComponentItem::ComponentFunc(found)) = item.map(|item| item.ty) else {
+            return Err(misfit(format!(
+                "its `{}` has no function `{function}`; it should have `{signature}`",
+                self.export
+            )));
+        };
+        let typed = found.typecheck::<Parameters, Returned>(&self.types.instance_type());
+        typed.map_err(|error| {
+            tracing::debug!("`{function}` is of another type: {error:#}");
+            misfit(format!(
+                "its function `{function}` takes or returns something else than `{signature}`"
+            ))
+        })
+    }
+
+    /// What is left that nobody found words for.
+    pub(super) fn misfit(&self, error: &wasmtime::Error) -> Misfit {
+        Misfit {
+            contract: self.contract.to_string(),
+            reason: one_line(error),
+        }
+    }
+}
+
+/// What a component asks for and nobody offers, from the linker's own words.
+fn unknown_import(error: &str) -> String {
+    let quoted = |after: &str| {
+        let (_, rest) = error.split_once(after)?;
+        let (name, _) = rest.split_once('`')?;
+        Some(name.to_owned())
+    };
+    match (quoted("imports instance `"), quoted("instance export `")) {
+        (Some(interface), Some(item)) => format!(
+            "it imports `{item}` of `{interface}`, which this host does not offer in that form"
+        ),
+        (Some(interface), None) => {
+            format!("it imports `{interface}`, which this host does not offer in that form")
+        }
+        _ => format!("it imports what this host does not offer: {error}"),
+    }
+}
+
+fn with_advice(reason: String, track: Track, contract: Contract) -> String {
+    match contract > track.newest() {
+        true => format!(
+            "{reason}; it was built for {contract}, and this host has {}: upgrade notehost",
+            track.newest()
+        ),
+        false => reason,
+    }
+}

@@ -1,0 +1,67 @@
+//! What a file tells of itself, without being compiled or run.
+
+use notehost::registry::EMBEDDED;
+use notehost::runtime::{Track, inspect};
+
+use super::frozen;
+use crate::support::guests::guest;
+
+#[test]
+fn a_component_tells_what_it_is() {
+    for embedded in EMBEDDED {
+        let inspected = inspect(embedded.wasm).expect("a component");
+        assert_eq!(inspected.track(), Ok(Track::V0_1));
+        assert_eq!(
+            inspected
+                .contract()
+                .map(|contract| contract.to_string())
+                .as_deref(),
+            Some("0.1.0")
+        );
+        assert_eq!(inspected.size, embedded.wasm.len());
+        assert_eq!(inspected.digest, embedded.digest);
+        assert_eq!(inspected.manifest, None);
+        let imports: Vec<&str> = inspected.imports.iter().map(String::as_str).collect();
+        assert!(
+            imports.contains(&"notehost:domain/vault@0.1.0"),
+            "{imports:?}"
+        );
+        assert_eq!(inspected.exports, ["notehost:domain/domain@0.1.0"]);
+        let mut producers = inspected.producers.iter();
+        let language = producers.find(|producer| producer.role == "language");
+        assert_eq!(
+            language.map(|language| language.name.as_str()),
+            Some("Rust")
+        );
+    }
+}
+
+#[test]
+fn what_has_reach_is_seen_in_its_imports() {
+    let bytes = std::fs::read(guest("smuggler_files")).expect("a component");
+    let imports = inspect(&bytes).expect("a component").imports;
+    assert!(
+        imports
+            .iter()
+            .any(|import| import.starts_with("wasi:filesystem/types@0.2")),
+        "{imports:?}"
+    );
+}
+
+/// Whatever byte is wrong and wherever it ends, there is an answer.
+#[test]
+fn damage_anywhere_breaks_nothing() {
+    let whole = std::fs::read(frozen("0.2")).expect("a component");
+    let mut refused = 0;
+    for at in (0..whole.len()).step_by(61) {
+        for wrong in [0x00, 0x7f, 0xff] {
+            let mut damaged = whole.clone();
+            damaged[at] = wrong;
+            refused += usize::from(inspect(&damaged).is_err());
+        }
+        // A cut between two sections leaves a whole component that lacks its end, and so its exports.
+        let cut = inspect(&whole[..at]).and_then(|inspected| inspected.track());
+        assert!(cut.is_err(), "cut after {at} bytes");
+    }
+    assert!(refused > 0, "some damage is seen without a compiler");
+}
