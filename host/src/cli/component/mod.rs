@@ -2,6 +2,7 @@
 //! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
 
 mod list;
+mod push;
 
 use std::process::ExitCode;
 
@@ -20,12 +21,15 @@ pub(super) struct Component {
 enum Command {
     /// List the components: where they come from, which are on
     List(list::List),
+    /// Put a component into a registry, with its signature
+    Push(push::Push),
 }
 
 impl Component {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::List(command) => command.run(),
+            Command::Push(command) => command.run(),
         }
     }
 }
