@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// Which room may use which, in an order in which nobody uses a later one.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("vault", &[]),
     ("config", &["vault"]),
     ("index", &["vault"]),
@@ -25,6 +25,12 @@ const ROOMS: [(&str, &[&str]); 12] = [
         ],
     ),
     (
+        "kit",
+        &[
+            "vault", "index", "config", "registry", "runtime", "dispatch",
+        ],
+    ),
+    (
         "transport",
         &["config", "auth", "audit", "registry", "dispatch", "vault"],
     ),
@@ -41,6 +47,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "packages",
             "registry",
             "dispatch",
+            "kit",
             "transport",
         ],
     ),

@@ -8,12 +8,14 @@ mod component;
 mod description;
 mod engine;
 mod imports;
+mod interference;
 mod output;
 mod state;
 mod surroundings;
 
 pub use component::{Component, LoadError};
 pub use description::{ActionDescription, Description, DescriptionError};
+pub use interference::{Interference, Meddling};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;
@@ -67,6 +69,8 @@ pub struct Job {
     pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
+    /// Who meddles with it; nobody, where a caller waits for the answer.
+    pub interference: Option<Arc<dyn Interference>>,
 }
 
 /// What an action came to: its answer, and what it staged.

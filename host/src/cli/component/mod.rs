@@ -3,6 +3,7 @@
 
 mod list;
 mod push;
+mod test;
 
 use std::process::ExitCode;
 
@@ -23,6 +24,8 @@ enum Command {
     List(list::List),
     /// Put a component into a registry, with its signature
     Push(push::Push),
+    /// See whether a component keeps the contract, whatever happens to it
+    Test(test::Test),
 }
 
 impl Component {
@@ -30,6 +33,7 @@ impl Component {
         match self.command {
             Command::List(command) => command.run(),
             Command::Push(command) => command.run(),
+            Command::Test(command) => command.run(),
         }
     }
 }

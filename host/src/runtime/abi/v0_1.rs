@@ -69,7 +69,7 @@ pub(in super::super) async fn call(
 ) -> Result<Outcome, RunError> {
     let limits = &job.limits;
     let allowed = job.deadline.saturating_duration_since(Instant::now());
-    let state = CallState::new(
+    let mut state = CallState::new(
         job.domain,
         Some(job.transaction),
         Some(job.index),
@@ -77,6 +77,7 @@ pub(in super::super) async fn call(
         job.deadline,
         limits,
     );
+    state.meter.interference = job.interference;
     let mut store = store(engine, state);
     let answered = async {
         let instance = ready.instances.instantiate_async(&mut store).await?;
@@ -189,6 +190,7 @@ fn measured(reply: types::Reply, limits: &LimitSettings) -> Result<GuestReply, R
 fn why_it_stopped(error: &wasmtime::Error, allowed: std::time::Duration) -> RunError {
     match error.downcast_ref::<Stopped>() {
         Some(Stopped::Deadline) => return RunError::TimedOut(allowed),
+        Some(Stopped::Cancelled) => return RunError::Cancelled,
         Some(limit) => return RunError::OverLimit(limit.to_string()),
         None => {}
     }
