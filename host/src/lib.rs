@@ -11,6 +11,8 @@ pub mod config;
 pub mod database;
 pub mod dispatch;
 pub mod index;
+pub mod kit;
+pub mod packages;
 pub mod policy;
 pub mod registry;
 pub mod runtime;

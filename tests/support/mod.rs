@@ -5,6 +5,8 @@ pub(crate) mod guests;
 pub(crate) mod http;
 pub(crate) mod issuer;
 pub(crate) mod place;
+pub(crate) mod registry;
+pub(crate) mod signer;
 pub(crate) mod snapshot;
 
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// Which room may use which, in an order in which nobody uses a later one.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("vault", &[]),
     ("config", &["vault"]),
     ("index", &["vault"]),
@@ -13,6 +13,7 @@ const ROOMS: [(&str, &[&str]); 11] = [
     ("audit", &["config"]),
     ("policy", &["vault", "config", "auth"]),
     ("runtime", &["vault", "index", "config"]),
+    ("packages", &["vault", "config", "runtime"]),
     (
         "registry",
         &["vault", "config", "auth", "policy", "runtime"],
@@ -21,6 +22,12 @@ const ROOMS: [(&str, &[&str]); 11] = [
         "dispatch",
         &[
             "vault", "index", "config", "auth", "audit", "policy", "registry", "runtime",
+        ],
+    ),
+    (
+        "kit",
+        &[
+            "vault", "index", "config", "registry", "runtime", "dispatch",
         ],
     ),
     (
@@ -37,18 +44,21 @@ const ROOMS: [(&str, &[&str]); 11] = [
             "audit",
             "policy",
             "runtime",
+            "packages",
             "registry",
             "dispatch",
+            "kit",
             "transport",
         ],
     ),
 ];
 
 /// What only one room may name.
-const ALONE: [(&str, &str); 3] = [
+const ALONE: [(&str, &str); 4] = [
     ("rmcp", "transport"),
     ("wasmtime", "runtime"),
     ("cap_std", "vault"),
+    ("oci_client", "packages"),
 ];
 
 const MOST_LINES: usize = 500;

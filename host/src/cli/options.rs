@@ -68,6 +68,9 @@ pub(super) struct Serving {
     /// When a person is asked before a change lands
     #[arg(long, value_name = "WHEN")]
     pub(super) confirm: Option<Confirm>,
+    /// Take only components that a trusted publisher signed, besides those that came with Notehost
+    #[arg(long)]
+    pub(super) require_signed: bool,
 }
 
 impl Serving {
@@ -79,6 +82,7 @@ impl Serving {
             allow: self.allow,
             surface: self.surface,
             confirm: self.confirm,
+            require_signed: self.require_signed,
             ..self.common.given()
         }
     }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::check_rules::check_rules;
 use super::check_serving::check_serving;
 use super::file::{self, join};
+use super::trust::check_trust;
 use super::{
     ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check, config_file, expand_home,
     parse_address, state_folder,
@@ -79,6 +80,8 @@ pub struct Given {
     pub log: Option<String>,
     /// How it is logged.
     pub log_format: Option<LogFormat>,
+    /// Take only components that a trusted publisher signed. It asks for more than the file, never for less.
+    pub require_signed: bool,
     /// Read no config file, also where there is one.
     pub ignore_file: bool,
 }
@@ -222,6 +225,10 @@ pub(super) fn load_with(
     if let Some(confirm) = layered!(confirm, "confirm", "--confirm", "NOTEHOST_CONFIRM") {
         settings.confirm = confirm;
     }
+    if flags.require_signed {
+        origin("trust.require_signed", Origin::Flag("--require-signed"));
+        settings.trust.require_signed = true;
+    }
     let running = Running {
         state,
         http: layered!(http, "http", "--http", "NOTEHOST_HTTP"),
@@ -253,7 +260,8 @@ impl Loaded {
         let settings = &self.settings;
         let checked = check::check(settings, self.file.as_deref(), &self.running.state)
             .and_then(|()| check_rules(settings, &self.configured))
-            .and_then(|()| check_serving(settings, self.secret));
+            .and_then(|()| check_serving(settings, self.secret))
+            .and_then(|()| check_trust(&settings.trust));
         let Err(error) = checked else {
             return Ok(());
         };
@@ -458,6 +466,7 @@ fn from_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Given, 
         log_format: parsed("NOTEHOST_LOG_FORMAT", said, |word| {
             LogFormat::from_str(word, false)
         })?,
+        require_signed: false,
         ignore_file: false,
     })
 }

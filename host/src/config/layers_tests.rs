@@ -130,3 +130,22 @@ fn what_is_wrong_with_a_vault_names_its_line() {
         .expect_err("refused");
     assert_eq!(error.line(), Some(4));
 }
+
+#[test]
+fn a_flag_asks_for_signatures_and_its_absence_for_nothing() {
+    let (_folder, path) = config("[trust]\nrequire_signed = true\n");
+    let loaded = load(given(&path), &nothing).expect("settings");
+    assert!(loaded.settings.trust.require_signed);
+    assert_eq!(loaded.origin("trust.require_signed"), Origin::File(2));
+    let (_folder, path) = config("");
+    let flags = Given {
+        require_signed: true,
+        ..given(&path)
+    };
+    let loaded = load(flags, &nothing).expect("settings");
+    assert!(loaded.settings.trust.require_signed);
+    assert_eq!(
+        loaded.origin("trust.require_signed"),
+        Origin::Flag("--require-signed")
+    );
+}

@@ -15,6 +15,7 @@ mod places;
 mod reload;
 mod settings;
 mod template;
+mod trust;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
 pub use check_serving::SHORTEST_SECRET;
@@ -33,3 +34,4 @@ pub use settings::{
     RateSettings, Settings, Surface, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
 };
 pub use template::template;
+pub use trust::{PublisherSettings, TrustSettings};

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::TrustSettings;
 use crate::vault::Tier;
 
 /// Everything that an admin can decide.
@@ -46,6 +47,8 @@ pub struct Settings {
     pub tags: TagSettings,
     /// What a model is told about the vaults.
     pub orientation: OrientationSettings,
+    /// Whose components are taken.
+    pub trust: TrustSettings,
     /// How the tools are presented to a client.
     #[serde(rename = "tool_surface")]
     pub surface: Surface,

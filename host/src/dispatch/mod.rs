@@ -26,7 +26,7 @@ pub use explain::{Asked, Deciding, Explanation, explain};
 pub use host::{Host, StartError};
 pub use orientation::{complete_note, orientation};
 pub use reload::ReloadError;
-pub use reply::{CODES, CallError, Content, Reply, known_code};
+pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
 
 use serde_json::{Map, Value};

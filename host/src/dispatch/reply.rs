@@ -100,7 +100,7 @@ pub fn known_code(word: &str) -> Option<&'static str> {
 }
 
 /// The code of a word that a component refused with; `None` if the contract gives it no such code.
-pub(super) fn component_code(word: &str) -> Option<&'static str> {
+pub fn component_code(word: &str) -> Option<&'static str> {
     known_code(word).filter(|code| !OF_THE_HOST.contains(code))
 }
 

@@ -62,6 +62,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         deadline,
         limits: settings.limits.clone(),
         cancelled: found.request.cancelled.clone(),
+        interference: None,
     };
     let outcome = match host.runtime().run(component, job).await {
         Ok(outcome) => outcome,

@@ -5,6 +5,8 @@
 
 mod fail;
 mod lock;
+pub mod oci;
+pub mod signature;
 mod store;
 
 pub use fail::FAIL_POINTS;

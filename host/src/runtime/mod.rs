@@ -10,6 +10,7 @@ mod description;
 mod engine;
 mod imports;
 mod inspect;
+mod interference;
 mod manifest;
 mod output;
 mod state;
@@ -20,6 +21,7 @@ pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError};
 pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
+pub use interference::{Interference, Meddling};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;
@@ -73,6 +75,8 @@ pub struct Job {
     pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
+    /// Who meddles with it; nobody, where a caller waits for the answer.
+    pub interference: Option<Arc<dyn Interference>>,
 }
 
 /// What an action came to: its answer, and what it staged.

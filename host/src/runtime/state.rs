@@ -7,6 +7,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::interference::{Interference, Meddling};
 use super::output::GuestOutput;
 use super::surroundings::{Notice, Surroundings};
 use crate::config::LimitSettings;
@@ -21,6 +22,8 @@ const MOST_HANDLES: usize = 1024;
 pub(super) enum Stopped {
     #[error("passed its deadline")]
     Deadline,
+    #[error("was cancelled")]
+    Cancelled,
     #[error("asked for more than its {0} MiB of memory")]
     Memory(usize),
     #[error("asked for too large a table")]
@@ -50,6 +53,9 @@ pub(super) struct Meter {
     host_calls: u64,
     deadline: Instant,
     memory_bytes: usize,
+    pub(super) interference: Option<Arc<dyn Interference>>,
+    /// What the interference wants this host call to fail with.
+    refused: Option<VaultError>,
 }
 
 impl CallState {
@@ -71,6 +77,8 @@ impl CallState {
                 host_calls: limits.host_calls,
                 deadline,
                 memory_bytes: limits.memory_bytes,
+                interference: None,
+                refused: None,
             },
             transaction,
             index,
@@ -111,6 +119,30 @@ impl Meter {
         if Instant::now() >= self.deadline {
             return Err(Stopped::Deadline);
         }
+        match &self.interference {
+            None => Ok(()),
+            Some(interference) => {
+                let meddling = interference.at(self.host_calls - self.host_calls_left);
+                self.meddle(meddling)
+            }
+        }
+    }
+
+    /// The same for a function that can refuse.
+    pub(super) fn enter_or_refuse(&mut self) -> Result<(), Refusal> {
+        self.enter()?;
+        match self.refused.take() {
+            None => Ok(()),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    fn meddle(&mut self, meddling: Meddling) -> Result<(), Stopped> {
+        self.refused = match meddling {
+            Meddling::Nothing => None,
+            Meddling::Refuse(error) => Some(error),
+            Meddling::Cancel => return Err(Stopped::Cancelled),
+        };
         Ok(())
     }
 

@@ -100,6 +100,11 @@ pub trait Rules: Send + Sync {
         None
     }
 
+    /// Told of an action that tries more than it was declared to do, and is refused.
+    fn overstepped(&self, needed: Effect) {
+        let _ = needed;
+    }
+
     /// The glob of a rule that allows less here than in the rest of the notebook.
     fn narrowed_by(&self, path: &str) -> Option<String> {
         let _ = path;

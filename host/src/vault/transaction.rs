@@ -214,6 +214,7 @@ impl Transaction {
             (Effect::Delete, _) => ("remove", "reading"),
             _ => ("write", "reading"),
         };
+        self.access.rules.overstepped(effect);
         Err(VaultError::new(
             "permission_denied",
             format!("the action is declared as {declared}, so it may not {doing}"),

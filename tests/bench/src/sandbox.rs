@@ -212,6 +212,7 @@ async fn one(
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),
+        interference: None,
     };
     match runtime.run(component, job).await {
         Ok(_) | Err(RunError::Refused { .. }) => Ok(()),

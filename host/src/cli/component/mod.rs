@@ -3,6 +3,8 @@
 
 mod list;
 mod pack;
+mod push;
+mod test;
 
 use std::process::ExitCode;
 
@@ -23,6 +25,10 @@ enum Command {
     List(list::List),
     /// Put a manifest into a finished component: the ceiling of what it can be granted
     Pack(pack::Pack),
+    /// Put a component into a registry, with its signature
+    Push(push::Push),
+    /// See whether a component keeps the contract, whatever happens to it
+    Test(test::Test),
 }
 
 impl Component {
@@ -30,6 +36,8 @@ impl Component {
         match self.command {
             Command::List(command) => command.run(),
             Command::Pack(command) => command.run(),
+            Command::Push(command) => command.run(),
+            Command::Test(command) => command.run(),
         }
     }
 }

@@ -42,7 +42,7 @@ pub(in super::super) async fn call(
 ) -> Result<Outcome, RunError> {
     let limits = &job.limits;
     let allowed = job.deadline.saturating_duration_since(Instant::now());
-    let state = CallState::new(
+    let mut state = CallState::new(
         job.domain,
         Some(job.transaction),
         Some(job.index),
@@ -50,6 +50,7 @@ pub(in super::super) async fn call(
         job.deadline,
         limits,
     );
+    state.meter.interference = job.interference;
     let mut store = store(engine, state);
     let asked = Asked {
         vault: Resource::new_borrow(0),
@@ -150,6 +151,7 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
 fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     match error.downcast_ref::<Stopped>() {
         Some(Stopped::Deadline) => return RunError::TimedOut(allowed),
+        Some(Stopped::Cancelled) => return RunError::Cancelled,
         Some(limit) => return RunError::OverLimit(limit.to_string()),
         None => {}
     }

@@ -42,7 +42,7 @@ impl VaultView<'_> {
 
     /// Count a host call, and give the transaction to do it with.
     fn enter(&mut self) -> Result<&mut Transaction, Refusal> {
-        self.meter.enter()?;
+        self.meter.enter_or_refuse()?;
         self.transaction
             .as_mut()
             .ok_or_else(|| Refusal::Error(no_vault()))
@@ -53,7 +53,7 @@ impl VaultView<'_> {
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        self.meter.enter()?;
+        self.meter.enter_or_refuse()?;
         let mut transaction = self
             .transaction
             .take()

@@ -16,7 +16,7 @@ impl VaultView<'_> {
         if let (Some(index), Some(transaction)) = (&index, self.transaction.as_mut())
             && index.is_quick(transaction.terms().effect, &question)
         {
-            self.meter.enter()?;
+            self.meter.enter_or_refuse()?;
             return Ok(index.ask(transaction, question)?);
         }
         self.enter_long(move |transaction| match index {

@@ -23,7 +23,7 @@ impl host::Host for VaultView<'_> {
     }
 
     async fn about(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
-        self.meter.enter()?;
+        self.meter.enter_or_refuse()?;
         let around = self.surroundings.as_ref().ok_or_else(no_vault)?;
         told(&around.about())
     }
@@ -43,7 +43,7 @@ impl host::Host for VaultView<'_> {
     }
 
     async fn notify(&mut self, level: log::Level, message: String) -> Result<(), Refusal> {
-        self.meter.enter()?;
+        self.meter.enter_or_refuse()?;
         if message.trim().is_empty() {
             return Err(VaultError::invalid("a message says something: it is empty").into());
         }

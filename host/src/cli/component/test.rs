@@ -1,0 +1,133 @@
+//! `notehost component test`: the conformance kit at the terminal. One line for each check, and under those that failed
+//! what to do about it.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use super::super::call::print_json;
+use super::super::failure::Failure;
+use super::super::options::{self, Common};
+use super::super::terminal::Terminal;
+use super::super::logging;
+use crate::config::nearest;
+use crate::kit::{self, Check, Finding, KitError, Report, Verdict};
+use crate::registry::EMBEDDED;
+use crate::runtime::Component;
+
+/// How many reasons of one check are shown.
+const MOST_SHOWN: usize = 8;
+
+#[derive(Debug, Args)]
+pub(super) struct Test {
+    /// The component: a `.wasm` file, or the name of one that came with Notehost
+    #[arg(value_name = "FILE")]
+    component: String,
+    /// Print JSON
+    #[arg(long, alias = "json-output")]
+    json: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Test {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let loaded = options::load(self.common.given())?;
+        // What the component says on its way is told with `--log info`.
+        logging::start(&loaded.running, "off")?;
+        let component = component(&self.component)?;
+        let compiled = loaded.running.state.join("compiled");
+        let report = options::block_on(kit::test(&component, &compiled))??;
+        let terminal = Terminal::stdout();
+        if self.json {
+            let mut told = serde_json::to_value(&report).unwrap_or_default();
+            told["passed"] = json!(report.passed());
+            print_json(&terminal, told);
+        } else {
+            terminal.print(&lines(&terminal, &report));
+        }
+        Ok(match report.passed() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+}
+
+fn component(named: &str) -> Result<Component, Failure> {
+    let file = Path::new(named);
+    if let Some(embedded) = EMBEDDED.iter().find(|embedded| embedded.name == named)
+        && !file.exists()
+    {
+        return Ok(Component::embedded(
+            embedded.name,
+            embedded.wasm,
+            embedded.digest,
+        )?);
+    }
+    let bytes = std::fs::read(file).map_err(|error| {
+        let near = nearest(named, EMBEDDED.iter().map(|embedded| embedded.name));
+        Failure::usage(format!("cannot read `{named}`: {error}")).with_any_hint(
+            near.map(|near| format!("of those that came with Notehost, `{near}` is the nearest")),
+        )
+    })?;
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(Component::new(&name, bytes)?)
+}
+
+fn lines(terminal: &Terminal, report: &Report) -> String {
+    let mut told = format!("{} {}\n", terminal.strong(&report.name), report.version);
+    for check in &report.checks {
+        let word = match check.verdict {
+            Verdict::Passed => terminal.good("ok  "),
+            Verdict::Failed => terminal.bad("FAIL"),
+            Verdict::Skipped => terminal.faint("skip"),
+        };
+        told.push_str(&format!("{word}  {:<13} {}\n", check.name, check.asked));
+        let shown = check.findings.iter().take(MOST_SHOWN);
+        told.extend(shown.map(|finding| reason(terminal, finding)));
+        let more = check.findings.len().saturating_sub(MOST_SHOWN);
+        if more > 0 {
+            told.push_str(&format!("        and {more} more: `--json` tells them all\n"));
+        }
+    }
+    told.push_str(&last_line(report));
+    told
+}
+
+fn reason(terminal: &Terminal, finding: &Finding) -> String {
+    let action = match &finding.action {
+        Some(action) => format!("`{action}`: "),
+        None => String::new(),
+    };
+    let told = terminal.safe(&finding.told).into_owned();
+    let mut line = format!("        {action}{told}\n");
+    if let Some(arguments) = &finding.arguments {
+        let arguments = terminal.safe(arguments);
+        line.push_str(&format!("        {}\n", terminal.faint(&format!("  with {arguments}"))));
+    }
+    line
+}
+
+fn last_line(report: &Report) -> String {
+    let count = |verdict: Verdict| {
+        let is_it = |check: &&Check| check.verdict == verdict;
+        report.checks.iter().filter(is_it).count()
+    };
+    let failed = count(Verdict::Failed);
+    match failed {
+        0 => format!("all {} checks passed, in {} calls\n", report.checks.len(), report.calls),
+        _ => format!(
+            "{failed} of {} checks failed, in {} calls\n",
+            report.checks.len(),
+            report.calls
+        ),
+    }
+}
+
+impl From<KitError> for Failure {
+    fn from(error: KitError) -> Self {
+        Failure::start(error.to_string())
+    }
+}

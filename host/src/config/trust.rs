@@ -1,0 +1,117 @@
+//! Whose components are taken, and whether that makes sense: a key that cannot be read would refuse everything that
+//! its owner signs, and say so only at the next install.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+use super::check::Nonsense;
+
+/// Whose components are taken. Those that came with Notehost need nobody's word.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TrustSettings {
+    /// Whether a component must be signed by one of the publishers.
+    pub require_signed: bool,
+    /// Whose signatures count.
+    pub publishers: Vec<PublisherSettings>,
+}
+
+/// Somebody whose signature counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublisherSettings {
+    /// What an admin calls them.
+    pub name: String,
+    /// Their public key, as minisign writes it: one line that begins with `RW`.
+    pub key: String,
+    /// The names of the components that they may sign; without it any.
+    #[serde(default)]
+    pub components: Option<Vec<String>>,
+}
+
+/// Check whose signatures count.
+pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), Nonsense> {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    let mut keys: HashMap<&str, &str> = HashMap::new();
+    for (index, publisher) in trust.publishers.iter().enumerate() {
+        let at = |key: &str, problem| {
+            Err(Nonsense::new(
+                format!("trust.publishers[{index}].{key}"),
+                problem,
+            ))
+        };
+        let name = publisher.name.as_str();
+        if name.trim().is_empty() || name.chars().any(char::is_control) {
+            return at("name", ConfigError::new("a publisher needs a name"));
+        }
+        if names.insert(name, index).is_some() {
+            let problem = ConfigError::new(format!("two publishers are called `{name}`"));
+            return at("name", problem);
+        }
+        if let Err(problem) = check_key(publisher) {
+            return at("key", problem);
+        }
+        if let Some(other) = keys.insert(&publisher.key, name) {
+            let problem = ConfigError::new(format!("`{other}` and `{name}` have the same key"))
+                .with_hint("a signature names one publisher: keep one of the two");
+            return at("key", problem);
+        }
+        if publisher.components.as_ref().is_some_and(Vec::is_empty) {
+            let problem = ConfigError::new(format!("`{name}` may sign nothing"))
+                .with_hint("name components, or leave the key out for any");
+            return at("components", problem);
+        }
+    }
+    Ok(())
+}
+
+fn check_key(publisher: &PublisherSettings) -> Result<(), ConfigError> {
+    minisign_verify::PublicKey::from_base64(&publisher.key)
+        .map(|_| ())
+        .map_err(|_| {
+            ConfigError::new(format!(
+                "the key of `{}` is no public key of minisign",
+                publisher.name
+            ))
+            .with_hint("it is the second line of their `minisign.pub`, and begins with `RW`")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "RWTLaRrpyqads4L2dO67cbIOyOT0Vlji8UxPy5ZeJG2g0fSOmwdEnmL+";
+
+    fn refused(toml: &str) -> (String, String) {
+        let trust: TrustSettings = toml::from_str(toml).expect("settings");
+        let found = check_trust(&trust).expect_err(toml);
+        (found.key, found.problem.to_string())
+    }
+
+    #[test]
+    fn publishers_have_names_and_keys_of_their_own() {
+        let one = format!("[[publishers]]\nname = 'ana'\nkey = '{KEY}'\n");
+        let trust: TrustSettings = toml::from_str(&one).expect("settings");
+        assert!(check_trust(&trust).is_ok());
+        let other = one.replace("ana", "ben");
+        for (toml, key, told) in [
+            (one.replace("ana", " "), "publishers[0].name", "needs a name"),
+            (one.replace(KEY, &KEY[..20]), "publishers[0].key", "no public key"),
+            (one.replace("RW", "QW"), "publishers[0].key", "no public key"),
+            (format!("{one}{one}"), "publishers[1].name", "two publishers"),
+            (format!("{one}{other}"), "publishers[1].key", "the same key"),
+            (
+                format!("{one}components = []\n"),
+                "publishers[0].components",
+                "may sign nothing",
+            ),
+        ] {
+            let (found, said) = refused(&toml);
+            assert_eq!(found, format!("trust.{key}"));
+            assert!(said.contains(told), "{said}");
+        }
+    }
+}

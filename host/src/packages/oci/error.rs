@@ -1,0 +1,201 @@
+//! What can go wrong with a registry, in words of somebody who wants a component from it.
+
+use oci_client::errors::{DigestError, OciDistributionError, OciErrorCode};
+
+use super::MOST_BYTES;
+
+/// Why nothing came from a registry, or went to it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OciError {
+    /// No machine has that name.
+    #[error("there is no host `{0}`")]
+    NoSuchHost(String),
+    /// Nobody listens there.
+    #[error("`{0}` refuses the connection")]
+    Refused(String),
+    /// It cannot be spoken to for another reason.
+    #[error("`{registry}` cannot be reached: {reason}")]
+    Unreachable {
+        /// Which registry.
+        registry: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// It took too long.
+    #[error("`{0}` did not answer in time")]
+    TimedOut(String),
+    /// The registry wants somebody else.
+    #[error("`{0}` does not let us in")]
+    NotAllowed(String),
+    /// There is no such thing.
+    #[error("there is no `{0}`")]
+    NotFound(String),
+    /// There is something, and it is no component.
+    #[error("`{reference}` is not a wasm artifact: {reason}")]
+    NotWasm {
+        /// What was asked for.
+        reference: String,
+        /// What it is instead.
+        reason: String,
+    },
+    /// Something else came than what its digest says.
+    #[error("what came for `{reference}` has the digest `{found}`, and it should have `{expected}`")]
+    DigestDiffers {
+        /// What was asked for.
+        reference: String,
+        /// The digest that was asked for.
+        expected: String,
+        /// The digest of what came.
+        found: String,
+    },
+    /// It is larger than anything that is taken.
+    #[error("`{0}` has more than {MOST_BYTES} bytes, which is the most that is taken")]
+    TooLarge(String),
+    /// A digest cannot be chosen by whoever pushes.
+    #[error("`{0}` names a content, and a push needs a tag")]
+    NeedsTag(String),
+    /// Anything else that the registry said.
+    #[error("`{registry}` failed: {reason}")]
+    Failed {
+        /// Which registry.
+        registry: String,
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl OciError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            OciError::NoSuchHost(_) => "check the spelling of the host, and whether this machine is online",
+            OciError::Refused(_) => "check the port, and whether the registry runs",
+            OciError::Unreachable { .. } => {
+                "registries are spoken to over https; only one on this machine may use plain http"
+            }
+            OciError::NotAllowed(_) => {
+                "log in to the registry: `docker login HOST` writes `~/.docker/config.json`, which is read"
+            }
+            OciError::NotFound(_) => "check the name and the tag",
+            OciError::NotWasm { .. } => "push components with `notehost component push FILE oci://…`",
+            OciError::DigestDiffers { .. } => {
+                "the registry has something else than what was asked for: do not install it, and ask its publisher"
+            }
+            OciError::NeedsTag(_) => "such as `oci://registry.example.org/team/todo:1.0.0`",
+            OciError::TimedOut(_) | OciError::TooLarge(_) | OciError::Failed { .. } => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// What the client of registries said about a reference.
+    pub(super) fn of(error: OciDistributionError, registry: &str, reference: &str) -> OciError {
+        let failed = |reason: String| OciError::Failed {
+            registry: registry.to_owned(),
+            reason: bounded(&reason),
+        };
+        match error {
+            OciDistributionError::RequestError(error) => {
+                unreachable(&error, error.is_timeout(), registry)
+            }
+            OciDistributionError::UnauthorizedError { .. }
+            | OciDistributionError::AuthenticationFailure(_) => {
+                OciError::NotAllowed(registry.to_owned())
+            }
+            OciDistributionError::ImageManifestNotFoundError(_)
+            | OciDistributionError::ServerError { code: 404, .. } => {
+                OciError::NotFound(reference.to_owned())
+            }
+            OciDistributionError::ServerError {
+                code: 401 | 403, ..
+            } => OciError::NotAllowed(registry.to_owned()),
+            OciDistributionError::ServerError { code, .. } => failed(format!("status {code}")),
+            OciDistributionError::RegistryError { envelope, .. } => {
+                let first = envelope.errors.into_iter().next();
+                match first.as_ref().map(|error| &error.code) {
+                    Some(
+                        OciErrorCode::ManifestUnknown
+                        | OciErrorCode::NameUnknown
+                        | OciErrorCode::BlobUnknown
+                        | OciErrorCode::NotFound,
+                    ) => OciError::NotFound(reference.to_owned()),
+                    Some(OciErrorCode::Unauthorized | OciErrorCode::Denied) => {
+                        OciError::NotAllowed(registry.to_owned())
+                    }
+                    _ => failed(first.map_or_else(
+                        || "it gave no reason".to_owned(),
+                        |error| error.message,
+                    )),
+                }
+            }
+            OciDistributionError::DigestError(error) => {
+                OciError::of_digest(&error, registry, reference)
+            }
+            other => failed(other.to_string()),
+        }
+    }
+
+    pub(super) fn of_digest(error: &DigestError, registry: &str, reference: &str) -> OciError {
+        match error {
+            DigestError::VerificationError { expected, actual } => OciError::DigestDiffers {
+                reference: reference.to_owned(),
+                expected: expected.clone(),
+                found: actual.clone(),
+            },
+            other => OciError::Failed {
+                registry: registry.to_owned(),
+                reason: bounded(&other.to_string()),
+            },
+        }
+    }
+
+    /// What went wrong while bytes came.
+    pub(super) fn of_stream(error: &std::io::Error, registry: &str, reference: &str) -> OciError {
+        let inner = error.get_ref();
+        if let Some(digest) = inner.and_then(|inner| inner.downcast_ref::<DigestError>()) {
+            return OciError::of_digest(digest, registry, reference);
+        }
+        match inner {
+            Some(inner) => unreachable(inner, false, registry),
+            None => unreachable(error, false, registry),
+        }
+    }
+}
+
+/// Why a connection came to nothing, from what the layers below said.
+fn unreachable(
+    error: &(dyn std::error::Error + 'static),
+    is_timeout: bool,
+    registry: &str,
+) -> OciError {
+    let mut reason = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        reason = inner.to_string();
+        if let Some(io) = inner.downcast_ref::<std::io::Error>()
+            && io.kind() == std::io::ErrorKind::ConnectionRefused
+        {
+            return OciError::Refused(registry.to_owned());
+        }
+        // The layer that looks names up has no type of its own to be asked.
+        if reason.starts_with("dns error") || reason.contains("failed to lookup address") {
+            return OciError::NoSuchHost(registry.to_owned());
+        }
+        cause = inner.source();
+    }
+    if is_timeout {
+        return OciError::TimedOut(registry.to_owned());
+    }
+    OciError::Unreachable {
+        registry: registry.to_owned(),
+        reason: bounded(&reason),
+    }
+}
+
+/// Controlled by the registry: one line of bounded length.
+fn bounded(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.chars()
+        .filter(|c| !c.is_control())
+        .take(300)
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! Whose components are taken, and from where: signatures, and a real registry on this machine.
+
+mod pulling;
+mod pushing;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use notehost::packages::oci::{self, OciError, Pulled};
+
+use crate::support::place::Place;
+
+/// Somebody at a terminal, with a config and a component.
+struct Desk {
+    place: Place,
+    config: PathBuf,
+}
+
+impl Desk {
+    fn new() -> Desk {
+        Desk::with("")
+    }
+
+    /// With more lines in the config.
+    fn with(lines: &str) -> Desk {
+        let place = Place::new();
+        let config = place.root().join("notehost.toml");
+        let text = format!("[[vaults]]\nid = \"main\"\npath = {:?}\n{lines}", place.vault());
+        std::fs::write(&config, text).expect("a config");
+        Desk { place, config }
+    }
+
+    /// A file outside of the vault.
+    fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let file = self.place.outside().join(name);
+        std::fs::write(&file, bytes).expect("a file");
+        file
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("NOTEHOST_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(words)
+            .arg("--config")
+            .arg(&self.config)
+            .arg("--state")
+            .arg(self.place.state())
+            // What somebody logged in to on this machine is none of the tests' affair.
+            .env("DOCKER_CONFIG", self.place.outside());
+        command
+    }
+
+    fn push(&self, file: &Path, reference: &str) -> Output {
+        let file = file.to_str().expect("a path of text");
+        let mut command = self.command(&["component", "push", file, reference]);
+        command.output().expect("the program runs")
+    }
+
+    /// Push what can be pushed; returns what the program told.
+    #[track_caller]
+    fn pushed(&self, file: &Path, reference: &str) -> serde_json::Value {
+        let output = self.push(file, reference);
+        assert!(output.status.success(), "{}", told(&output));
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A component that is none of any use: enough for a registry.
+fn component(content: &str) -> Vec<u8> {
+    // The magic word of components, and a custom section with the content.
+    let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
+    let name = b"\x04test";
+    let length = u8::try_from(name.len() + content.len()).expect("a short content");
+    assert!(length < 128, "a length of one byte");
+    bytes.extend([0, length]);
+    bytes.extend(name);
+    bytes.extend(content.as_bytes());
+    bytes
+}
+
+async fn pull(reference: &str) -> Result<Pulled, OciError> {
+    oci::pull(&reference.parse().expect("a reference")).await
+}
