@@ -1,9 +1,11 @@
 //! The tests that drive the real thing: the built program, real components, a real client.
 //!
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `wire` speaks to it over every
-//! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `tidy` holds the repository to its own rules.
+//! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `authors` writes domains,
+//! `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
+mod authors;
 mod concurrency;
 mod crash;
 mod finding;

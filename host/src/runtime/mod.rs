@@ -13,7 +13,7 @@ mod state;
 mod surroundings;
 
 pub use component::{Component, LoadError};
-pub use description::{ActionDescription, Description, DescriptionError};
+pub use description::{ActionDescription, Description, DescriptionError, check_name};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;

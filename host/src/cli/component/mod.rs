@@ -1,7 +1,14 @@
 //! `notehost component`: which tool domains there are, where they come from, and what they may use. One file per
 //! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
 
+mod dev;
 mod list;
+mod new;
+mod place;
+mod project;
+mod template;
+mod trying;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -20,12 +27,18 @@ pub(super) struct Component {
 enum Command {
     /// List the components: where they come from, which are on
     List(list::List),
+    /// Make a project for a new tool domain, in Rust, JavaScript or Python
+    New(new::New),
+    /// Build a project, try it on notes, and build it again at every change
+    Dev(dev::Dev),
 }
 
 impl Component {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::List(command) => command.run(),
+            Command::New(command) => command.run(),
+            Command::Dev(command) => command.run(),
         }
     }
 }
