@@ -18,7 +18,15 @@ fn main() {
         .parent()
         .expect("the host lies in the workspace")
         .to_owned();
-    for watched in ["components", "sdk", "wit", "Cargo.lock"] {
+    // Of the SDK only what is compiled: its guide and examples change nothing in here.
+    for watched in [
+        "components",
+        "sdk/Cargo.toml",
+        "sdk/src",
+        "sdk/macros",
+        "wit",
+        "Cargo.lock",
+    ] {
         println!(
             "cargo::rerun-if-changed={}",
             workspace.join(watched).display()
@@ -28,6 +36,7 @@ fn main() {
     ask_for_target();
     let built = build(&workspace, &names);
     embed(&workspace, &names, &built);
+    embed_sdk(&workspace);
 }
 
 /// Every folder of `components` that is a crate.
@@ -169,4 +178,45 @@ fn digest(bytes: &[u8]) -> String {
         write!(hex, "{byte:02x}").expect("writing to a string");
     }
     hex
+}
+
+/// The SDK's sources and the contract, for projects of authors who have nothing but the program.
+fn embed_sdk(workspace: &Path) {
+    let mut files = Vec::new();
+    for part in ["LICENSE", "sdk/Cargo.toml", "sdk/src", "sdk/macros", "wit"] {
+        collect(&workspace.join(part), &mut files);
+    }
+    files.sort();
+    let mut source = String::from(
+        "/// The SDK and the contract: paths from the top of the repository, and texts.\n",
+    );
+    source.push_str("static SDK_SOURCES: &[(&str, &str)] = &[\n");
+    for file in files {
+        let path = file.strip_prefix(workspace).expect("it lies there");
+        let path = path.to_str().expect("a plain path").replace('\\', "/");
+        writeln!(
+            source,
+            "    ({path:?}, include_str!({:?})),",
+            file.display().to_string()
+        )
+        .expect("writing to a string");
+    }
+    source.push_str("];\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("sdk_sources.rs"), source).expect("OUT_DIR can be written");
+}
+
+/// Every file below a folder, without its tests.
+fn collect(path: &Path, files: &mut Vec<PathBuf>) {
+    let name = path.file_name().unwrap_or_default();
+    if name == "tests" || name == "tests.rs" || name == "target" {
+        return;
+    }
+    if !path.is_dir() {
+        files.push(path.to_owned());
+        return;
+    }
+    for entry in fs::read_dir(path).expect("the folder can be read") {
+        collect(&entry.expect("the folder can be read").path(), files);
+    }
 }

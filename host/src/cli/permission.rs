@@ -338,7 +338,7 @@ impl Explain {
 }
 
 /// The config file, to be changed. Only one that was named is made.
-fn open(given: &Given) -> Result<Edit, Failure> {
+pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
     let variable = std::env::var_os("NOTEHOST_CONFIG").filter(|name| !name.is_empty());
     let named = given.config.clone().or(variable.map(Into::into));
     let named = named.map(|path| expand_home(&path));

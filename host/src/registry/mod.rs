@@ -2,9 +2,11 @@
 //! so a component can be changed at any moment. Compiling and running is the runtime's affair.
 
 mod descriptions;
+mod difference;
 mod domain;
 mod embedded;
 
+pub use difference::{Change, Difference};
 pub use domain::{Action, COMMON_ARGUMENTS, Domain};
 pub use embedded::{EMBEDDED, Embedded};
 

@@ -108,7 +108,8 @@ impl Description {
     }
 }
 
-fn check_name(name: &str) -> Result<(), DescriptionError> {
+/// Whether a domain or an action can be called so.
+pub fn check_name(name: &str) -> Result<(), DescriptionError> {
     let fits = name.len() <= 40
         && name.starts_with(|first: char| first.is_ascii_lowercase())
         && !name.contains("__")

@@ -18,7 +18,7 @@ mod surroundings;
 
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
-pub use description::{ActionDescription, Description, DescriptionError};
+pub use description::{ActionDescription, Description, DescriptionError, check_name};
 pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use interference::{Interference, Meddling};

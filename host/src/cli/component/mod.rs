@@ -1,10 +1,17 @@
 //! `notehost component`: which tool domains there are, where they come from, and what they may use. One file per
 //! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
 
+mod dev;
 mod list;
+mod new;
 mod pack;
+mod place;
+mod project;
 mod push;
+mod template;
 mod test;
+mod trying;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -29,6 +36,10 @@ enum Command {
     Push(push::Push),
     /// See whether a component keeps the contract, whatever happens to it
     Test(test::Test),
+    /// Make a project for a new tool domain, in Rust, JavaScript or Python
+    New(new::New),
+    /// Build a project, try it on notes, and build it again at every change
+    Dev(dev::Dev),
 }
 
 impl Component {
@@ -38,6 +49,8 @@ impl Component {
             Command::Pack(command) => command.run(),
             Command::Push(command) => command.run(),
             Command::Test(command) => command.run(),
+            Command::New(command) => command.run(),
+            Command::Dev(command) => command.run(),
         }
     }
 }

@@ -1,0 +1,280 @@
+//! `notehost component dev`: a project is built, swapped into a server, and built again at every change. What does not
+//! build changes nothing: the version of before goes on.
+//!
+//! Two places for it: a server of its own, on sample notes or a folder of your choice, where a line typed is a call; or a
+//! server that runs already, which is reached by what it watches.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use super::super::demo::Demo;
+use super::super::failure::Failure;
+use super::super::logging;
+use super::super::options::{self, Common};
+use super::super::terminal::Terminal;
+use super::place::{Own, Place, Running};
+use super::project::Project;
+use super::trying;
+use super::watch::Watch;
+use crate::config::{Confirm, Given, Loaded};
+use crate::registry::Difference;
+use crate::runtime::{Component, Description};
+use crate::transport::{self, ServeOptions};
+use crate::vault::Tier;
+
+/// What is logged unless somebody says otherwise: troubles, and what the component itself says.
+const USUAL_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
+
+/// Build a project, try it on notes, and build it again at every change.
+///
+/// It has a server of its own, on sample notes or on those of `--vault`; or it goes into the server that runs with
+/// `--state` or `--config`. Ctrl-C ends it.
+#[derive(Debug, Args)]
+pub(super) struct Dev {
+    /// The project's folder
+    #[arg(default_value = ".")]
+    project: PathBuf,
+    /// Try it on the notes in this folder [sample notes]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["state", "config"])]
+    vault: Option<PathBuf>,
+    /// What may be done with those notes: none, r, rw or rwd
+    #[arg(long, value_name = "TIER", requires = "vault")]
+    allow: Option<Tier>,
+    /// Where its own server listens [any free port of this machine]
+    #[arg(long, value_name = "ADDR", conflicts_with_all = ["state", "config"])]
+    http: Option<SocketAddr>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Dev {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let project = Project::at(&self.project)?;
+        if self.common.state.is_some() || self.common.config.is_some() {
+            let loaded = options::load(self.common.given())?;
+            logging::start(&loaded.running, USUAL_LOG)?;
+            return options::block_on(in_running_server(project, loaded))?;
+        }
+        let address = self.http.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
+        let demo = match self.vault {
+            None => Some(Demo::make().map_err(|error| {
+                Failure::start(format!("cannot make the sample notes: {error}"))
+            })?),
+            Some(_) => None,
+        };
+        let sample = demo.as_ref();
+        let loaded = options::load(Given {
+            // What is tried out stands for itself: nothing of the config of real notes.
+            ignore_file: true,
+            vault: self.vault.or_else(|| sample.map(Demo::notes)),
+            state: sample.map(Demo::state),
+            allow: self.allow.or(sample.map(|_| Tier::Delete)),
+            confirm: sample.map(|_| Confirm::Never),
+            ..self.common.given()
+        })?;
+        logging::start(&loaded.running, USUAL_LOG)?;
+        loaded.check()?;
+        options::block_on(in_own_server(project, loaded, address))?
+    }
+}
+
+/// Serve, and take every build over, until Ctrl-C.
+async fn in_own_server(
+    project: Project,
+    loaded: Loaded,
+    address: SocketAddr,
+) -> Result<ExitCode, Failure> {
+    let notes = loaded
+        .settings
+        .vaults
+        .first()
+        .map(|vault| vault.path.clone());
+    let own = Own::start(loaded).await?;
+    let host = own.host().clone();
+    host.start_indexes();
+    let terminal = Terminal::stderr();
+    terminal.print(&format!(
+        "the notes are in {}\n",
+        notes.unwrap_or_default().display()
+    ));
+    let options = ServeOptions {
+        surface: host.settings().surface,
+        parent_pid: None,
+    };
+    let served = transport::serve_http(host.clone(), address, options);
+    tokio::select! {
+        // It ends at Ctrl-C, or if it cannot begin.
+        served = served => served?,
+        failed = follow(project, Place::Own(own)) => return Err(failed),
+    }
+    host.audit().flush();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Hand every build to the server that runs, until Ctrl-C.
+async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode, Failure> {
+    let running = Running::open(loaded)?;
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
+        failed = follow(project, Place::Running(running)) => Err(failed),
+    }
+}
+
+/// Build now and at every change, and make the calls that are typed. Only what cannot be mended by another change of the
+/// sources ends it.
+async fn follow(project: Project, place: Place) -> Failure {
+    let terminal = Terminal::stderr();
+    let mut watch = match Watch::start(&project) {
+        Ok(watch) => watch,
+        Err(failure) => return failure,
+    };
+    let mut following = Following {
+        terminal,
+        project,
+        place,
+        current: None,
+    };
+    following.build().await;
+    let mut lines = typed_lines();
+    loop {
+        tokio::select! {
+            path = watch.next() => {
+                let shown = path.strip_prefix(following.project.folder()).unwrap_or(&path);
+                terminal.print(&terminal.faint(&format!("\n{} changed\n", shown.display())));
+                following.build().await;
+            }
+            Some(line) = lines.recv() => following.hear(&line).await,
+        }
+    }
+}
+
+/// What is typed, line by line; nothing more after its end.
+fn typed_lines() -> UnboundedReceiver<String> {
+    let (said, lines) = unbounded_channel();
+    // A thread of its own, because nothing can interrupt waiting for a terminal.
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            if said.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+struct Following {
+    terminal: Terminal,
+    project: Project,
+    place: Place,
+    /// What is there to call: how it describes itself, and the digest of its content.
+    current: Option<(Description, String)>,
+}
+
+impl Following {
+    /// Build, and take over what came of it; a failure is told, and what was there stays.
+    async fn build(&mut self) {
+        let began = Instant::now();
+        let taken = match self.project.build().await {
+            Ok(file) => self.take(&file, began.elapsed()).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = taken {
+            failure.tell(&self.terminal);
+            let next = match &self.current {
+                Some((current, _)) => format!(
+                    "`{}` {} goes on; waiting for a change\n",
+                    current.name, current.version
+                ),
+                None => "waiting for a change\n".to_owned(),
+            };
+            self.terminal.print(&self.terminal.faint(&next));
+        }
+    }
+
+    async fn take(&mut self, file: &Path, took: Duration) -> Result<(), Failure> {
+        let wasm = std::fs::read(file).map_err(|error| {
+            Failure::call(format!("`{}` cannot be read: {error}", file.display()))
+        })?;
+        let shown = file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let component = Component::new(&shown, wasm)?;
+        if self
+            .current
+            .as_ref()
+            .is_some_and(|(_, digest)| digest == component.digest())
+        {
+            self.terminal
+                .print("built; the component is the same as before\n");
+            return Ok(());
+        }
+        let description = self.place.runtime().describe(&component).await?;
+        let before = self.current.as_ref().map(|(before, _)| before);
+        let told = self
+            .place
+            .put(&component, file, &description, before)
+            .await?;
+        self.tell(&component, &description, took);
+        for line in told {
+            self.terminal.print(&format!("  {line}\n"));
+        }
+        self.current = Some((description, component.digest().to_owned()));
+        Ok(())
+    }
+
+    /// What is there now, and what became different.
+    fn tell(&self, component: &Component, description: &Description, took: Duration) {
+        let terminal = &self.terminal;
+        let mut told = format!(
+            "{} `{}` {} ({}, {} KB) in {:.1} s\n",
+            terminal.good("ready:"),
+            description.name,
+            terminal.safe(&description.version),
+            self.project.language(),
+            component.size() / 1000,
+            took.as_secs_f64(),
+        );
+        match &self.current {
+            None => told.push_str(&trying::overview(terminal, description)),
+            Some((before, _)) => {
+                let difference = Difference::between(before, description);
+                if difference.is_empty() {
+                    told.push_str("  it describes itself as before\n");
+                }
+                for change in difference.changes() {
+                    let words = terminal.safe(&change.words).into_owned();
+                    told.push_str(&match change.widens {
+                        true => {
+                            format!("  {} {words}\n", terminal.warning("! it reaches further:"))
+                        }
+                        false => format!("  {words}\n"),
+                    });
+                }
+            }
+        }
+        terminal.print(&told);
+    }
+
+    async fn hear(&mut self, line: &str) {
+        let Some((description, _)) = &self.current else {
+            return self.terminal.print("there is nothing to call yet\n");
+        };
+        match &self.place {
+            Place::Own(own) => trying::hear(own.host(), description, line).await,
+            Place::Running(_) => {
+                let hint = format!(
+                    "call it where it is: `notehost call {} ACTION …`\n",
+                    description.name
+                );
+                self.terminal.print(&hint);
+            }
+        }
+    }
+}

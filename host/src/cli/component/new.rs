@@ -1,0 +1,160 @@
+//! `notehost component new`: a project for a tool domain that builds and passes its own tests at once.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::failure::Failure;
+use super::super::fields::quoted;
+use super::super::terminal::Terminal;
+use super::template::{self, Language};
+use crate::registry::EMBEDDED;
+use crate::runtime::check_name;
+
+/// Make a project for a new tool domain.
+#[derive(Debug, Args)]
+pub(super) struct New {
+    /// The domain's name: a-z, 0-9 and _, beginning with a letter
+    name: String,
+    /// What it is written in
+    #[arg(long, value_name = "LANGUAGE", default_value = "rust")]
+    lang: Language,
+    /// Where the project's folder is made [here]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        hide_default_value = true
+    )]
+    path: PathBuf,
+    /// For Rust: use the SDK in this folder, instead of a copy of it in the project
+    #[arg(long, value_name = "DIR")]
+    sdk: Option<PathBuf>,
+}
+
+impl New {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        check_name(&self.name).map_err(|error| Failure::usage(error.to_string()))?;
+        let is_taken = self.name == "admin" || EMBEDDED.iter().any(|known| known.name == self.name);
+        if is_taken {
+            let words = format!("`{}` is a domain that Notehost brings along", self.name);
+            return Err(Failure::usage(words).with_hint("choose another name"));
+        }
+        let sdk = self.sdk.as_deref().map(sdk_folder).transpose()?;
+        if sdk.is_some() && self.lang != Language::Rust {
+            return Err(Failure::usage(
+                "`--sdk` is for Rust: a project in another language brings one file",
+            ));
+        }
+        let folder = self.path.join(&self.name);
+        let files = template::project(self.lang, &self.name, sdk.as_deref())
+            .map_err(|error| Failure::start(error.to_string()))?;
+        make(
+            &folder,
+            files
+                .iter()
+                .map(|(path, text)| (path.as_str(), text.as_str())),
+        )?;
+        Terminal::stdout().print(&next_steps(
+            &Terminal::stdout(),
+            self.lang,
+            &self.name,
+            &folder,
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The folder of an SDK, named from anywhere.
+fn sdk_folder(path: &Path) -> Result<String, Failure> {
+    let folder = path
+        .canonicalize()
+        .ok()
+        .filter(|folder| folder.join("Cargo.toml").is_file());
+    let folder = folder.ok_or_else(|| {
+        Failure::usage(format!("there is no SDK in `{}`", path.display())).with_hint(
+            "name the folder `sdk` of Notehost's sources; without `--sdk` the project gets a copy",
+        )
+    })?;
+    Ok(folder.display().to_string())
+}
+
+/// Write the files into a folder that was not there, or was empty. A project that could not be finished is not left
+/// lying around half made.
+fn make<'a>(folder: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
+    let shown = folder.display();
+    let is_free =
+        std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
+    if !is_free {
+        return Err(Failure::usage(format!(
+            "`{shown}` is there already, and nothing is overwritten"
+        ))
+        .with_hint("choose another name, or another place with `--path`"));
+    }
+    let written = files.into_iter().try_for_each(|(path, text)| {
+        let file = folder.join(path);
+        file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        std::fs::write(file, text)
+    });
+    written.map_err(|error: std::io::Error| {
+        // It was made by us, a moment ago.
+        let _ = std::fs::remove_dir_all(folder);
+        Failure::start(format!("`{shown}` cannot be made: {error}"))
+    })
+}
+
+fn next_steps(terminal: &Terminal, language: Language, name: &str, folder: &Path) -> String {
+    let place = quoted(&folder.to_string_lossy());
+    let (source, steps): (&str, &[(&str, &str)]) = match language {
+        Language::Rust => (
+            "src/lib.rs",
+            &[
+                ("cargo test", "its own tests, without WebAssembly"),
+                (
+                    "cargo build --release --target wasm32-wasip2",
+                    "the component",
+                ),
+            ],
+        ),
+        Language::Javascript => (
+            "src/domain.js",
+            &[
+                ("npm test", "its own tests, by plain Node"),
+                ("npm install && npm run build", "the component"),
+            ],
+        ),
+        Language::Python => (
+            "domain.py",
+            &[
+                ("python3 -m unittest", "its own tests, by plain Python"),
+                ("python3 build.py", "the component"),
+            ],
+        ),
+    };
+    let enter = format!("cd {place}");
+    let all = [(enter.as_str(), "")]
+        .into_iter()
+        .chain(steps.iter().copied());
+    let all = all.chain([(
+        "notehost component dev .",
+        "try it; it is built again at every change",
+    )]);
+    let lines: Vec<String> = all
+        .map(|(command, meaning)| {
+            let gap = " ".repeat(48_usize.saturating_sub(command.chars().count()));
+            let line = format!(
+                "  {}{gap}{}",
+                terminal.good(command),
+                terminal.faint(meaning)
+            );
+            line.trim_end().to_owned()
+        })
+        .collect();
+    format!(
+        "{} is a project now; {} is where it begins.\n\n{}\n",
+        terminal.strong(name),
+        quoted(&folder.join(source).to_string_lossy()),
+        lines.join("\n")
+    )
+}

@@ -1,0 +1,125 @@
+//! A line that is typed while a component is being written is a call of it: `count --path Welcome`.
+
+use serde_json::Map;
+use tokio_util::sync::CancellationToken;
+
+use super::super::call::print_json;
+use super::super::failure::Failure;
+use super::super::fields::Fields;
+use super::super::reply;
+use super::super::terminal::Terminal;
+use crate::auth::Caller;
+use crate::dispatch::{self, Host, Request};
+use crate::runtime::Description;
+
+/// The actions, and how to try one.
+pub(super) fn overview(terminal: &Terminal, description: &Description) -> String {
+    let mut told = String::new();
+    for action in &description.actions {
+        let fields = Fields::of(&description.name, &action.name, &action.input);
+        let required = fields.iter().filter(|(_, _, is_required)| *is_required);
+        let words: String = required
+            .map(|(name, _, _)| format!(" --{name} …"))
+            .collect();
+        let line = format!("  {}{words}", action.name);
+        let effect = terminal.faint(&format!("({})", action.effect.word()));
+        told.push_str(&format!("{} {effect}\n", terminal.safe(&line)));
+    }
+    told.push_str(&terminal.faint("type such a line to call it; Ctrl-C ends\n"));
+    told
+}
+
+/// Make the call that a line says, and print what comes of it.
+pub(super) async fn hear(host: &Host, description: &Description, line: &str) {
+    let errors = Terminal::stderr();
+    let outcome = match words(line) {
+        Some(words) if words.is_empty() => return,
+        Some(words) if words[0] == "help" => return errors.print(&overview(&errors, description)),
+        Some(words) => call(host, description, &words).await,
+        None => Err(Failure::usage("a quotation mark is not closed")),
+    };
+    if let Err(failure) = outcome {
+        failure.tell(&errors);
+    }
+}
+
+async fn call(host: &Host, description: &Description, words: &[String]) -> Result<(), Failure> {
+    // The domain's name may stand before the action, as it does for `notehost call`.
+    let words = match words {
+        [domain, rest @ ..] if *domain == description.name && !rest.is_empty() => rest,
+        all => all,
+    };
+    let (name, given) = (&words[0], &words[1..]);
+    let domains = host.registry().snapshot();
+    let domain = domains.domain(&description.name);
+    let Some(action) = domain.and_then(|domain| domain.action(name)) else {
+        return Err(
+            Failure::usage(format!("`{}` has no action `{name}`", description.name))
+                .with_hint("`help` tells those that there are"),
+        );
+    };
+    let fields = Fields::of(&description.name, name, &action.input);
+    let mut arguments = Map::new();
+    fields.read(given, &mut arguments, &mut std::io::empty())?;
+    let request = Request {
+        domain: description.name.clone(),
+        action: name.clone(),
+        arguments,
+        cancelled: CancellationToken::new(),
+        traceparent: None,
+    };
+    let reply = dispatch::call(host, &Caller::command_line(None), request)
+        .await
+        .map_err(|error| {
+            Failure::call(format!("{}: {}", error.code, error.message)).with_any_hint(error.hint)
+        })?;
+    let terminal = Terminal::stdout();
+    match terminal.is_terminal() {
+        true => terminal.print(&reply::for_people(&terminal, &reply)),
+        false => print_json(&terminal, reply.structured.into()),
+    }
+    Ok(())
+}
+
+/// The words of a line, as a shell would take them apart; `None` if a quotation mark is not closed.
+fn words(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\'' | '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match letters.next()? {
+                        inner if inner == letter => break,
+                        '\\' if letter == '"' => word.push(letters.next()?),
+                        inner => word.push(inner),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(letters.next()?),
+            letter if letter.is_whitespace() => words.extend(word.take()),
+            letter => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn a_line_is_taken_apart_as_a_shell_would() {
+        assert_eq!(
+            words(r#"add --path 'My note' --line "a \"b\"" --x=c\ d ''"#).expect("words"),
+            [
+                "add", "--path", "My note", "--line", "a \"b\"", "--x=c d", ""
+            ]
+        );
+        assert_eq!(words("  "), Some(Vec::new()));
+        assert_eq!(words("add 'x"), None);
+    }
+}

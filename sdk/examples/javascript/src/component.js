@@ -1,0 +1,11 @@
+// What the host meets: the domain, with what the host offers handed to it. It is the same for every domain.
+import * as host from "notehost:domain/host@0.1.0";
+import * as index from "notehost:domain/index@0.1.0";
+import * as log from "notehost:domain/log@0.1.0";
+import * as store from "notehost:domain/store@0.1.0";
+import { consoleTo, expose } from "./notehost.js";
+import definition from "./domain.js";
+
+globalThis.console = consoleTo(log);
+
+export const domain = expose(definition, { host, index, log, store });

@@ -1,0 +1,109 @@
+// Reading statistics: how long notes are, how long they take to read, and which are the longest.
+import { domain, invalid } from "./notehost.js";
+import { measure, withProperty } from "./text.js";
+
+const count = (description) => ({ type: "integer", description });
+const path = { type: "string", description: "The note's path, or its unique name" };
+const pace = {
+  type: "integer",
+  description: "Words that are read in a minute",
+  minimum: 50,
+  maximum: 2000,
+  default: 230,
+  optional: true,
+};
+
+const figures = {
+  words: count("Words; each Chinese or Japanese character counts as one"),
+  characters: count("Characters, without frontmatter and code"),
+  sentences: count("Sentences"),
+  minutes: count("Minutes that it takes to read, rounded up"),
+};
+
+export default domain({
+  name: "reading",
+  version: "1.0.0",
+  description:
+    "Reading statistics: how many words a `note` has and how long it takes to read, the longest notes of a folder " +
+    "(`longest`), and the reading time as a property of a note (`stamp`).",
+  actions: {
+    note: {
+      description: "Measure a note: words, characters, sentences, minutes to read.",
+      effect: "read",
+      input: { path, pace },
+      output: { path: { type: "string" }, ...figures },
+      run({ path, pace }, vault) {
+        const note = vault.readNote(path);
+        return { path: note.path, ...measure(note.text, pace) };
+      },
+      text: ({ path, words, minutes }) => `${path}: ${words} words, ${minutes} min`,
+    },
+
+    longest: {
+      description: "The notes of a folder that take longest to read, and what all of them take together.",
+      effect: "read",
+      input: {
+        folder: { type: "string", description: "Only below this folder; without it the whole vault", optional: true },
+        limit: {
+          type: "integer",
+          description: "How many are told",
+          minimum: 1,
+          maximum: 100,
+          default: 10,
+          optional: true,
+        },
+        pace,
+      },
+      output: {
+        items: {
+          type: "array",
+          description: "The longest first",
+          items: { type: "object", properties: { path: { type: "string" }, ...figures }, required: ["path"] },
+        },
+        notes: count("How many notes there are"),
+        words: count("Their words"),
+        minutes: count("Minutes that it takes to read them all"),
+      },
+      run({ folder = "", limit = 10, pace }, vault) {
+        const items = vault.notes(folder.replace(/\/+$/, "")).map((path) => ({
+          path,
+          ...measure(vault.read(path).text, pace),
+        }));
+        items.sort((one, other) => other.words - one.words || (one.path < other.path ? -1 : 1));
+        const sum = (figure) => items.reduce((total, item) => total + item[figure], 0);
+        return { items: items.slice(0, limit), notes: items.length, words: sum("words"), minutes: sum("minutes") };
+      },
+      text: ({ items, notes, words, minutes }) =>
+        [`${notes} notes, ${words} words, ${minutes} min`, ...items.map((item) => `${item.minutes} min  ${item.path}`)].join(
+          "\n",
+        ),
+    },
+
+    stamp: {
+      description: "Write the reading time into a note's properties, so that it can be sorted by it.",
+      effect: "write",
+      input: {
+        path,
+        property: {
+          type: "string",
+          description: "The name of the property",
+          default: "reading_minutes",
+          optional: true,
+        },
+        pace,
+      },
+      output: { path: { type: "string" }, property: { type: "string" }, minutes: figures.minutes },
+      run({ path, property = "reading_minutes", pace }, vault) {
+        if (!/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(property)) {
+          throw invalid(`\`${property}\` is no name for a property: use letters, digits, _ and -`);
+        }
+        const note = vault.readNote(path);
+        const { minutes } = measure(note.text, pace);
+        const stamped = withProperty(note.text, property, minutes);
+        if (stamped !== note.text) vault.write(note, stamped);
+        return { path: note.path, property, minutes };
+      },
+      text: ({ path, property, minutes }) => `${path}: ${property} is ${minutes}`,
+    },
+  },
+});

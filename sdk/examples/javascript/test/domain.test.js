@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { memoryVault, run } from "../src/notehost.js";
+import reading from "../src/domain.js";
+
+const refusal = (code) => (error) => error.code === code;
+
+test("frontmatter, code and link targets are not read", () => {
+  const vault = memoryVault({
+    "Plan.md": "---\ntags: [a, b]\n---\nRead [[Other note|this]] now.\n\n```js\nlet x = 1;\n```\nDone!\n",
+  });
+  const { words, sentences, minutes } = run(reading, vault, "note", { path: "plan" });
+  assert.deepEqual({ words, sentences, minutes }, { words: 4, sentences: 2, minutes: 1 });
+});
+
+test("a note without spaces has words all the same", () => {
+  const vault = memoryVault({ "喫茶店.md": "今日は雨。" });
+  assert.equal(run(reading, vault, "note", { path: "喫茶店" }).words, 4);
+});
+
+test("the longest come first, and only those of the folder", () => {
+  const vault = memoryVault({ "A/a.md": "one", "A/b.md": "one two three", "B/c.md": "one two three four", "A/x.txt": "no" });
+  const { items, notes, words } = run(reading, vault, "longest", { folder: "A/", limit: 1 });
+  assert.deepEqual([items.map(({ path }) => path), notes, words], [["A/b.md"], 2, 4]);
+});
+
+test("a stamp changes one line and nothing else", () => {
+  const vault = memoryVault({
+    "new.md": "Text.\n",
+    "old.md": "---\r\ntitle: x # mine\r\nreading_minutes: 9\r\n---\r\nText.\r\n",
+    "rule.md": "Text\n\n---\nnot: frontmatter\n---\n",
+  });
+  for (const path of ["new", "old", "rule"]) run(reading, vault, "stamp", { path });
+  assert.equal(vault.files.get("new.md"), "---\nreading_minutes: 1\n---\nText.\n");
+  assert.equal(vault.files.get("old.md"), "---\r\ntitle: x # mine\r\nreading_minutes: 1\r\n---\r\nText.\r\n");
+  assert.ok(vault.files.get("rule.md").startsWith("---\nreading_minutes: 1\n---\nText\n\n---\nnot"));
+});
+
+test("what cannot be done is refused in words of the contract", () => {
+  const vault = memoryVault({ "a/n.md": "", "b/n.md": "" });
+  assert.throws(() => run(reading, vault, "note", { path: "nobody" }), refusal("not_found"));
+  assert.throws(() => run(reading, vault, "note", { path: "n" }), refusal("ambiguous_name"));
+  assert.throws(() => run(reading, vault, "stamp", { path: "a/n", property: "a: b" }), refusal("validation_error"));
+});

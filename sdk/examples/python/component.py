@@ -1,0 +1,58 @@
+"""What the host meets: the domain, with what the host offers handed to it. It is the same for every domain."""
+
+import io
+import json
+import sys
+
+from componentize_py_types import Err
+from wit_world import exports
+from wit_world.imports import host, index, log, store, types
+
+import notehost
+from domain import domain
+
+
+class Host:
+    """What the host offers, as `notehost.Vault` wants it."""
+
+    Refused = Err
+    host, index, store = host, index, store
+
+    @staticmethod
+    def write_log(level, message):
+        log.write(log.Level[level.upper()], message)
+
+
+class Lines(io.TextIOBase):
+    """What is printed, as lines of the host's log: nothing else listens in the sandbox."""
+
+    def write(self, text):
+        if text.strip():
+            Host.write_log("info", text.rstrip("\n"))
+        return len(text)
+
+
+sys.stdout = sys.stderr = Lines()
+
+
+class Domain(exports.Domain):
+    """The contract's `domain`."""
+
+    def describe(self):
+        return json.dumps(domain.describe())
+
+    def call(self, vault, action, arguments):
+        vault = notehost.Vault(vault, Host)
+        try:
+            answer, text = domain.run(vault, action, **json.loads(arguments))
+            return types.Reply(text, json.dumps(answer), [])
+        except notehost.Refusal as refusal:
+            raise Err(told(refusal)) from None
+        except Exception as error:
+            raise Err(told(domain.broke(vault, action, error))) from None
+
+
+def told(refusal):
+    """A refusal in the form of the contract."""
+    details = None if refusal.details is None else json.dumps(refusal.details)
+    return types.Error(refusal.code, refusal.message, refusal.hint, details)

@@ -1,0 +1,322 @@
+"""Write a tool domain for Notehost in Python.
+
+A domain is a name and a list of actions; an action is a function with its words and its fields. This file turns that
+into what the contract asks for, hands each action a `Vault`, and has a vault in memory for tests. It imports nothing of
+the host: that is handed in by `component.py`, so a domain can be tested by plain Python.
+"""
+
+import json
+
+
+class Refusal(Exception):
+    """Why an action refuses: a code of the contract, and a message that tells a model how to mend its call."""
+
+    def __init__(self, code, message, hint=None, details=None):
+        super().__init__(message)
+        self.code, self.message, self.hint, self.details = code, message, hint, details
+
+
+def invalid(message):
+    """The arguments cannot mean anything."""
+    return Refusal("validation_error", message)
+
+
+def not_found(message):
+    """It is not there."""
+    return Refusal("not_found", message)
+
+
+class Domain:
+    """What one component offers: a name, a version, actions."""
+
+    def __init__(self, name, version, description):
+        self.name, self.version, self.description = name, version, description
+        self.actions = {}
+
+    def action(self, effect, input=None, output=None, text=None, name=None):
+        """Offer a function `(vault, **fields)` as an action, under its own or another name, with its docstring as words.
+
+        `effect` is "read", "write" or "delete", and the host holds the action to it. `input` and `output` map fields to
+        JSON Schemas, each required unless it says `"optional": True`. The function returns a dict that fits `output`;
+        `text(answer)` says it in a sentence, if you like.
+        """
+
+        def offer(function):
+            offered = name or function.__name__
+            self.actions[offered] = {
+                "run": function,
+                "text": text or readable,
+                "described": {
+                    "name": offered,
+                    "description": " ".join((function.__doc__ or "").split()),
+                    "effect": effect,
+                    "input": {**_schema(input or {}), "additionalProperties": False},
+                    "output": _schema(output or {}),
+                },
+            }
+            return function
+
+        return offer
+
+    def describe(self):
+        """What the domain says of itself."""
+        return {
+            "name": self.name,
+            "version": self.version,
+            "description": self.description,
+            "actions": [action["described"] for action in self.actions.values()],
+        }
+
+    def run(self, vault, action, **fields):
+        """Run one action as the host would: the answer, and the same in words."""
+        if action not in self.actions:
+            raise not_found(f"`{self.name}` has no action `{action}`")
+        answer = self.actions[action]["run"](vault, **fields)
+        return answer, self.actions[action]["text"](answer)
+
+    def broke(self, vault, action, error):
+        """An error that nobody meant, as a refusal; the place goes to the host's log."""
+        vault.log("error", f"{action}: {type(error).__name__}: {error}, at {_place(error)}")
+        return Refusal(
+            "internal_error",
+            f"`{self.name}.{action}` broke: {type(error).__name__}: {error}",
+            "the log has the place; tell the author of the component",
+        )
+
+
+def _place(error):
+    # The module `traceback` would look for source files, and there are none in the sandbox.
+    places, trace = [], error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        places.append(f"{code.co_filename}:{trace.tb_lineno} ({code.co_name})")
+        trace = trace.tb_next
+    return " > ".join(places)
+
+
+def _schema(fields):
+    properties, required = {}, []
+    for name, field in fields.items():
+        field = dict(field)
+        if not field.pop("optional", False):
+            required.append(name)
+        properties[name] = field
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def readable(value, depth=0):
+    """An answer as indented lines, without JSON's punctuation."""
+    indent, lines = "  " * depth, []
+    if isinstance(value, list):
+        for item in value:
+            told = ", ".join(f"{key}: {inner}" for key, inner in item.items()) if isinstance(item, dict) else item
+            lines.append(f"{indent}- {told}")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if isinstance(inner, (list, dict)) and inner:
+                lines.append(f"{indent}{key}:\n{readable(inner, depth + 1)}")
+            else:
+                lines.append(f"{indent}{key}: {'none' if isinstance(inner, (list, dict)) else inner}")
+    else:
+        lines.append(f"{indent}{value}")
+    return "\n".join(lines)
+
+
+class Note:
+    """A file that was read: its path, its text, and the etag that names this content."""
+
+    def __init__(self, path, text, etag):
+        self.path, self.text, self.etag = path, text, etag
+
+
+class Vault:
+    """What an action is handed: the notes, as far as this call may see and change them.
+
+    `handle` is the contract's vault and `host` has its other interfaces; `wit/domain.wit` has every word.
+    """
+
+    def __init__(self, handle, host):
+        self.handle, self.host = handle, host
+
+    def find_note(self, name):
+        """The path of the note that a caller named: by its path, with or without `.md`, or by its unique name."""
+        wanted = name.strip()
+        if wanted.startswith("[[") and wanted.endswith("]]"):
+            wanted = wanted[2:-2].split("|")[0].split("#")[0].strip()
+        notes = [path for path in self._ask(self.handle.resolve, wanted, None) if is_note(path)]
+        for path in notes:
+            if path in (wanted, f"{wanted}.md"):
+                return path
+        if not notes:
+            raise not_found(f"no note `{wanted}`")
+        if len(notes) > 1:
+            choices = ", ".join(f"`{path}`" for path in notes[:5])
+            raise Refusal("ambiguous_name", f"`{wanted}` could be {len(notes)} notes: {choices}")
+        return notes[0]
+
+    def read(self, path):
+        """A file as text."""
+        blob = self._ask(self.handle.read, path)
+        try:
+            return Note(path, bytes(blob.bytes).decode(), blob.etag)
+        except UnicodeDecodeError:
+            raise Refusal("unsupported", f"`{path}` is not UTF-8 text") from None
+
+    def read_note(self, name):
+        """The note that a caller named."""
+        return self.read(self.find_note(name))
+
+    def create(self, path, text):
+        """A new file; refused if there is one."""
+        return self._ask(self.handle.create, path, text.encode())
+
+    def write(self, note, text):
+        """Other text for a file that was read; refused if it changed since."""
+        return self._ask(self.handle.write, note.path, text.encode(), note.etag)
+
+    def rename(self, before, after):
+        """Another path for a file or a folder."""
+        self._ask(self.handle.rename, before, after)
+
+    def remove(self, path):
+        """A file or a folder goes to the trash. Only an action with the effect "delete" may."""
+        return self._ask(self.handle.remove, path)
+
+    def exists(self, path):
+        """Whether something is at a path, as far as this caller may know."""
+        try:
+            self._ask(self.handle.stat, path)
+            return True
+        except Refusal as refusal:
+            if refusal.code == "not_found":
+                return False
+            raise
+
+    def notes(self, folder=""):
+        """The paths of all notes below a folder; `""` is the whole vault."""
+        after = None
+        while True:
+            page = self._ask(self.handle.list, folder, True, after, 4096)
+            # A folder's size is 0 and its name could end like a note's, so its kind is asked.
+            yield from (e.path for e in page.entries if is_note(e.path) and getattr(e.kind, "name", e.kind) == "FILE")
+            after = page.next
+            if after is None:
+                return
+
+    def ask(self, what, question):
+        """Ask the index: `find`, `backlinks`, `unresolved`, `tags`, with a question and an answer as dicts."""
+        return json.loads(self._ask(getattr(self.host.index, what), self.handle, json.dumps(question)))
+
+    def now(self):
+        """The moment, and how far local time is ahead of UTC: milliseconds, offset_minutes, zone.
+
+        This is the clock of a component: Python's own has nothing behind it in the sandbox.
+        """
+        return json.loads(self.host.host.now())
+
+    def recall(self, key):
+        """A value that this component kept in this vault, or None."""
+        kept = self._ask(self.host.store.get, key)
+        return None if kept is None else json.loads(bytes(kept))
+
+    def keep(self, key, value):
+        """Keep a value in this vault. It lands with the call's other writes, or not at all."""
+        self._ask(self.host.store.set, key, json.dumps(value).encode())
+
+    def log(self, level, message):
+        """A line for the host's log: "debug", "info", "warn" or "error". Never the content of notes."""
+        self.host.write_log(level, message)
+
+    def _ask(self, function, *words):
+        """What the host answered; what it refused becomes a `Refusal`, which an action may catch or let pass."""
+        try:
+            return function(*words)
+        except self.host.Refused as error:
+            told = error.value
+            details = json.loads(told.details) if told.details else None
+            raise Refusal(told.code, told.message, told.hint, details) from None
+
+
+def is_note(path):
+    """Whether a path names a note."""
+    return len(path) > 3 and path.lower().endswith(".md")
+
+
+class MemoryVault(Vault):
+    """A vault in memory, for tests: `MemoryVault({"A.md": "text"})`. Its files are in `files`, its log in `lines`."""
+
+    def __init__(self, files=None, milliseconds=0, offset_minutes=0):
+        self.files, self.kept, self.lines = dict(files or {}), {}, []
+        self.moment = {"milliseconds": milliseconds, "offset_minutes": offset_minutes}
+        super().__init__(_MemoryHandle(self.files), _MemoryHost(self))
+
+
+class _Record:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+class _Refused(Exception):
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.value = _Record(code=code, message=message, hint=None, details=None)
+
+
+class _MemoryHost:
+    Refused = _Refused
+
+    def __init__(self, vault):
+        self.host = _Record(now=lambda: json.dumps(vault.moment))
+        self.store = _Record(get=vault.kept.get, set=vault.kept.__setitem__)
+        self.write_log = lambda level, message: vault.lines.append(f"{level}: {message}")
+
+
+class _MemoryHandle:
+    def __init__(self, files):
+        self.files = files
+
+    def _need(self, path):
+        if path not in self.files:
+            raise _Refused("not_found", f"no file `{path}`")
+        return self.files[path]
+
+    def _must_be_free(self, path):
+        if path in self.files:
+            raise _Refused("already_exists", f"there is a file `{path}`")
+
+    def stat(self, path):
+        return _Record(path=path, kind="FILE", size=len(self._need(path)), modified=0)
+
+    def read(self, path):
+        return _Record(bytes=self._need(path).encode(), etag=str(hash(self._need(path))))
+
+    def list(self, folder, recursive, after, limit):
+        inside = sorted(path for path in self.files if not folder or path.startswith(f"{folder}/"))
+        return _Record(entries=[self.stat(path) for path in inside], next=None)
+
+    def resolve(self, name, source):
+        plain = lambda path: path.lower().removesuffix(".md")
+        fits = lambda path: plain(path) == plain(name) or plain(path).endswith(f"/{plain(name)}")
+        return sorted(filter(fits, self.files), key=len)
+
+    def create(self, path, content):
+        self._must_be_free(path)
+        self.files[path] = content.decode()
+        return str(hash(self.files[path]))
+
+    def write(self, path, content, if_match):
+        if if_match is not None and if_match != str(hash(self._need(path))):
+            raise _Refused("conflict", f"`{path}` changed meanwhile")
+        self._need(path)
+        self.files[path] = content.decode()
+        return str(hash(self.files[path]))
+
+    def rename(self, before, after):
+        self._must_be_free(after)
+        self.files[after] = self._need(before)
+        del self.files[before]
+
+    def remove(self, path):
+        self._need(path)
+        del self.files[path]
+        return [path]

@@ -1,0 +1,248 @@
+//! The whole loop of an author, in each language: new, test, build, into a server that runs, call, break it, mend it, swap.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::tools::{author, bench, has_javascript, python_environment, succeed};
+use crate::support::client::Client;
+use crate::support::http::wait_until;
+use crate::support::place::Place;
+
+/// What one language's project is like.
+struct Kind {
+    language: &'static str,
+    /// The command that runs its own tests.
+    tests: &'static [&'static str],
+    /// The file with the domain, and what in it counts words.
+    source: &'static str,
+    counting: (&'static str, &'static str),
+    /// Something that no compiler of the language takes.
+    broken: &'static str,
+}
+
+/// `notehost component dev`, and everything it says.
+struct Dev {
+    program: Child,
+    said: Arc<Mutex<Vec<String>>>,
+    answers: Option<BufReader<ChildStdout>>,
+}
+
+impl Dev {
+    fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
+        let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
+        let mut program = command
+            .args(["component", "dev", "."])
+            .args(words)
+            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (lines, heard) = (
+            BufReader::new(program.stderr.take().expect("its stderr")),
+            said.clone(),
+        );
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                heard.lock().expect("no panic").push(line);
+            }
+        });
+        let answers = program.stdout.take().map(BufReader::new);
+        Dev {
+            program,
+            said,
+            answers,
+        }
+    }
+
+    fn said(&self) -> String {
+        self.said.lock().expect("no panic").join("\n")
+    }
+
+    /// Wait until it has said this so often.
+    #[track_caller]
+    fn wait_for(&self, words: &str, times: usize) {
+        wait_until(words, || {
+            let said = self.said();
+            let is_there = said.matches(words).count() >= times;
+            assert!(
+                is_there || !said.contains("\nerror: ") || words.contains("goes on"),
+                "{said}"
+            );
+            is_there
+        });
+    }
+
+    /// Type a line, and read the answer.
+    fn call(&mut self, line: &str) -> Value {
+        let input = self.program.stdin.as_mut().expect("its stdin");
+        writeln!(input, "{line}").expect("it reads");
+        let mut answer = String::new();
+        let answers = self.answers.as_mut().expect("its stdout");
+        answers.read_line(&mut answer).expect("it answers");
+        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}\n{}", self.said()))
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
+
+/// A note of three words, and a server that lets everybody do everything.
+fn server() -> (Place, PathBuf, Client) {
+    let place = Place::new();
+    place.write("Plan.md", "one two three\n");
+    let config = place.config_file(&place.settings());
+    let client = Client::start(&config, &place.state());
+    (place, config, client)
+}
+
+fn edit(file: &Path, change: impl FnOnce(&str) -> String) {
+    let text = std::fs::read_to_string(file).expect("the source");
+    let changed = change(&text);
+    assert_ne!(text, changed, "the edit changes something");
+    std::fs::write(file, changed).expect("the source is written");
+}
+
+/// New, test, into a running server, call, break, mend, swap. Returns the project.
+fn cycle(kind: &Kind) -> PathBuf {
+    let folder = bench(&format!("cycle-{}", kind.language));
+    let mut new = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    succeed(new.args(["component", "new", "words", "--lang", kind.language]));
+    let project = folder.join("words");
+    succeed(author(kind.tests[0], &project).args(&kind.tests[1..]));
+
+    let (place, config, mut client) = server();
+    let (state, config_name) = (place.state(), config.display().to_string());
+    let dev = Dev::start(
+        &project,
+        &[
+            "--state",
+            &state.display().to_string(),
+            "--config",
+            &config_name,
+        ],
+        &[],
+    );
+    dev.wait_for("handed to the server", 1);
+    assert!(
+        dev.said().contains("it may use no notes yet"),
+        "{}",
+        dev.said()
+    );
+    // What it may use is the admin's to say.
+    edit(&config, |text| {
+        format!(
+            "{text}\n[components.words.grant]\nread = [\"**\"]\nwrite = [\"**\"]\ndelete = []\n"
+        )
+    });
+    let mut words =
+        || client.call("words.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
+    wait_until("the component answers", || words() == 3);
+
+    let source = project.join(kind.source);
+    let whole = std::fs::read_to_string(&source).expect("the source");
+    std::fs::write(&source, format!("{whole}\n{}\n", kind.broken)).expect("the source is written");
+    dev.wait_for("goes on; waiting for a change", 1);
+    assert_eq!(words(), 3, "what does not build changes nothing");
+
+    let changed = whole
+        .replacen(kind.counting.0, kind.counting.1, 1)
+        .replace("Count the words of a note.", "Count all words of a note.");
+    assert_ne!(changed, whole, "the edit changes something");
+    std::fs::write(&source, changed).expect("the source is written");
+    dev.wait_for("handed to the server", 2);
+    dev.wait_for("action `count` is described in other words", 1);
+    wait_until("the new version answers", || words() == 1003);
+
+    let reply = client.call("words.add", json!({"path": "Plan", "line": "four"}));
+    assert_eq!(
+        reply["structuredContent"]["changes"][0]["kind"], "modify",
+        "{reply}"
+    );
+    assert_eq!(
+        place.read("Plan.md").as_deref(),
+        Some(&b"one two three\nfour\n"[..])
+    );
+    let refused = client.call("words.count", json!({"path": "Nobody"}));
+    assert_eq!(
+        refused["structuredContent"]["error"]["code"], "not_found",
+        "{refused}"
+    );
+    project
+}
+
+#[test]
+fn a_domain_in_rust_from_nothing_to_a_swap() {
+    let project = cycle(&Kind {
+        language: "rust",
+        tests: &["cargo", "test", "--quiet"],
+        source: "src/lib.rs",
+        counting: (
+            "split_whitespace().count()",
+            "split_whitespace().count() + 1000",
+        ),
+        broken: "fn broken( {",
+    });
+    in_a_server_of_its_own(&project);
+}
+
+#[test]
+fn a_domain_in_javascript_from_nothing_to_a_swap() {
+    if !has_javascript() {
+        return;
+    }
+    cycle(&Kind {
+        language: "javascript",
+        tests: &["npm", "test"],
+        source: "src/domain.js",
+        counting: (".filter(Boolean).length", ".filter(Boolean).length + 1000"),
+        broken: "function broken( {",
+    });
+}
+
+#[test]
+fn a_domain_in_python_from_nothing_to_a_swap() {
+    if python_environment().is_none() {
+        return;
+    }
+    cycle(&Kind {
+        language: "python",
+        tests: &["python3", "-m", "unittest"],
+        source: "domain.py",
+        counting: ("len(note.text.split())", "len(note.text.split()) + 1000"),
+        broken: "def broken(:",
+    });
+}
+
+/// Without a server that runs, `dev` is one: a line that is typed is a call, and clients reach it over HTTP.
+fn in_a_server_of_its_own(project: &Path) {
+    let place = Place::new();
+    place.write("Plan.md", "one two\n");
+    let vault = place.vault().display().to_string();
+    let mut dev = Dev::start(
+        project,
+        &["--vault", &vault, "--allow", "rw"],
+        &[("NOTEHOST_STATE", place.state())],
+    );
+    dev.wait_for("ready: `words` 0.1.0", 1);
+    dev.wait_for("listening on http://127.0.0.1:", 1);
+    assert_eq!(dev.call("count --path Plan")["words"], 1002);
+    assert_eq!(
+        dev.call("words add --path plan --line 'three four'")["path"],
+        "Plan.md"
+    );
+    assert_eq!(
+        place.read("Plan.md").as_deref(),
+        Some(&b"one two\nthree four\n"[..])
+    );
+}

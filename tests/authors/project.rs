@@ -1,0 +1,68 @@
+//! `notehost component new`: what it makes, and what it refuses to make.
+
+use super::tools::{author, bench, succeed};
+
+fn new(words: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
+    let mut command = author(env!("CARGO_BIN_EXE_notehost"), folder);
+    let ended = command
+        .args(["component", "new"])
+        .args(words)
+        .output()
+        .expect("it runs");
+    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    (ended.status.code(), told.into_owned())
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = bench("overwriting");
+    std::fs::create_dir(folder.join("weather")).expect("a folder");
+    std::fs::write(folder.join("weather/Cargo.toml"), "mine").expect("a file");
+    let (code, told) = new(&["weather"], &folder);
+    assert_eq!(code, Some(2), "{told}");
+    assert!(told.contains("nothing is overwritten"), "{told}");
+    let entries = std::fs::read_dir(folder.join("weather"))
+        .expect("the folder")
+        .count();
+    assert_eq!(entries, 1);
+    assert_eq!(
+        std::fs::read(folder.join("weather/Cargo.toml")).expect("the file"),
+        b"mine"
+    );
+}
+
+#[test]
+fn names_that_tools_cannot_have_are_refused() {
+    let folder = bench("naming");
+    for name in ["Weather", "a-b", "1a", "a__b", "../up", "document", "admin"] {
+        let (code, told) = new(&[name], &folder);
+        assert_eq!(code, Some(2), "{name}: {told}");
+    }
+    let (code, told) = new(&["weather", "--lang", "python", "--sdk", "."], &folder);
+    assert_eq!(code, Some(2), "{told}");
+    let (code, told) = new(&["weather", "--sdk", "."], &folder);
+    assert!(code == Some(2) && told.contains("no SDK"), "{told}");
+    assert_eq!(
+        std::fs::read_dir(&folder).expect("the folder").count(),
+        0,
+        "nothing was made"
+    );
+}
+
+#[test]
+fn every_language_gets_its_next_steps() {
+    let folder = bench("steps");
+    for (language, name, step) in [
+        ("rust", "one", "cargo test"),
+        ("javascript", "two", "npm test"),
+        ("python", "three", "python3 -m unittest"),
+    ] {
+        let mut command = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+        let told = succeed(command.args(["component", "new", name, "--lang", language]));
+        assert!(
+            told.contains(step) && told.contains(&format!("cd ./{name}")),
+            "{told}"
+        );
+        assert!(folder.join(name).join("README.md").exists());
+    }
+}
