@@ -1,6 +1,7 @@
 //! The tests that drive the real thing: the built program, real components, a real client.
 //!
-//! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `wire` speaks to it over every
+//! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
+//! requests, `wire` speaks to it over every
 //! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs
 //! components of every contract there was, `authors` writes new ones, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
@@ -11,6 +12,7 @@ mod crash;
 mod finding;
 mod hostile;
 mod kit;
+mod outside;
 mod policy;
 mod scenarios;
 mod support;

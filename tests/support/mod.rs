@@ -7,6 +7,7 @@ pub(crate) mod issuer;
 pub(crate) mod place;
 pub(crate) mod registry;
 pub(crate) mod signer;
+pub(crate) mod server;
 pub(crate) mod snapshot;
 
 use std::path::PathBuf;

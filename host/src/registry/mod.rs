@@ -20,12 +20,15 @@ use tokio::sync::watch;
 
 use crate::auth::Scopes;
 use crate::config::{ComponentSettings, Settings};
-use crate::policy::{BadGlob, Grant};
+use crate::policy::{BadGlob, BadHost, Grant, Reach};
 use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
 use descriptions::Descriptions;
 
 /// How long compiling in the background holds back for calls.
 const HEAD_START: Duration = Duration::from_millis(50);
+
+/// What a component imports that sends requests.
+const REQUESTS: &str = "wasi:http/outgoing-handler@";
 
 /// What is loaded, now.
 pub struct Registry {
@@ -66,6 +69,8 @@ enum AddError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Glob(#[from] BadGlob),
+    #[error(transparent)]
+    Host(#[from] BadHost),
     #[error("it calls itself `{found}`, and the config calls it `{expected}`")]
     OtherName { found: String, expected: String },
     #[error("this name belongs to the host's own domain")]
@@ -294,7 +299,7 @@ async fn domain_from_file(
     })?;
     let component = Component::new(name, wasm)?;
     // Also where its description is known from before: another host may have asked for it.
-    let manifest = component.inspect()?.manifest.unwrap_or_default();
+    let inspected = component.inspect()?;
     let description = kept.of(&component, runtime).await?;
     if description.name != name {
         return Err(AddError::OtherName {
@@ -303,6 +308,17 @@ async fn domain_from_file(
         });
     }
     let grant = Grant::from_settings(&switches.grant)?;
-    let domain = Domain::new(description, component, manifest, grant, several_vaults)?;
+    let manifest = inspected.manifest.unwrap_or_default();
+    // Who cannot send a request reaches nothing, whatever it is granted.
+    let sends = inspected
+        .imports
+        .iter()
+        .any(|import| import.starts_with(REQUESTS));
+    let reach = match sends {
+        true => Reach::new(&switches.grant.http, &manifest.http)?,
+        false => Reach::default(),
+    };
+    let mut domain = Domain::new(description, component, manifest, grant, several_vaults)?;
+    domain.reach = Arc::new(reach);
     Ok(domain)
 }
