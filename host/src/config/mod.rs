@@ -14,6 +14,7 @@ mod nearest;
 mod places;
 mod reload;
 mod settings;
+mod supervision;
 mod template;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
@@ -32,4 +33,5 @@ pub use settings::{
     IdempotencySettings, JwtSettings, LimitSettings, PermissionRule, PermissionSettings,
     RateSettings, Settings, Surface, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
 };
+pub use supervision::{SupervisionSettings, SwitchReason};
 pub use template::template;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::supervision::{SupervisionSettings, SwitchReason};
 use crate::vault::Tier;
 
 /// Everything that an admin can decide.
@@ -24,6 +25,8 @@ pub struct Settings {
     pub components: BTreeMap<String, ComponentSettings>,
     /// What one call may use.
     pub limits: LimitSettings,
+    /// When a component that fails is given a rest.
+    pub supervision: SupervisionSettings,
     /// How long what a change replaced is kept.
     pub history: HistorySettings,
     /// How callers over HTTP prove who they are.
@@ -136,6 +139,13 @@ pub struct ComponentSettings {
     pub previous: Option<PathBuf>,
     /// What a component from a file may use of the vaults. First-party components are only bound by the caller.
     pub grant: GrantSettings,
+    /// Why it is switched off.
+    pub because: Option<String>,
+    /// Who switched it off.
+    pub by: Option<String>,
+    /// The same for single actions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, SwitchReason>,
 }
 
 /// What a component from a file may use of the vaults: globs by effect. What nothing names it cannot see.
@@ -158,6 +168,9 @@ impl Default for ComponentSettings {
             path: None,
             previous: None,
             grant: GrantSettings::default(),
+            because: None,
+            by: None,
+            reasons: BTreeMap::new(),
         }
     }
 }

@@ -14,7 +14,7 @@ mod surroundings;
 
 pub use component::{Component, LoadError};
 pub use description::{ActionDescription, Description, DescriptionError};
-pub use surroundings::{Notice, Surroundings};
+pub use surroundings::{Notice, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::LimitSettings;
 use crate::index::Index;
-use crate::vault::Transaction;
+use crate::vault::{Transaction, VaultError};
 use cache::CompiledCode;
 use state::CallState;
 
@@ -131,6 +131,9 @@ pub enum RunError {
     /// Over a limit.
     #[error("it {0}")]
     OverLimit(String),
+    /// What the call needs was taken from it while it ran.
+    #[error("{0}")]
+    Revoked(Box<VaultError>),
     /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
     #[error("it broke")]
     Broke(String),

@@ -7,8 +7,8 @@ use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use super::output::GuestOutput;
-use super::surroundings::{Notice, Surroundings};
+use super::output::{GuestOutput, MOST_BYTES};
+use super::surroundings::{Notice, Surroundings, Used};
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
@@ -27,6 +27,8 @@ pub(super) enum Stopped {
     Table,
     #[error("used more than its {0} host calls")]
     HostCalls(u64),
+    #[error("may no longer do what it does: {0}")]
+    Revoked(Box<VaultError>),
 }
 
 /// The data of a call's store.
@@ -40,6 +42,7 @@ pub(super) struct CallState {
     /// `None` while a component is asked to describe itself.
     pub(super) surroundings: Option<Arc<dyn Surroundings>>,
     pub(super) notices: Vec<Notice>,
+    pub(super) tally: Tally,
     wasi: WasiCtx,
     table: ResourceTable,
 }
@@ -50,6 +53,24 @@ pub(super) struct Meter {
     host_calls: u64,
     deadline: Instant,
     memory_bytes: usize,
+    /// As of when the call's rights are known.
+    pub(super) generation: u64,
+    /// How much it may still log.
+    pub(super) log_bytes_left: usize,
+}
+
+/// What a run used. It is told when this is dropped, so also where the run is given up midway.
+pub(super) struct Tally {
+    pub(super) used: Used,
+    tell: Option<Arc<dyn Surroundings>>,
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        if let Some(around) = self.tell.take() {
+            around.used(self.used);
+        }
+    }
 }
 
 impl CallState {
@@ -64,13 +85,19 @@ impl CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MOST_HANDLES);
         CallState {
-            wasi: nothing_ambient(&domain),
+            wasi: nothing_ambient(&domain, surroundings.as_ref()),
             table,
             meter: Meter {
                 host_calls_left: limits.host_calls,
                 host_calls: limits.host_calls,
                 deadline,
                 memory_bytes: limits.memory_bytes,
+                generation: surroundings.as_ref().map_or(0, |around| around.began()),
+                log_bytes_left: MOST_BYTES,
+            },
+            tally: Tally {
+                used: Used::default(),
+                tell: surroundings.clone(),
             },
             transaction,
             index,
@@ -82,10 +109,11 @@ impl CallState {
 }
 
 /// No files, no environment, no arguments, no network, closed input; what it prints goes to the log.
-fn nothing_ambient(domain: &Arc<str>) -> WasiCtx {
+fn nothing_ambient(domain: &Arc<str>, around: Option<&Arc<dyn Surroundings>>) -> WasiCtx {
+    let output = |stream| GuestOutput::new(domain.clone(), stream, around.cloned());
     WasiCtx::builder()
-        .stdout(GuestOutput::new(domain.clone(), "stdout"))
-        .stderr(GuestOutput::new(domain.clone(), "stderr"))
+        .stdout(output("stdout"))
+        .stderr(output("stderr"))
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)
@@ -136,6 +164,8 @@ impl ResourceLimiter for CallState {
         if desired > self.meter.memory_bytes {
             return Err(Stopped::Memory(self.meter.memory_bytes >> 20).into());
         }
+        let used = &mut self.tally.used;
+        used.memory_bytes = used.memory_bytes.max(desired);
         Ok(true)
     }
 

@@ -88,7 +88,8 @@ pub(in super::super) async fn call(
             .await
     }
     .await;
-    let state = store.into_data();
+    let mut state = store.into_data();
+    VaultView::of(&mut state).count_hidden();
     let (transaction, notices) = (state.transaction, state.notices);
     match (answered, transaction) {
         (Ok(Ok(reply)), Some(transaction)) => Ok(Outcome {
@@ -189,6 +190,7 @@ fn measured(reply: types::Reply, limits: &LimitSettings) -> Result<GuestReply, R
 fn why_it_stopped(error: &wasmtime::Error, allowed: std::time::Duration) -> RunError {
     match error.downcast_ref::<Stopped>() {
         Some(Stopped::Deadline) => return RunError::TimedOut(allowed),
+        Some(Stopped::Revoked(reason)) => return RunError::Revoked(reason.clone()),
         Some(limit) => return RunError::OverLimit(limit.to_string()),
         None => {}
     }
