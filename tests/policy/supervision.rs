@@ -201,8 +201,7 @@ fn another_version_begins_with_nothing_held_against_it_and_a_restart_forgets_not
     let met = client.call("hostile.remember", json!({}));
     assert_eq!(code(&met), "unavailable", "{met}");
 
-    let mut settings = Settings::default();
-    std::mem::swap(&mut settings, &mut config(&place));
+    let mut settings = config(&place);
     let enemy = settings.components.get_mut("hostile").expect("the enemy");
     enemy.path = Some(other_version(&place));
     place.config_file(&settings);

@@ -98,12 +98,12 @@ impl Edit {
             None => {
                 table.remove("because");
                 table.remove("by");
-                told.for_each(|(key, word)| put(table, key, word.into()));
+                told.for_each(|(key, word)| put(table, key, word.as_str().into()));
             }
             Some(action) if told.peek().is_some() => {
                 let table = self.table(&["components", component, "reasons"])?;
                 let reason: InlineTable =
-                    told.map(|(key, word)| (key, Value::from(word))).collect();
+                    told.map(|(key, word)| (key, Value::from(word.as_str()))).collect();
                 put(table, action, reason.into());
             }
             Some(action) => {
