@@ -34,7 +34,9 @@ fn tested(component: &str) -> (bool, Value) {
     let has_passed = output.status.success();
     assert_eq!(output.status.code(), Some(i32::from(!has_passed)));
     assert_eq!(told["passed"], has_passed);
-    let left: Vec<_> = std::fs::read_dir(place.outside()).expect("a folder").collect();
+    let left: Vec<_> = std::fs::read_dir(place.outside())
+        .expect("a folder")
+        .collect();
     assert!(left.is_empty(), "the kit leaves nothing behind: {left:?}");
     (has_passed, told)
 }
@@ -62,7 +64,10 @@ fn what_comes_with_notehost_keeps_the_contract() {
         if !has_passed {
             faults.push(format!("{}: {:#}", embedded.name, told["checks"]));
         }
-        assert!(told["calls"].as_u64().is_some_and(|calls| calls > 50), "{told}");
+        assert!(
+            told["calls"].as_u64().is_some_and(|calls| calls > 50),
+            "{told}"
+        );
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -105,7 +110,10 @@ fn every_rule_that_is_broken_is_found_under_its_name() {
     ];
     for (action, check) in expected {
         let checks = found.remove(action).unwrap_or_default();
-        assert!(checks.contains(check), "`{action}` is found under {checks:?}, and not `{check}`: {told:#}");
+        assert!(
+            checks.contains(check),
+            "`{action}` is found under {checks:?}, and not `{check}`: {told:#}"
+        );
     }
     assert!(found.is_empty(), "`fine` keeps every rule: {found:?}");
 }
@@ -140,7 +148,11 @@ fn people_read_one_line_for_each_check() {
     let output = run(&place, &[file(&echo)]);
     let text = String::from_utf8(output.stdout).expect("text");
     assert!(output.status.success(), "{text}");
-    assert_eq!(text.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{text}");
+    assert_eq!(
+        text.lines().filter(|line| line.starts_with("ok ")).count(),
+        12,
+        "{text}"
+    );
     assert!(text.contains("all 12 checks passed"), "{text}");
 
     let output = run(&place, &["documnt"]);

@@ -18,6 +18,6 @@ mod scenarios;
 mod support;
 mod tidy;
 mod transcript;
-mod versions;
 mod trust;
+mod versions;
 mod wire;

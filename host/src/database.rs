@@ -1,5 +1,5 @@
 //! The one SQLite file in the state folder that the server and the command line share: tokens, approvals, idempotency
-//! keys, rates, audit. Each room keeps its own tables and its own SQL; here is only how the file is opened and locked.
+//! keys, rates, quarantines, audit. Each room keeps its own tables and its own SQL; here is only how the file is opened and locked.
 //!
 //! The command line writes while a server runs (an approval, a revoked token), so nothing of it is believed from
 //! memory for longer than [`Database::version`] stays the same.
@@ -14,12 +14,14 @@ use rusqlite::Connection;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Every table, each beside the code that uses it.
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 7] = [
     crate::auth::TOKENS_TABLE,
     crate::policy::APPROVALS_TABLE,
     crate::policy::IDEMPOTENCY_TABLE,
     crate::policy::RATES_TABLE,
+    crate::policy::QUARANTINE_TABLE,
     crate::audit::AUDIT_TABLE,
+    crate::audit::USAGE_TABLE,
 ];
 
 /// What this machine remembers about calls and callers.

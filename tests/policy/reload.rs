@@ -175,7 +175,10 @@ fn limits_and_rates_take_effect_while_it_runs() {
     served
         .place
         .write("Work/Long.md", "a line of a long note\n".repeat(2000));
-    served.change(|settings| settings.limits.host_calls = 1);
+    served.change(|settings| {
+        settings.supervision.strikes = 0;
+        settings.limits.host_calls = 1;
+    });
     served.wait_for("notebook.list", json!({}), Some("component_failed"));
     served.change(|settings| settings.limits.host_calls = 200_000);
     served.wait_for("notebook.list", json!({}), None);

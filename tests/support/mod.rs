@@ -6,8 +6,8 @@ pub(crate) mod http;
 pub(crate) mod issuer;
 pub(crate) mod place;
 pub(crate) mod registry;
-pub(crate) mod signer;
 pub(crate) mod server;
+pub(crate) mod signer;
 pub(crate) mod snapshot;
 
 use std::path::PathBuf;

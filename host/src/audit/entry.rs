@@ -3,6 +3,8 @@
 use rusqlite::Row as SqlRow;
 use serde::Serialize;
 
+use super::usage::Usage;
+
 /// Where calls are written down.
 pub const AUDIT_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS audit (
@@ -74,6 +76,8 @@ pub struct Entry {
     pub tokens_out: u64,
     /// The span of the caller that this call belongs to, as W3C writes it; not in the row.
     pub traceparent: Option<String>,
+    /// What the component used, if it was run; summed up beside the rows.
+    pub usage: Option<Usage>,
 }
 
 impl Entry {

@@ -60,6 +60,32 @@ pub enum Happening {
         /// What it says. Written by whoever called: text, nothing else.
         message: String,
     },
+    /// A component failed too often and is kept from being called for a while.
+    Quarantine {
+        /// The domain.
+        domain: String,
+        /// Of the component's content.
+        digest: String,
+        /// The only caller that is kept away; `None` is everybody.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        for_caller: Option<String>,
+        /// What it did.
+        reason: String,
+        /// How long until a call is tried again.
+        pause_ms: u64,
+    },
+    /// It may be called again.
+    Released {
+        /// The domain.
+        domain: String,
+        /// Of the component's content.
+        digest: String,
+        /// The only caller that was kept away; `None` is everybody.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        for_caller: Option<String>,
+        /// What ended it: a trial that went well, or an admin.
+        by: &'static str,
+    },
 }
 
 /// What happened of late, and whoever watches.

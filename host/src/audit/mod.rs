@@ -2,19 +2,23 @@
 //! content of notes. The same entry is a row of the records, a count for Prometheus and, where a collector is
 //! configured, a span.
 
+mod component_log;
 mod entry;
 mod events;
 mod metrics;
 mod query;
 mod stats;
 mod trace;
+mod usage;
 mod writer;
 
+pub use component_log::{ComponentLogs, LogFollower, LogLine, log_lines};
 pub use entry::{AUDIT_TABLE, Entry, Row};
 pub use events::{Event, Events, Happening};
 pub use metrics::{InFlight, count_request, metrics_text};
 pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
+pub use usage::{Durations, Failure, USAGE_TABLE, Usage, UsageSum, durations, usage};
 
 use std::sync::Arc;
 

@@ -250,7 +250,7 @@ fn over_time(calls: &[Call], filter: &Filter) -> Vec<Part> {
 }
 
 /// The nearest rank of sorted durations, in milliseconds.
-fn percentile(sorted: &[i64], percent: usize) -> f64 {
+pub(super) fn percentile(sorted: &[i64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted
         .get(rank - 1)

@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use rusqlite::{Connection, params};
 
 use super::entry::Entry;
-use super::metrics;
+use super::{metrics, usage};
 use crate::config::AuditSettings;
 use crate::database::{Database, DatabaseError, now_ms};
 
@@ -268,6 +268,7 @@ fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> 
                 count.execute([&entry.caller, vault])?;
             }
         }
+        usage::add(&transaction, batch)?;
     }
     transaction.commit()
 }

@@ -3,8 +3,8 @@
 //! A token is 200 random bits, so a plain BLAKE3 of it is enough: there is no dictionary to try, and a slow hash would
 //! only make every request slow.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -188,6 +188,15 @@ impl Tokens {
             0 => Err(TokenError::Unknown(name.to_owned())),
             _ => Ok(()),
         }
+    }
+
+    /// The names of the tokens that were revoked.
+    pub fn revoked(&self) -> Result<HashSet<String>, DatabaseError> {
+        self.database.with(|connection| {
+            let mut rows =
+                connection.prepare_cached("SELECT name FROM tokens WHERE revoked IS NOT NULL")?;
+            rows.query_map([], |row| row.get(0))?.collect()
+        })
     }
 
     /// Whose token this is, if it holds.

@@ -351,7 +351,8 @@ pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
     }
 }
 
-fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
+/// Write it, and say so.
+pub(super) fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
     let file = edit.file().display().to_string();
     let is_new = edit.is_new();
     edit.save(given).map_err(refused)?;
@@ -370,6 +371,12 @@ fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn refused(error: crate::config::ConfigError) -> Failure {
+/// What was set, where there is no file to write it to.
+pub(super) fn tell(told: &str) {
+    let terminal = Terminal::stdout();
+    terminal.print(&format!("{} {told}\n", terminal.good("set:")));
+}
+
+pub(super) fn refused(error: crate::config::ConfigError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
 }

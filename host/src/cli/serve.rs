@@ -55,6 +55,9 @@ impl Serve {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
             host.warm_up();
             host.start_indexes();
+            if http.is_some() {
+                host.watch_tokens();
+            }
             if let Some(source) = source {
                 host.watch(source);
             }
@@ -91,6 +94,7 @@ impl Serve {
             };
             // Tasks that end later may keep the host; what was called is on disk all the same.
             host.audit().flush();
+            host.component_logs().flush();
             served?;
             Ok(ExitCode::SUCCESS)
         })?

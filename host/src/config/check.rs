@@ -147,6 +147,31 @@ fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
             return Err(Nonsense::new(format!("limits.{name}"), problem));
         }
     }
+    check_supervision(settings)
+}
+
+/// A rest of no time is none.
+fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
+    let supervision = &settings.supervision;
+    for (name, value) in [
+        ("window_s", supervision.window_s),
+        ("first_pause_s", supervision.first_pause_s),
+    ] {
+        if value == 0 {
+            let problem = ConfigError::new(format!(
+                "`supervision.{name}` is 0: a component that fails would never rest"
+            ))
+            .with_hint("`strikes = 0` says so plainly");
+            return Err(Nonsense::new(format!("supervision.{name}"), problem));
+        }
+    }
+    if supervision.longest_pause_s < supervision.first_pause_s {
+        let problem = ConfigError::new(format!(
+            "the longest rest ({} s) is shorter than the first one ({} s)",
+            supervision.longest_pause_s, supervision.first_pause_s
+        ));
+        return Err(Nonsense::new("supervision.longest_pause_s", problem));
+    }
     Ok(())
 }
 
@@ -264,6 +289,17 @@ mod tests {
         assert_eq!(
             refused(&settings, None, Path::new("state")).0,
             "limits.call_ms"
+        );
+        let mut settings = Settings::default();
+        settings.supervision.first_pause_s = 7200;
+        assert_eq!(
+            refused(&settings, None, Path::new("state")).0,
+            "supervision.longest_pause_s"
+        );
+        settings.supervision.first_pause_s = 0;
+        assert_eq!(
+            refused(&settings, None, Path::new("state")).0,
+            "supervision.first_pause_s"
         );
     }
 }

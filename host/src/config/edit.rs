@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::layers::{load_with, read};
-use super::{ComponentLimits, ConfigError, Given, GrantSettings};
+use super::{ComponentLimits, ConfigError, Given, GrantSettings, SwitchReason};
 use crate::vault::{Tier, fold_path};
 
 /// A config file that is being changed.
@@ -76,17 +76,47 @@ impl Edit {
         Ok(())
     }
 
-    /// Switch a component, or one of its actions, on or off.
+    /// Switch a component, or one of its actions, on; or off, and say why and who did it.
     pub fn set_enabled(
         &mut self,
         component: &str,
         action: Option<&str>,
-        on: bool,
+        off: Option<&SwitchReason>,
     ) -> Result<(), ConfigError> {
         let mut path = vec!["components", component];
         path.extend(action.map(|_| "actions"));
         let table = self.table(&path)?;
-        put(table, action.unwrap_or("enabled"), on.into());
+        put(table, action.unwrap_or("enabled"), off.is_none().into());
+        // What was said of the last time no longer holds.
+        let table = self.table(&["components", component])?;
+        let told = off.map(|reason| [("because", &reason.because), ("by", &reason.by)]);
+        let told = told.into_iter().flatten();
+        let mut told = told
+            .filter_map(|(key, word)| Some((key, word.as_ref()?)))
+            .peekable();
+        match action {
+            None => {
+                table.remove("because");
+                table.remove("by");
+                told.for_each(|(key, word)| put(table, key, word.as_str().into()));
+            }
+            Some(action) if told.peek().is_some() => {
+                let table = self.table(&["components", component, "reasons"])?;
+                let reason: InlineTable = told
+                    .map(|(key, word)| (key, Value::from(word.as_str())))
+                    .collect();
+                put(table, action, reason.into());
+            }
+            Some(action) => {
+                let reasons = table.get_mut("reasons").and_then(Item::as_table_like_mut);
+                if let Some(reasons) = reasons {
+                    reasons.remove(action);
+                    if reasons.is_empty() {
+                        table.remove("reasons");
+                    }
+                }
+            }
+        }
         Ok(())
     }
 
@@ -376,6 +406,37 @@ mod tests {
                 .expect("set");
         });
         assert_eq!(revoked, text);
+    }
+
+    #[test]
+    fn what_is_switched_off_says_why_until_it_is_switched_on() {
+        let off = SwitchReason {
+            because: Some("too \"loud\"".into()),
+            by: Some("ana".into()),
+        };
+        let text = "[components.echo.grant]\nread = ['**'] # all\n";
+        let done = edited(text, |edit| {
+            edit.set_enabled("echo", None, Some(&off)).expect("set");
+            edit.set_enabled("echo", Some("say"), Some(&off))
+                .expect("set");
+        });
+        let settings: super::super::Settings = toml::from_str(&done).expect("settings");
+        let echo = &settings.components["echo"];
+        assert_eq!(
+            (echo.enabled, &echo.because, &echo.by),
+            (false, &off.because, &off.by)
+        );
+        assert_eq!((echo.actions["say"], &echo.reasons["say"]), (false, &off));
+        let undone = edited(&done, |edit| {
+            edit.set_enabled("echo", None, None).expect("set");
+            edit.set_enabled("echo", Some("say"), None).expect("set");
+        });
+        assert!(
+            !undone.contains("loud") && !undone.contains("reasons"),
+            "{undone}"
+        );
+        // What it was granted is as it was.
+        assert!(undone.contains("read = ['**'] # all"), "{undone}");
     }
 
     #[test]

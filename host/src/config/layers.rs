@@ -16,8 +16,8 @@ use super::check_serving::check_serving;
 use super::file::{self, join};
 use super::trust::check_trust;
 use super::{
-    ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check, config_file, expand_home,
-    parse_address, state_folder,
+    ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check, config_file,
+    expand_home, parse_address, state_folder,
 };
 use crate::vault::Tier;
 

@@ -16,6 +16,7 @@ mod nearest;
 mod places;
 mod reload;
 mod settings;
+mod supervision;
 mod template;
 mod trust;
 
@@ -37,5 +38,6 @@ pub use settings::{
     IdempotencySettings, JwtSettings, LimitSettings, PermissionRule, PermissionSettings,
     RateSettings, Settings, Surface, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
 };
+pub use supervision::{SupervisionSettings, SwitchReason};
 pub use template::template;
 pub use trust::{PublisherSettings, TrustSettings};

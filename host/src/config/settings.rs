@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TrustSettings;
 use super::component_limits::ComponentLimits;
+use super::supervision::{SupervisionSettings, SwitchReason};
 use crate::vault::Tier;
 
 /// Everything that an admin can decide.
@@ -28,6 +29,8 @@ pub struct Settings {
     pub component_folder: Option<PathBuf>,
     /// What one call may use.
     pub limits: LimitSettings,
+    /// When a component that fails is given a rest.
+    pub supervision: SupervisionSettings,
     /// How long what a change replaced is kept.
     pub history: HistorySettings,
     /// How callers over HTTP prove who they are.
@@ -142,6 +145,13 @@ pub struct ComponentSettings {
     pub grant: GrantSettings,
     /// What one of its calls may use, where that differs from `[limits]`.
     pub limits: ComponentLimits,
+    /// Why it is switched off.
+    pub because: Option<String>,
+    /// Who switched it off.
+    pub by: Option<String>,
+    /// The same for single actions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, SwitchReason>,
 }
 
 /// What a component from a file may use: globs by effect, hosts, room. What nothing names it cannot see or reach.
@@ -168,6 +178,9 @@ impl Default for ComponentSettings {
             path: None,
             grant: GrantSettings::default(),
             limits: ComponentLimits::default(),
+            because: None,
+            by: None,
+            reasons: BTreeMap::new(),
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::outside::CallOutside;
 use super::resolve::nearest;
 use super::rights::{BadRights, Rights};
+use super::standing::{Beginning, CallStanding};
 use super::validate::Checked;
 use super::{CallError, Host};
 use crate::auth::{Caller, Scope, Scopes};
@@ -28,13 +29,17 @@ pub(super) struct Allowed {
     pub(super) rules: Arc<dyn Rules>,
     /// What it may ask of others.
     pub(super) outside: Arc<CallOutside>,
+    /// What it may still do while it runs.
+    pub(super) standing: Arc<CallStanding>,
 }
 
-/// Pick the vault, and intersect what the caller and the component may do.
+/// Pick the vault, and intersect what the caller and the component may do. `generation` is the registry's, from before
+/// anything was looked up for this call: what changed since then is met at the call's first step.
 pub(super) fn authorize(
     host: &Host,
     caller: &Caller,
     checked: Checked,
+    generation: u64,
 ) -> Result<Allowed, CallError> {
     let broken = |error: BadRights| CallError::new("internal_error", error.to_string());
     let rights = host.rights_of(caller).map_err(broken)?;
@@ -52,12 +57,26 @@ pub(super) fn authorize(
     let effect = action.effect;
     let vault = vaults[chosen].clone();
     let index = host.index_of(&vault);
+    let standing = CallStanding::new(
+        host,
+        Beginning {
+            caller,
+            domain: &checked.found.domain,
+            action: &action.name,
+            effect,
+            vault: vault.id(),
+            is_dry: checked.common.dry_run,
+            generation,
+            rules: rights.rules.clone(),
+        },
+    );
     Ok(Allowed {
         outside: Arc::new(CallOutside::of(host, &checked, effect)),
-        rules: Arc::new(Both {
-            caller: rights.permissions.clone(),
-            grant: checked.found.domain.grant.clone(),
-        }),
+        rules: Arc::new(Both::new(
+            rights.permissions.clone(),
+            checked.found.domain.grant.clone(),
+        )),
+        standing: Arc::new(standing),
         caller: caller.clone(),
         checked,
         effect,
@@ -129,7 +148,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> CallError {
+pub(super) fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> CallError {
     let held = match held.is_empty() {
         true => "none".to_owned(),
         false => held.to_string(),
@@ -146,7 +165,7 @@ fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> CallError {
 }
 
 /// The kill switch.
-fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<(), CallError> {
+pub(super) fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<(), CallError> {
     let is_closed = |entry: &VaultEntry| entry.id == vault && entry.read_only;
     let (what, command) = if settings.read_only {
         (

@@ -159,8 +159,12 @@ pub(super) async fn commit(
         // The claim lives as long as the commit, also where nobody waits for it any more.
         claim.committing(true);
         let claimed = claim.clone();
+        let standing = allowed.standing.clone();
         let committed = tokio::task::spawn_blocking(move || {
-            let committed = ran.transaction.commit(note);
+            // What was taken away since it was staged does not land.
+            let committed = ran
+                .transaction
+                .commit_if(note, |transaction| standing.renew(transaction));
             if committed.is_err() {
                 claimed.committing(false);
             }

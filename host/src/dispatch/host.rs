@@ -1,6 +1,8 @@
 //! The host as a whole: what a running Notehost consists of.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -9,8 +11,9 @@ use notehost_sdk::host::Now;
 
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
+use super::supervision::Supervision;
 use super::surroundings::moment_of_start;
-use crate::audit::Audit;
+use crate::audit::{Audit, ComponentLogs};
 use crate::auth::{Caller, Scopes, Tokens};
 use crate::config::Settings;
 use crate::database::{Database, DatabaseError};
@@ -37,6 +40,10 @@ pub struct Host {
     idempotency: Idempotency,
     rates: Rates,
     audit: Audit,
+    component_logs: ComponentLogs,
+    supervision: Supervision,
+    /// The names of the tokens that no longer hold, as far as is known.
+    revoked: ArcSwap<HashSet<String>>,
     database: Arc<Database>,
     /// The moment at which the clock of the components stands, if it does.
     clock: ArcSwapOption<Now>,
@@ -119,6 +126,9 @@ impl Host {
             idempotency: Idempotency::new(database.clone()),
             rates,
             audit,
+            component_logs: ComponentLogs::new(&state.join("logs")),
+            supervision: Supervision::new(database.clone()),
+            revoked: ArcSwap::default(),
             database,
             clock: ArcSwapOption::empty(),
             started: moment_of_start(),
@@ -171,10 +181,38 @@ impl Host {
         tell_orientation(&self.indexes, &settings);
         // What callers may do comes first: a component that is new must not meet the old permissions.
         self.current.store(Arc::new(current));
+        // Calls that are under way meet it at their next step.
+        self.registry.step();
         self.registry
             .apply(&before, &settings, &self.runtime, &self.state)
             .await;
         Ok(())
+    }
+
+    /// Another number with every change of what calls may do.
+    pub(super) fn generation(&self) -> u64 {
+        self.registry.generation().load(Ordering::Acquire)
+    }
+
+    /// Whether a token is known to hold no longer.
+    pub(super) fn is_revoked(&self, token: &str) -> bool {
+        self.revoked.load().contains(token)
+    }
+
+    /// These tokens no longer hold: the calls of whoever showed one of them are ended at their next step.
+    pub(super) fn set_revoked(&self, tokens: HashSet<String>) {
+        self.revoked.store(Arc::new(tokens));
+        self.registry.step();
+    }
+
+    /// What components print and log.
+    pub fn component_logs(&self) -> &ComponentLogs {
+        &self.component_logs
+    }
+
+    /// Which components rest because they failed too often.
+    pub(super) fn supervision(&self) -> &Supervision {
+        &self.supervision
     }
 
     /// When it began, in milliseconds since 1970.

@@ -19,6 +19,9 @@ mod reply;
 mod resolve;
 mod rights;
 mod run;
+mod standing;
+mod status;
+mod supervision;
 mod surroundings;
 mod throttle;
 mod validate;
@@ -29,6 +32,7 @@ pub use orientation::{complete_note, orientation};
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
+pub use status::{ComponentStatus, RestTold, component_status};
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -43,6 +47,7 @@ use govern::govern;
 use record::Record;
 use resolve::resolve;
 use run::run;
+use supervision::supervise;
 use throttle::throttle;
 use validate::validate;
 
@@ -86,16 +91,18 @@ async fn answer(
     request: Request,
     record: &mut Record<'_>,
 ) -> Result<Reply, CallError> {
+    let generation = host.generation(); // what is taken away from here on is met in the middle of the call
     let domains = host.registry().snapshot(); // a call in flight keeps the one it began with
     let found = resolve(host, &domains, caller, request)?; // a name becomes an action
     let checked = validate(found)?; // the arguments fit its schema
-    let allowed = authorize(host, caller, checked)?; // only this makes an `Allowed`
+    let allowed = authorize(host, caller, checked, generation)?; // only this makes an `Allowed`
     record.allowed(&allowed);
     let claim = match claim(host, &allowed)? {
         Claimed::Answered(reply) => return Ok(reply), // the same call, sent again
         Claimed::ToDo(claim) => claim,
     };
     throttle(host, &allowed)?; // not more often than this caller may
+    let _watched = supervise(host, &allowed)?; // a component that keeps failing rests
     let mut attempts = Attempts::new();
     let mut confirmation = Confirmation::of(&allowed);
     let landed = loop {

@@ -1,16 +1,19 @@
 //! What is written down of every call, also of refused and failed ones: who, what, how long, what came of it. Never
 //! the content of notes.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::commit::Landed;
+use super::standing::CallStanding;
 use super::{CallError, Host, Reply, Request};
-use crate::audit::{Entry, InFlight};
+use crate::audit::{Entry, InFlight, Usage};
 use crate::auth::Caller;
 use crate::database::now_ms;
+use crate::registry::Domain;
 
 /// How many of the paths are kept that a call asks for, and how much of each.
 const MOST_PATHS: usize = 20;
@@ -21,6 +24,8 @@ pub(super) struct Record<'h> {
     host: &'h Host,
     began: Instant,
     entry: Entry,
+    /// With what its component used and how it failed.
+    standing: Option<(Arc<CallStanding>, Arc<Domain>)>,
     _in_flight: InFlight,
 }
 
@@ -49,6 +54,7 @@ impl<'h> Record<'h> {
                 tokens_in: tokens(arguments.len()),
                 ..Entry::default()
             },
+            standing: None,
             _in_flight: InFlight::begin(),
         }
     }
@@ -56,7 +62,22 @@ impl<'h> Record<'h> {
     /// The call may run.
     pub(super) fn allowed(&mut self, allowed: &Allowed) {
         self.entry.vault = Some(allowed.vault.id().to_owned());
-        self.entry.version = Some(allowed.checked.found.domain.version.clone());
+        let domain = &allowed.checked.found.domain;
+        self.entry.version = Some(domain.version.clone());
+        self.standing = Some((allowed.standing.clone(), domain.clone()));
+    }
+
+    /// What the component used, if it was run.
+    fn usage(&self) -> Option<Usage> {
+        let (standing, domain) = self.standing.as_ref()?;
+        let conduct = standing.conduct();
+        let used = conduct.used?;
+        Some(Usage {
+            digest: Arc::from(domain.component.as_ref()?.digest()),
+            failure: conduct.failure,
+            denials: used.denials,
+            memory_bytes: used.memory_bytes as u64,
+        })
     }
 
     /// What it did is there.
@@ -93,7 +114,9 @@ impl<'h> Record<'h> {
 
 impl Drop for Record<'_> {
     fn drop(&mut self) {
+        let usage = self.usage();
         let mut entry = std::mem::take(&mut self.entry);
+        entry.usage = usage;
         entry.microseconds = u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.host.audit().write(entry);
     }

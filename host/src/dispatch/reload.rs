@@ -1,14 +1,15 @@
 //! Settings that change while Notehost runs. A file that cannot be used leaves everything as it is, and that is told:
 //! in the log, and to whoever asks.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::Host;
 use crate::config::{ConfigError, Edit, Source, in_force};
 
-/// How often the file is looked at.
-const PERIOD: Duration = Duration::from_secs(1);
+/// How often the file, and the tokens, are looked at.
+const PERIOD: Duration = Duration::from_millis(200);
 
 /// The file that is watched, and what is wrong with it.
 pub(super) struct Watching {
@@ -41,6 +42,18 @@ impl Host {
             return;
         }
         tokio::spawn(keep_looking(Arc::downgrade(self)));
+    }
+
+    /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
+    /// must not finish it.
+    pub fn watch_tokens(self: &Arc<Self>) {
+        let host = Arc::downgrade(self);
+        let started = std::thread::Builder::new()
+            .name("notehost-tokens".into())
+            .spawn(move || keep_looking_at_tokens(&host));
+        if let Err(error) = started {
+            tracing::error!("calls of tokens that are revoked run to their end: {error}");
+        }
     }
 
     /// Put what the config file says now in force. Returns the keys that changed and wait for a restart.
@@ -89,6 +102,11 @@ impl Host {
         self.read_again(watching).await.map(|_| ())
     }
 
+    /// Whether there is a config file that is read again when it changes.
+    pub(super) fn config_is_known(&self) -> bool {
+        self.watching.get().is_some()
+    }
+
     /// What is wrong with the config file, if the settings in force are older than it.
     pub fn config_problem(&self) -> Option<String> {
         let problem = &self.watching.get()?.problem;
@@ -120,6 +138,25 @@ async fn keep_looking(host: Weak<Host>) {
             // It is told in there.
             let _ = host.reload().await;
         }
+    }
+}
+
+fn keep_looking_at_tokens(host: &Weak<Host>) {
+    let mut known = HashSet::new();
+    loop {
+        let Some(host) = host.upgrade() else {
+            return;
+        };
+        match host.tokens().revoked() {
+            Ok(revoked) if revoked != known => {
+                known.clone_from(&revoked);
+                host.set_revoked(revoked);
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("revoked tokens cannot be looked up: {error}"),
+        }
+        drop(host);
+        std::thread::sleep(PERIOD);
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::{CallError, Host, Request};
 use crate::auth::{Caller, Scope, Scopes};
-use crate::registry::{Absence, Action, Domain, Snapshot};
+use crate::config::SwitchReason;
+use crate::registry::{Absence, Action, Domain, Snapshot, SwitchedOff};
+use crate::vault::Effect;
 
 /// A request whose action exists.
 pub(super) struct Found {
@@ -49,11 +51,11 @@ pub(super) fn find(
         .domain(&request.domain)
         .filter(|domain| is_shown(domain))
     else {
-        if domains.absence_of_domain(&request.domain) == Absence::Disabled {
-            return Err(switched_off(
-                &format!("the domain `{}`", request.domain),
-                &request.domain,
-            ));
+        if domains.absence_of_domain(&request.domain) == Absence::Disabled
+            && may_know(scopes, &request.domain, None)
+        {
+            let known = domains.switched_off(&request.domain, None);
+            return Err(switched_off(&request.domain, None, known));
         }
         let shown = domains.domains().filter(|domain| is_shown(domain));
         let names = shown.map(|domain| domain.name.as_str());
@@ -67,9 +69,12 @@ pub(super) fn find(
         ));
     };
     if domain.action(&request.action).is_none() {
-        if domains.absence_of_action(&domain.name, &request.action) == Absence::Disabled {
-            let what = format!("the action `{}` of `{}`", request.action, domain.name);
-            return Err(switched_off(&what, &domain.name));
+        let known = domains.switched_off(&domain.name, Some(&request.action));
+        let effect = known.and_then(|known| known.effect);
+        if domains.absence_of_action(&domain.name, &request.action) == Absence::Disabled
+            && may_know(scopes, &domain.name, effect)
+        {
+            return Err(switched_off(&domain.name, Some(&request.action), known));
         }
         let names: Vec<&str> = domain
             .actions
@@ -91,10 +96,43 @@ pub(super) fn find(
     })
 }
 
-fn switched_off(what: &str, domain: &str) -> CallError {
-    CallError::new("disabled", format!("{what} is switched off")).with_hint(format!(
-        "an admin switched it off in the config, under `[components.{domain}]`"
-    ))
+/// Whether a caller could use what is switched off, if it were not: for others it is not there.
+fn may_know(scopes: &Scopes, domain: &str, effect: Option<Effect>) -> bool {
+    let effects = [Effect::Read, Effect::Write, Effect::Delete].into_iter();
+    let mut wanted = effects.filter(|known| effect.is_none_or(|effect| effect == *known));
+    wanted.any(|effect| scopes.allow(domain, Scope::of(effect)))
+}
+
+/// Something is switched off: by whom and why, as far as somebody said so.
+pub(super) fn switched_off(
+    domain: &str,
+    action: Option<&str>,
+    known: Option<&SwitchedOff>,
+) -> CallError {
+    let what = match action {
+        None => format!("the domain `{domain}`"),
+        Some(action) => format!("the action `{action}` of `{domain}`"),
+    };
+    let reason = known.map(|known| known.reason.clone()).unwrap_or_default();
+    let mut message = match &reason.by {
+        Some(by) => format!("{what} was switched off by `{by}`"),
+        None => format!("{what} is switched off"),
+    };
+    if let Some(because) = &reason.because {
+        message.push_str(": ");
+        message.push_str(because);
+    }
+    let words = match action {
+        None => domain.to_owned(),
+        Some(action) => format!("{domain} {action}"),
+    };
+    let error = CallError::new("disabled", message).with_hint(format!(
+        "an admin can switch it on: `notehost component enable {words}`"
+    ));
+    match reason == SwitchReason::default() {
+        true => error,
+        false => error.with_details(serde_json::json!(reason)),
+    }
 }
 
 /// `; did you mean `x`?` for the name that is most alike, if one is.

@@ -10,7 +10,8 @@ use super::authorize::Allowed;
 use super::reply::component_code;
 use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
-use crate::runtime::{GuestContent, Job, Notice, RunError};
+use crate::audit::Failure;
+use crate::runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
 /// What a run came to.
@@ -72,7 +73,9 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         cancelled: found.request.cancelled.clone(),
         interference: None,
     };
-    let outcome = match host.runtime().run(component, job).await {
+    let outcome = host.runtime().run(component, job).await;
+    note(allowed, &outcome);
+    let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(RunError::Torn) => return Ok(Attempt::Torn),
         Err(error) => return Err(told(error)),
@@ -94,6 +97,21 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         transaction: outcome.transaction,
         notices: outcome.notices,
     })))
+}
+
+/// Note how the component conducted itself. What its caller or the vault did is not its failure, nor is a deadline that
+/// passed while it waited for its turn.
+fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
+    allowed.standing.note(|conduct| {
+        let has_run = conduct.used.is_some();
+        conduct.failure = match outcome {
+            Err(RunError::TimedOut(_)) if has_run => Some(Failure::TimedOut),
+            Err(RunError::OverLimit(_)) => Some(Failure::OverLimit),
+            Err(RunError::Broke(_)) => Some(Failure::Trap),
+            _ => None,
+        };
+        conduct.has_answered = matches!(outcome, Ok(_) | Err(RunError::Refused { .. }));
+    });
 }
 
 /// What a caller is told of a run that failed. A trap never reaches it verbatim.
@@ -121,6 +139,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         )
         .with_hint("an admin can allow more: `limits.call_ms` in the config"),
         RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
+        RunError::Revoked(reason) => CallError::from(*reason),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
             tracing::warn!(domain, action, "ended: {limit}");

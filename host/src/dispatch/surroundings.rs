@@ -8,12 +8,13 @@ use notehost_sdk::host::{About, AboutDomain, CallerTold, Conventions, LimitLeft,
 use super::Host;
 use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
+use super::standing::CallStanding;
 use crate::auth::{Caller, Entrance};
 use crate::config::{Surface, TagPolicy};
 use crate::database::now_ms;
 use crate::index::Index;
-use crate::runtime::Surroundings;
-use crate::vault::{Effect, Transaction, Vault};
+use crate::runtime::{Standing, Surroundings, Used};
+use crate::vault::{Effect, Transaction, Vault, VaultError};
 
 /// Where one call runs.
 pub(super) struct CallSurroundings {
@@ -21,6 +22,7 @@ pub(super) struct CallSurroundings {
     caller: Caller,
     vault: Arc<Vault>,
     index: Arc<Index>,
+    standing: Arc<CallStanding>,
 }
 
 impl CallSurroundings {
@@ -30,6 +32,7 @@ impl CallSurroundings {
             caller: allowed.caller.clone(),
             vault: allowed.vault.clone(),
             index: allowed.index.clone(),
+            standing: allowed.standing.clone(),
         }
     }
 }
@@ -134,6 +137,29 @@ impl Surroundings for CallSurroundings {
             property_types: property_types(&self.vault, &self.index, transaction),
             ..conventions(&self.vault, transaction)
         }
+    }
+
+    fn generation(&self) -> u64 {
+        self.standing.generation()
+    }
+
+    fn began(&self) -> u64 {
+        self.standing.began()
+    }
+
+    fn standing(&self) -> Result<Standing, VaultError> {
+        self.standing.now()
+    }
+
+    fn said(&self, stream: &'static str, line: &str) {
+        if let Some(host) = self.host.upgrade() {
+            let (domain, call) = (self.standing.domain(), self.standing.name());
+            host.component_logs().write(domain, stream, &call, line);
+        }
+    }
+
+    fn used(&self, used: Used) {
+        self.standing.note(|conduct| conduct.used = Some(used));
     }
 }
 

@@ -194,9 +194,8 @@ impl Packages {
         let path = self.lock_file();
         let written = || -> io::Result<()> {
             let text = toml::to_string(lock).map_err(io::Error::other)?;
-            let text = format!(
-                "# What is installed, by digest. Written by `notehost component`.\n{text}"
-            );
+            let text =
+                format!("# What is installed, by digest. Written by `notehost component`.\n{text}");
             let new = path.with_extension("new");
             write_durably(&new, text.as_bytes())?;
             fail_point("package-lock-written");

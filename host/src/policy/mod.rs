@@ -6,6 +6,7 @@ mod approvals;
 mod grant;
 mod idempotency;
 mod permissions;
+mod quarantine;
 mod rates;
 mod reach;
 
@@ -13,35 +14,59 @@ pub use approvals::{APPROVALS_TABLE, Approval, ApprovalError, ApprovalState, App
 pub use grant::Grant;
 pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
 pub use permissions::{Decision, Narrowing, Permissions, Said};
+pub use quarantine::{QUARANTINE_TABLE, Quarantine, Quarantines, lift_quarantine, quarantines};
 pub use rates::{RATES_TABLE, Rates};
 pub use reach::{BadHost, Reach, Within};
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::vault::{Kind, Rules, Tier};
+use crate::vault::{GrantMet, Kind, Rules, Tier};
 
 /// What both allow.
 pub struct Both {
-    /// The caller's permissions.
-    pub caller: Arc<dyn Rules>,
-    /// The component's grant.
-    pub grant: Arc<dyn Rules>,
+    caller: Arc<dyn Rules>,
+    grant: Arc<dyn Rules>,
+    /// What the grant took away since somebody asked.
+    hidden: AtomicBool,
+    narrowed: AtomicBool,
+}
+
+impl Both {
+    /// What a caller's permissions and a component's grant both allow.
+    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Both {
+        Both {
+            caller,
+            grant,
+            hidden: AtomicBool::new(false),
+            narrowed: AtomicBool::new(false),
+        }
+    }
+
+    /// What is left of a tier; that the grant takes something is noted, and costs nothing where it does not.
+    fn both(&self, caller: Tier, grant: impl FnOnce() -> Tier) -> Tier {
+        if caller == Tier::None {
+            return Tier::None;
+        }
+        let grant = grant();
+        if grant == Tier::None {
+            self.hidden.store(true, Ordering::Relaxed);
+        }
+        if grant < caller {
+            self.narrowed.store(true, Ordering::Relaxed);
+        }
+        caller.min(grant)
+    }
 }
 
 impl Rules for Both {
     fn tier(&self, path: &str) -> Tier {
-        match self.caller.tier(path) {
-            Tier::None => Tier::None,
-            tier => tier.min(self.grant.tier(path)),
-        }
+        self.both(self.caller.tier(path), || self.grant.tier(path))
     }
 
     fn tier_of(&self, path: &str, kind: Kind) -> Tier {
-        match self.caller.tier_of(path, kind) {
-            Tier::None => Tier::None,
-            tier => tier.min(self.grant.tier_of(path, kind)),
-        }
+        let caller = self.caller.tier_of(path, kind);
+        self.both(caller, || self.grant.tier_of(path, kind))
     }
 
     fn identity(&self) -> Option<u64> {
@@ -50,6 +75,16 @@ impl Rules for Both {
 
     fn narrowed_by(&self, path: &str) -> Option<String> {
         self.caller.narrowed_by(path)
+    }
+
+    fn grant_met(&self) -> GrantMet {
+        // Most calls meet nothing: looking is cheaper than taking.
+        let take =
+            |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
+        GrantMet {
+            hidden: take(&self.hidden),
+            narrowed: take(&self.narrowed),
+        }
     }
 }
 

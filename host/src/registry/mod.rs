@@ -13,15 +13,17 @@ pub use embedded::{EMBEDDED, Embedded};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
 use crate::auth::Scopes;
-use crate::config::{ComponentSettings, Settings};
+use crate::config::{ComponentSettings, Settings, SwitchReason};
 use crate::policy::{BadGlob, BadHost, Grant, Reach};
 use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
+use crate::vault::Effect;
 use descriptions::Descriptions;
 
 /// How long compiling in the background holds back for calls.
@@ -34,6 +36,8 @@ const REQUESTS: &str = "wasi:http/outgoing-handler@";
 pub struct Registry {
     current: ArcSwap<Snapshot>,
     changed: watch::Sender<u64>,
+    /// Another number with every change: for calls that are under way.
+    generation: Arc<AtomicU64>,
 }
 
 /// What is loaded, at one moment.
@@ -42,6 +46,8 @@ pub struct Snapshot {
     domains: BTreeMap<String, Arc<Domain>>,
     /// Switched off by the config.
     disabled: BTreeMap<String, Vec<String>>,
+    /// Why and by whom: by `domain`, or `domain.action`.
+    reasons: BTreeMap<String, SwitchedOff>,
     broken: Vec<Broken>,
 }
 
@@ -61,6 +67,15 @@ pub enum Absence {
     Unknown,
     /// An admin switched it off.
     Disabled,
+}
+
+/// Something that an admin switched off.
+#[derive(Debug, Clone, Default)]
+pub struct SwitchedOff {
+    /// Why and by whom.
+    pub reason: SwitchReason,
+    /// What the action would do to notes, where it is known.
+    pub effect: Option<Effect>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -86,6 +101,7 @@ impl Registry {
         Registry {
             current: ArcSwap::from_pointee(Snapshot::load(settings, runtime, state).await),
             changed: watch::Sender::new(0),
+            generation: Arc::new(AtomicU64::new(1)),
         }
     }
 
@@ -104,6 +120,7 @@ impl Registry {
             let mut snapshot = Snapshot::load(settings, runtime, state).await;
             snapshot.keep_compiled(&self.snapshot());
             self.current.store(Arc::new(snapshot));
+            self.step();
         }
         // A caller with other scopes is shown other tools.
         if components || is_other(|all| serde_json::to_value(&all.callers).unwrap_or_default()) {
@@ -114,6 +131,17 @@ impl Registry {
     /// What is loaded now. Calls in flight keep the one they began with.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
+    }
+
+    /// Another number with every change of what is loaded or may be done. A call that is under way compares it with the
+    /// one that it began with, which is cheaper than to ask again.
+    pub fn generation(&self) -> &Arc<AtomicU64> {
+        &self.generation
+    }
+
+    /// What calls that are under way may do has changed: they ask again.
+    pub fn step(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// Counts the changes of the set.
@@ -198,6 +226,7 @@ impl Snapshot {
         Snapshot {
             domains: seen.collect(),
             disabled: self.disabled.clone(),
+            reasons: self.reasons.clone(),
             broken: Vec::new(),
         }
     }
@@ -205,6 +234,23 @@ impl Snapshot {
     /// Components that the config names and that cannot be used.
     pub fn broken(&self) -> &[Broken] {
         &self.broken
+    }
+
+    /// What is known of a domain, or of one of its actions, that was switched off.
+    pub fn switched_off(&self, domain: &str, action: Option<&str>) -> Option<&SwitchedOff> {
+        match action {
+            None => self.reasons.get(domain),
+            Some(action) => self.reasons.get(&format!("{domain}.{action}")),
+        }
+    }
+
+    /// The names of the domains that are switched off as a whole.
+    pub fn disabled_domains(&self) -> impl Iterator<Item = &str> {
+        let whole = self
+            .disabled
+            .iter()
+            .filter(|(_, actions)| actions.is_empty());
+        whole.map(|(name, _)| name.as_str())
     }
 
     /// Why a domain is not there.
@@ -238,6 +284,15 @@ impl Snapshot {
         if !switches.enabled {
             // An empty list stands for the whole domain.
             self.disabled.insert(name.to_owned(), Vec::new());
+            let reason = SwitchReason {
+                because: switches.because.clone(),
+                by: switches.by.clone(),
+            };
+            let off = SwitchedOff {
+                reason,
+                effect: None,
+            };
+            self.reasons.insert(name.to_owned(), off);
             return;
         }
         let is_taken = self
@@ -256,6 +311,13 @@ impl Snapshot {
                     .filter(|(_, on)| !**on)
                     .map(|(action, _)| action.clone())
                     .collect();
+                for action in &off {
+                    let off = SwitchedOff {
+                        reason: switches.reasons.get(action).cloned().unwrap_or_default(),
+                        effect: domain.action(action).map(|action| action.effect),
+                    };
+                    self.reasons.insert(format!("{name}.{action}"), off);
+                }
                 domain.actions.retain(|action| !off.contains(&action.name));
                 if !off.is_empty() {
                     self.disabled.insert(name.to_owned(), off);

@@ -22,10 +22,10 @@ pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};
 pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
-pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use interference::{Interference, Meddling};
+pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use outside::{Denial, Outside, Permit};
-pub use surroundings::{Notice, Surroundings};
+pub use surroundings::{Notice, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::LimitSettings;
 use crate::index::Index;
-use crate::vault::Transaction;
+use crate::vault::{Transaction, VaultError};
 use cache::CompiledCode;
 use state::CallState;
 
@@ -153,6 +153,9 @@ pub enum RunError {
     /// Over a limit.
     #[error("it {0}")]
     OverLimit(String),
+    /// What the call needs was taken from it while it ran.
+    #[error("{0}")]
+    Revoked(Box<VaultError>),
     /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
     #[error("it broke")]
     Broke(String),

@@ -1,4 +1,5 @@
-//! What a guest prints: lines in the host's log with the domain's name, never on the transport.
+//! What a guest prints: lines in the host's log with the domain's name and in the component's own log, never on the
+//! transport.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,21 +8,33 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
+use super::surroundings::Surroundings;
+
 /// The longest line that is logged whole.
 const LONGEST_LINE: usize = 1000;
 /// What one call may log this way before the rest is dropped.
-const MOST_BYTES: usize = 64 << 10;
+pub(super) const MOST_BYTES: usize = 64 << 10;
 
 /// One of a guest's two outputs.
 #[derive(Clone)]
 pub(super) struct GuestOutput {
     domain: Arc<str>,
     stream: &'static str,
+    /// Who keeps it; nobody while a component describes itself.
+    around: Option<Arc<dyn Surroundings>>,
 }
 
 impl GuestOutput {
-    pub(super) fn new(domain: Arc<str>, stream: &'static str) -> GuestOutput {
-        GuestOutput { domain, stream }
+    pub(super) fn new(
+        domain: Arc<str>,
+        stream: &'static str,
+        around: Option<Arc<dyn Surroundings>>,
+    ) -> GuestOutput {
+        GuestOutput {
+            domain,
+            stream,
+            around,
+        }
     }
 }
 
@@ -72,6 +85,9 @@ impl Lines {
                 "{}",
                 line.escape_debug()
             );
+            if let Some(around) = &self.output.around {
+                around.said(self.output.stream, line);
+            }
         }
         self.line.clear();
     }

@@ -8,11 +8,11 @@ use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
-use super::interference::{Interference, Meddling};
 use super::http::Outgoing;
-use super::output::GuestOutput;
+use super::interference::{Interference, Meddling};
+use super::output::{GuestOutput, MOST_BYTES};
 use super::outside::Outside;
-use super::surroundings::{Notice, Surroundings};
+use super::surroundings::{Notice, Surroundings, Used};
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
@@ -35,6 +35,8 @@ pub(super) enum Stopped {
     Table,
     #[error("used more than its {0} host calls")]
     HostCalls(u64),
+    #[error("may no longer do what it does: {0}")]
+    Revoked(Box<VaultError>),
 }
 
 /// The data of a call's store.
@@ -48,6 +50,7 @@ pub(super) struct CallState {
     /// `None` while a component is asked to describe itself.
     pub(super) surroundings: Option<Arc<dyn Surroundings>>,
     pub(super) notices: Vec<Notice>,
+    pub(super) tally: Tally,
     wasi: WasiCtx,
     http: WasiHttpCtx,
     outgoing: Outgoing,
@@ -63,6 +66,24 @@ pub(super) struct Meter {
     pub(super) interference: Option<Arc<dyn Interference>>,
     /// What the interference wants this host call to fail with.
     refused: Option<VaultError>,
+    /// As of when the call's rights are known.
+    pub(super) generation: u64,
+    /// How much it may still log.
+    pub(super) log_bytes_left: usize,
+}
+
+/// What a run used. It is told when this is dropped, so also where the run is given up midway.
+pub(super) struct Tally {
+    pub(super) used: Used,
+    tell: Option<Arc<dyn Surroundings>>,
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        if let Some(around) = self.tell.take() {
+            around.used(self.used);
+        }
+    }
 }
 
 impl CallState {
@@ -77,7 +98,7 @@ impl CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MOST_HANDLES);
         CallState {
-            wasi: nothing_ambient(&domain),
+            wasi: nothing_ambient(&domain, surroundings.as_ref()),
             http: http_with_short_headers(),
             outgoing: Outgoing::nowhere(deadline),
             table,
@@ -88,6 +109,12 @@ impl CallState {
                 memory_bytes: limits.memory_bytes,
                 interference: None,
                 refused: None,
+                generation: surroundings.as_ref().map_or(0, |around| around.began()),
+                log_bytes_left: MOST_BYTES,
+            },
+            tally: Tally {
+                used: Used::default(),
+                tell: surroundings.clone(),
             },
             transaction,
             index,
@@ -115,10 +142,11 @@ fn http_with_short_headers() -> WasiHttpCtx {
 }
 
 /// No files, no environment, no arguments, no network, closed input; what it prints goes to the log.
-fn nothing_ambient(domain: &Arc<str>) -> WasiCtx {
+fn nothing_ambient(domain: &Arc<str>, around: Option<&Arc<dyn Surroundings>>) -> WasiCtx {
+    let output = |stream| GuestOutput::new(domain.clone(), stream, around.cloned());
     WasiCtx::builder()
-        .stdout(GuestOutput::new(domain.clone(), "stdout"))
-        .stderr(GuestOutput::new(domain.clone(), "stderr"))
+        .stdout(output("stdout"))
+        .stderr(output("stderr"))
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)
@@ -163,13 +191,9 @@ impl Meter {
         }
     }
 
-    /// The same for a function that can refuse.
-    pub(super) fn enter_or_refuse(&mut self) -> Result<(), Refusal> {
-        self.enter()?;
-        match self.refused.take() {
-            None => Ok(()),
-            Some(error) => Err(error.into()),
-        }
+    /// What the interference wants this host call to fail with.
+    pub(super) fn refused(&mut self) -> Option<VaultError> {
+        self.refused.take()
     }
 
     fn meddle(&mut self, meddling: Meddling) -> Result<(), Stopped> {
@@ -203,6 +227,8 @@ impl ResourceLimiter for CallState {
         if desired > self.meter.memory_bytes {
             return Err(Stopped::Memory(self.meter.memory_bytes >> 20).into());
         }
+        let used = &mut self.tally.used;
+        used.memory_bytes = used.memory_bytes.max(desired);
         Ok(true)
     }
 

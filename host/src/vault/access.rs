@@ -110,6 +110,20 @@ pub trait Rules: Send + Sync {
         let _ = path;
         None
     }
+
+    /// What the component's grant has taken from the caller since this was last asked.
+    fn grant_met(&self) -> GrantMet {
+        GrantMet::default()
+    }
+}
+
+/// What a component's grant took from what its caller may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GrantMet {
+    /// Something that the caller may see was hidden.
+    pub hidden: bool,
+    /// The caller may do more somewhere than the component may.
+    pub narrowed: bool,
 }
 
 /// What one transaction may do, in whose name, and how much of it.

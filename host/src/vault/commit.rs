@@ -3,7 +3,12 @@
 //! The order is the promise. Until the journal has its place (or, for a single step, until that one rename)
 //! nothing visible has changed; after it, everything will be there, even if the process dies.
 
-use std::{collections::BTreeSet, fs::File, io, sync::atomic::Ordering};
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io,
+    sync::{Arc, atomic::Ordering},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +50,16 @@ pub(super) fn temps_folder() -> String {
 impl Transaction {
     /// Lands everything that is staged, or nothing. When it returns, what it did is safe on disk.
     pub fn commit(self, by: CommitNote) -> Result<Committed, CommitError> {
+        self.commit_if(by, |_| Ok(()))
+    }
+
+    /// The same, if `may` says at the last moment that it may be: no other commit lands between its word and this one.
+    /// It may take rights away, and what needs them is refused then.
+    pub fn commit_if(
+        mut self,
+        by: CommitNote,
+        may: impl FnOnce(&mut Transaction) -> Result<(), VaultError>,
+    ) -> Result<Committed, CommitError> {
         let nothing = Committed {
             change: None,
             files: Vec::new(),
@@ -53,12 +68,14 @@ impl Transaction {
             self.validate()?;
             return Ok(nothing);
         }
-        let vault = &self.vault;
+        let vault = &Arc::clone(&self.vault);
         if vault.lock.is_none() {
             return Err(VaultError::broken("the vault was opened for looking only").into());
         }
         let held = vault.commit_lock();
         reach("commit-begin")?;
+        may(&mut self)?;
+        self.check_rights()?;
         self.check_read_set()?;
         reach("commit-validated")?;
         let attempt = Attempt {

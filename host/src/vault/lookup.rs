@@ -7,7 +7,7 @@
 use std::{collections::VecDeque, path::Path, sync::Arc};
 
 use super::{
-    access::Tier,
+    access::{Rules, Tier},
     disk::{Folder, Node, Status, is_absent},
     error::VaultError,
     path::{check_new_name, composed, folded, is_closed, join, parse, split},
@@ -95,7 +95,11 @@ impl Transaction {
 
     /// What the caller may do at a canonical path.
     pub(super) fn tier(&self, path: &str) -> Tier {
-        let rules = &self.access.rules;
+        self.tier_by(&self.access.rules, path)
+    }
+
+    /// What these rules allow at a canonical path.
+    pub(super) fn tier_by(&self, rules: &Arc<dyn Rules>, path: &str) -> Tier {
         let spelt = composed(path);
         let kind = if path.contains('/') {
             None

@@ -26,6 +26,7 @@ mod listing;
 mod lock;
 mod lookup;
 mod mention;
+mod narrow;
 mod nearest;
 mod past;
 mod path;
@@ -56,7 +57,7 @@ use std::{
     time::Duration,
 };
 
-pub use access::{Access, Effect, Limits, Rules, Tier, UnknownTier};
+pub use access::{Access, Effect, GrantMet, Limits, Rules, Tier, UnknownTier};
 pub use diff::unified_diff;
 pub use error::{CommitError, Conflict, VaultError};
 pub use fail::FAIL_POINTS;

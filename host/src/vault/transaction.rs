@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     Vault,
-    access::{Access, Effect, Tier},
+    access::{Access, Effect, Rules, Tier},
     disk::{Digest, Node, Signature, Status},
     error::VaultError,
     identifier::now_millis,
@@ -24,6 +24,10 @@ use super::{
 pub struct Transaction {
     pub(super) vault: Arc<Vault>,
     pub(super) access: Access,
+    /// What it could do at the beginning; it may be less by now.
+    pub(super) began_rules: Arc<dyn Rules>,
+    /// Why nothing may be written any more, if so.
+    pub(super) closed: Option<VaultError>,
     /// The vault's sequence at the beginning.
     pub(super) began: u64,
     pub(super) began_millis: u64,
@@ -135,7 +139,9 @@ impl Transaction {
             began: vault.sequence(),
             began_millis: now_millis(),
             vault,
+            began_rules: Arc::clone(&access.rules),
             access,
+            closed: None,
             seen: BTreeMap::new(),
             scans: Vec::new(),
             relied: Vec::new(),
@@ -208,6 +214,9 @@ impl Transaction {
 
     /// Effect honesty: an action does no more than it was declared to do.
     pub(super) fn must_have(&self, effect: Effect) -> Result<(), VaultError> {
+        if let Some(refusal) = &self.closed {
+            return Err(refusal.clone());
+        }
         let (doing, declared) = match (effect, self.access.effect) {
             (needed, declared) if declared >= needed => return Ok(()),
             (Effect::Delete, Effect::Write) => ("remove", "writing"),

@@ -3,11 +3,14 @@
 
 mod dev;
 mod list;
+mod log;
 mod new;
 mod pack;
 mod place;
 mod project;
 mod push;
+mod status;
+mod switch;
 mod template;
 mod test;
 mod trying;
@@ -40,6 +43,14 @@ enum Command {
     New(new::New),
     /// Build a project, try it on notes, and build it again at every change
     Dev(dev::Dev),
+    /// Switch a component, or one of its actions, on
+    Enable(switch::Enable),
+    /// Switch a component, or one of its actions, off
+    Disable(switch::Disable),
+    /// See how the components are doing: calls, failures, memory, rests
+    Status(status::Status),
+    /// See what a component printed and logged
+    Log(log::Log),
 }
 
 impl Component {
@@ -51,6 +62,10 @@ impl Component {
             Command::Test(command) => command.run(),
             Command::New(command) => command.run(),
             Command::Dev(command) => command.run(),
+            Command::Enable(command) => command.run(),
+            Command::Disable(command) => command.run(),
+            Command::Status(command) => command.run(),
+            Command::Log(command) => command.run(),
         }
     }
 }

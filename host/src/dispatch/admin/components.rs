@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::super::{CallError, Host};
 use super::{Answer, Said, written};
@@ -52,7 +52,13 @@ pub(super) fn list(host: &Host) -> Answer {
     for (name, switches) in &settings.components {
         if !switches.enabled {
             lines.push(format!("{name}: switched off"));
-            items.push(json!({ "name": name, "enabled": false }));
+            let mut told = json!({ "name": name, "enabled": false });
+            for (key, word) in [("because", &switches.because), ("by", &switches.by)] {
+                if let Some(word) = word {
+                    told[key] = word.as_str().into();
+                }
+            }
+            items.push(told);
         }
     }
     for broken in snapshot.broken() {
@@ -60,40 +66,6 @@ pub(super) fn list(host: &Host) -> Answer {
         items.push(json!({ "name": broken.name, "enabled": false, "problem": broken.reason }));
     }
     (lines.join("\n"), json!({ "items": items }))
-}
-
-/// Switch a component or an action on or off.
-pub(super) async fn switch(host: &Host, said: &Said<'_>, on: bool) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
-    let action = said.maybe("action");
-    if let (Some(action), Some(domain)) = (action, host.registry().snapshot().domain(component)) {
-        let is_off = host
-            .settings()
-            .components
-            .get(component)
-            .is_some_and(|switches| switches.actions.contains_key(action));
-        if domain.action(action).is_none() && !is_off {
-            let message = format!("`{component}` has no action `{action}`");
-            return Err(CallError::new("not_found", message));
-        }
-    }
-    written(
-        host.edit_config(|edit| edit.set_enabled(component, action, on))
-            .await,
-    )?;
-    let what = action.map_or_else(
-        || component.to_owned(),
-        |action| format!("{component}.{action}"),
-    );
-    let word = if on { "on" } else { "off" };
-    let mut told = Map::from_iter([
-        ("component".to_owned(), component.into()),
-        ("enabled".to_owned(), on.into()),
-    ]);
-    if let Some(action) = action {
-        told.insert("action".into(), action.into());
-    }
-    Ok((format!("{what} is switched {word}"), told.into()))
 }
 
 /// Say which paths a component from a file may use.
@@ -244,7 +216,7 @@ fn told(what: &str, component: &str, version: &str, file: &Path) -> Answer {
 }
 
 /// A component that there is, also one that is switched off or broken.
-fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError> {
+pub(super) fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError> {
     let snapshot = host.registry().snapshot();
     let is_loaded = snapshot
         .domain(name)

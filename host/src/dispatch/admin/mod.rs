@@ -5,6 +5,8 @@ mod approvals;
 mod components;
 mod permissions;
 mod records;
+mod status;
+mod switch;
 
 use serde_json::{Map, Value};
 
@@ -30,8 +32,10 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     let said = Said(&arguments);
     let (text, structured) = match found.request.action.as_str() {
         "components" => Ok(components::list(host)),
-        "enable" => components::switch(host, &said, true).await,
-        "disable" => components::switch(host, &said, false).await,
+        "enable" => switch::enable(host, &said).await,
+        "disable" => switch::disable(host, &allowed.caller, &said).await,
+        "status" => status::status(host, &said).await,
+        "log" => status::log(host, &said).await,
         "install" => components::install(host, &said).await,
         "upgrade" => components::upgrade(host, &said).await,
         "rollback" => components::rollback(host, &said).await,

@@ -90,7 +90,7 @@ pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
 }
 
 /// Look into the records on a connection and a thread of their own: there may be a million rows.
-async fn looked_up<T: Send + 'static>(
+pub(super) async fn looked_up<T: Send + 'static>(
     host: &Host,
     look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
 ) -> Result<T, CallError> {

@@ -9,7 +9,7 @@ use wasmtime::{Engine, Store, Trap};
 use super::super::component::LoadError;
 use super::super::state::{CallState, Meter, Stopped};
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
-use super::host_functions::VaultHandle;
+use super::host_functions::{VaultHandle, VaultView};
 use super::{Instances, Ready, v0_1, v0_2};
 use crate::config::LimitSettings;
 
@@ -64,7 +64,8 @@ pub(in super::super) async fn call(
         Instances::V0_1(instances) => v0_1::call(instances, &mut store, asked).await,
         Instances::V0_2(instances) => v0_2::call(instances, &mut store, asked).await,
     };
-    let state = store.into_data();
+    let mut state = store.into_data();
+    VaultView::of(&mut state).count_hidden();
     let (transaction, notices) = (state.transaction, state.notices);
     match (answered, transaction) {
         (Ok(Ok(reply)), Some(transaction)) => Ok(Outcome {
@@ -153,6 +154,7 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     match error.downcast_ref::<Stopped>() {
         Some(Stopped::Deadline) => return RunError::TimedOut(allowed),
         Some(Stopped::Cancelled) => return RunError::Cancelled,
+        Some(Stopped::Revoked(reason)) => return RunError::Revoked(reason.clone()),
         Some(limit) => return RunError::OverLimit(limit.to_string()),
         None => {}
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use wasmtime::component::Resource;
 
-use super::super::state::{CallState, Meter, Refusal};
+use super::super::state::{CallState, Meter, Refusal, Stopped, Tally};
 use super::super::surroundings::{Notice, Surroundings};
 use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
 use crate::index::Index;
@@ -26,6 +26,7 @@ pub(super) struct VaultView<'a> {
     pub(super) index: &'a Option<Arc<Index>>,
     pub(super) surroundings: &'a Option<Arc<dyn Surroundings>>,
     pub(super) notices: &'a mut Vec<Notice>,
+    tally: &'a mut Tally,
 }
 
 impl VaultView<'_> {
@@ -37,12 +38,65 @@ impl VaultView<'_> {
             index: &state.index,
             surroundings: &state.surroundings,
             notices: &mut state.notices,
+            tally: &mut state.tally,
+        }
+    }
+
+    /// Count a host call, and see what the call may still do: what was taken from it meanwhile is gone from here on.
+    pub(super) fn step(&mut self) -> Result<(), Stopped> {
+        self.meter.enter()?;
+        self.count_hidden();
+        let Some(around) = self.surroundings else {
+            return Ok(());
+        };
+        let generation = around.generation();
+        if generation == self.meter.generation {
+            return Ok(());
+        }
+        // Remembered before it is asked: what changes meanwhile is met at the next step.
+        self.meter.generation = generation;
+        let standing = around
+            .standing()
+            .map_err(|reason| Stopped::Revoked(Box::new(reason)))?;
+        if let Some(transaction) = self.transaction {
+            transaction.narrow(standing.rules);
+            transaction.close(standing.closed);
+        }
+        Ok(())
+    }
+
+    /// The same, where what a test wants this host call to fail with can be told.
+    pub(super) fn step_or_refuse(&mut self) -> Result<(), Refusal> {
+        self.step()?;
+        match self.meter.refused() {
+            None => Ok(()),
+            Some(error) => Err(error.into()),
+        }
+    }
+
+    /// Count the host call before this one as denied, if it went well but left out what the component is not granted.
+    pub(super) fn count_hidden(&mut self) {
+        if let Some(transaction) = self.transaction
+            && transaction.terms().rules.grant_met().hidden
+        {
+            self.tally.used.denials += 1;
+        }
+    }
+
+    /// Count a host call that refused, if it did because of what the component is granted.
+    fn count_denied(&mut self, error: &VaultError) {
+        let Some(transaction) = self.transaction else {
+            return;
+        };
+        let met = transaction.terms().rules.grant_met();
+        if met.hidden || met.narrowed && error.code() == "permission_denied" {
+            self.tally.used.denials += 1;
         }
     }
 
     /// Count a host call, and give the transaction to do it with.
-    fn enter(&mut self) -> Result<&mut Transaction, Refusal> {
-        self.meter.enter_or_refuse()?;
+    pub(super) fn enter(&mut self) -> Result<&mut Transaction, Refusal> {
+        self.step_or_refuse()?;
         self.transaction
             .as_mut()
             .ok_or_else(|| Refusal::Error(no_vault()))
@@ -53,7 +107,7 @@ impl VaultView<'_> {
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        self.meter.enter_or_refuse()?;
+        self.step_or_refuse()?;
         let mut transaction = self
             .transaction
             .take()
@@ -84,12 +138,15 @@ impl types::Host for VaultView<'_> {
     fn convert_error(&mut self, refusal: Refusal) -> wasmtime::Result<types::Error> {
         match refusal {
             Refusal::Stop(stopped) => Err(stopped.into()),
-            Refusal::Error(error) => Ok(types::Error {
-                code: error.code().to_owned(),
-                message: error.to_string(),
-                hint: error.hint(),
-                details: error.details.as_ref().map(ToString::to_string),
-            }),
+            Refusal::Error(error) => {
+                self.count_denied(&error);
+                Ok(types::Error {
+                    code: error.code().to_owned(),
+                    message: error.to_string(),
+                    hint: error.hint(),
+                    details: error.details.as_ref().map(ToString::to_string),
+                })
+            }
         }
     }
 }
@@ -156,7 +213,7 @@ impl wire::HostVault for VaultView<'_> {
         _: Resource<VaultHandle>,
         path: String,
     ) -> wasmtime::Result<wire::Tier> {
-        self.meter.enter()?;
+        self.step()?;
         let tier = self
             .transaction
             .as_ref()
@@ -319,16 +376,37 @@ impl store::Host for VaultView<'_> {
 
 impl log::Host for VaultView<'_> {
     async fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
-        self.meter.enter()?;
-        // Controlled by the guest: one bounded line, control characters shown.
+        self.step()?;
+        // Controlled by the guest: bounded per line and per call, control characters shown.
         let line: String = message.chars().take(LONGEST_LINE).collect();
-        let line = line.escape_debug();
+        let left = self.meter.log_bytes_left.checked_sub(line.len());
+        let Some(left) = left else {
+            self.meter.log_bytes_left = 0;
+            return Ok(());
+        };
+        self.meter.log_bytes_left = left;
         let domain = &**self.domain;
-        match level {
-            log::Level::Debug => tracing::debug!(domain, "{line}"),
-            log::Level::Info => tracing::info!(domain, "{line}"),
-            log::Level::Warn => tracing::warn!(domain, "{line}"),
-            log::Level::Error => tracing::error!(domain, "{line}"),
+        let shown = line.escape_debug();
+        let word = match level {
+            log::Level::Debug => {
+                tracing::debug!(domain, "{shown}");
+                "debug"
+            }
+            log::Level::Info => {
+                tracing::info!(domain, "{shown}");
+                "info"
+            }
+            log::Level::Warn => {
+                tracing::warn!(domain, "{shown}");
+                "warn"
+            }
+            log::Level::Error => {
+                tracing::error!(domain, "{shown}");
+                "error"
+            }
+        };
+        if let Some(around) = self.surroundings {
+            around.said(word, &line);
         }
         Ok(())
     }

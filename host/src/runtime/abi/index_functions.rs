@@ -13,11 +13,14 @@ use crate::vault::VaultError;
 impl VaultView<'_> {
     async fn ask(&mut self, question: Question) -> Result<Answer, Refusal> {
         let index = self.index.clone();
-        if let (Some(index), Some(transaction)) = (&index, self.transaction.as_mut())
-            && index.is_quick(transaction.terms().effect, &question)
-        {
-            self.meter.enter_or_refuse()?;
-            return Ok(index.ask(transaction, question)?);
+        let is_quick = match (&index, &self.transaction) {
+            (Some(index), Some(transaction)) => {
+                index.is_quick(transaction.terms().effect, &question)
+            }
+            _ => false,
+        };
+        if let (true, Some(index)) = (is_quick, &index) {
+            return Ok(index.ask(self.enter()?, question)?);
         }
         self.enter_long(move |transaction| match index {
             Some(index) => index.ask(transaction, question),
@@ -52,7 +55,7 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, Refusal> {
 
 impl wire::Host for VaultView<'_> {
     async fn state(&mut self, _: Resource<VaultHandle>) -> wasmtime::Result<String> {
-        self.meter.enter()?;
+        self.step()?;
         let state = match (self.index, &self.transaction) {
             (Some(index), Some(transaction)) => Some(index.state(transaction)),
             _ => None,

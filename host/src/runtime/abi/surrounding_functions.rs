@@ -17,13 +17,13 @@ const MOST_NOTICES: usize = 20;
 
 impl host::Host for VaultView<'_> {
     async fn now(&mut self) -> wasmtime::Result<String> {
-        self.meter.enter()?;
+        self.step()?;
         let now = self.surroundings.as_ref().map(|around| around.now());
         Ok(serde_json::to_string(&now.unwrap_or_default()).unwrap_or_default())
     }
 
     async fn about(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
-        self.meter.enter_or_refuse()?;
+        self.step_or_refuse()?;
         let around = self.surroundings.as_ref().ok_or_else(no_vault)?;
         told(&around.about())
     }
@@ -43,7 +43,7 @@ impl host::Host for VaultView<'_> {
     }
 
     async fn notify(&mut self, level: log::Level, message: String) -> Result<(), Refusal> {
-        self.meter.enter_or_refuse()?;
+        self.step_or_refuse()?;
         if message.trim().is_empty() {
             return Err(VaultError::invalid("a message says something: it is empty").into());
         }

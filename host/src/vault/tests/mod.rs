@@ -4,6 +4,7 @@ mod concurrency;
 mod crash;
 mod hostile;
 mod model;
+mod narrowing;
 mod past;
 mod reading;
 mod writing;

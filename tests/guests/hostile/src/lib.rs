@@ -2,9 +2,10 @@
 //! because an enemy is not held by a polite library.
 //!
 //! `attacks` uses up what a call is given, `trespass` reaches for what it was not given, `nonsense` answers what no
-//! honest domain would.
+//! honest domain would, `lingering` stays until something is taken from it, and then tries what it has left.
 
 mod attacks;
+mod lingering;
 mod nonsense;
 mod trespass;
 
@@ -16,7 +17,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, the effect it is declared with, and what it does.
-const ACTIONS: [(&str, &str, Attack); 25] = [
+const ACTIONS: [(&str, &str, Attack); 27] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
     ("trap", "read", attacks::trap),
@@ -34,6 +35,8 @@ const ACTIONS: [(&str, &str, Attack); 25] = [
     ("reach_reading", "read", trespass::reach),
     ("reach_writing", "write", trespass::reach),
     ("reach_deleting", "delete", trespass::reach),
+    ("linger_reading", "read", lingering::read),
+    ("linger_writing", "write", lingering::write),
     ("ambient", "read", trespass::ambient),
     ("remember", "read", trespass::remember),
     ("print", "read", nonsense::print),

@@ -1,0 +1,136 @@
+//! `notehost component enable` and `disable`: a component or one of its actions, on or off, with who did it and why. It is
+//! a line of the config file, and a server that runs takes it over; what the component was granted stays.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::super::failure::Failure;
+use super::super::options::{self, Common};
+use super::super::permission;
+use crate::config::{Loaded, SwitchReason, nearest};
+use crate::database::Database;
+use crate::policy::lift_quarantine;
+use crate::registry::{Absence, Snapshot};
+
+/// Switch a component, or one of its actions, on.
+///
+/// A component that rests because it failed too often can be called at once.
+#[derive(Debug, Args)]
+pub(super) struct Enable {
+    /// The component, by its domain's name
+    name: String,
+    /// Only this action
+    action: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Switch a component, or one of its actions, off.
+///
+/// What it was granted stays, for when it is switched on again.
+#[derive(Debug, Args)]
+pub(super) struct Disable {
+    /// The component, by its domain's name
+    name: String,
+    /// Only this action
+    action: Option<String>,
+    /// Why: told to callers who could use it otherwise
+    #[arg(long, value_name = "TEXT")]
+    because: Option<String>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Enable {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let given = self.common.given();
+        let loaded = options::load(given.clone())?;
+        let action = self.action.as_deref();
+        check_name(&loaded, &self.name, action)?;
+        let rested = action.is_none()
+            && lift_quarantine(&Database::open(&loaded.running.state)?, &self.name)?;
+        let told = match rested {
+            true => format!("{} is on, and rests no longer", words(&self.name, action)),
+            false => format!("{} is on", words(&self.name, action)),
+        };
+        if loaded.file.is_none() && rested {
+            // There is no config that could have switched it off.
+            permission::tell(&told);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut edit = permission::open(&given)?;
+        edit.set_enabled(&self.name, action, None)
+            .map_err(permission::refused)?;
+        permission::save(edit, &given, &told)
+    }
+}
+
+impl Disable {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let given = self.common.given();
+        let loaded = options::load(given.clone())?;
+        let action = self.action.as_deref();
+        check_name(&loaded, &self.name, action)?;
+        let reason = SwitchReason {
+            because: self.because,
+            by: Some(user()),
+        };
+        let mut edit = permission::open(&given)?;
+        edit.set_enabled(&self.name, action, Some(&reason))
+            .map_err(permission::refused)?;
+        let told = format!("{} is off", words(&self.name, action));
+        permission::save(edit, &given, &told)
+    }
+}
+
+fn words(name: &str, action: Option<&str>) -> String {
+    match action {
+        Some(action) => format!("`{name}.{action}`"),
+        None => format!("`{name}`"),
+    }
+}
+
+/// Who sits at the terminal, as far as the system says.
+fn user() -> String {
+    let said = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
+    let user = said("USER").or_else(|| said("LOGNAME"));
+    user.unwrap_or_else(|| "cli".to_owned())
+}
+
+/// There must be such a component, and such an action: a misspelt name would leave on what should be off.
+fn check_name(loaded: &Loaded, name: &str, action: Option<&str>) -> Result<(), Failure> {
+    let domains: Arc<Snapshot> = options::block_on(options::load_components(loaded))??;
+    let unknown = |what: String, near: Option<&str>| {
+        let near = near.map(|near| format!(": did you mean `{near}`?"));
+        Failure::call(format!("{what}{}", near.unwrap_or_default()))
+    };
+    let components = || {
+        let loaded = domains
+            .domains()
+            .filter(|domain| domain.component.is_some());
+        loaded
+            .map(|domain| domain.name.as_str())
+            .chain(domains.disabled_domains())
+            .chain(domains.broken().iter().map(|broken| broken.name.as_str()))
+    };
+    if !components().any(|known| known == name) {
+        let near = nearest(name, components());
+        return Err(unknown(format!("no component `{name}`"), near));
+    }
+    // Of what is off or broken nobody knows the actions.
+    let (Some(action), Some(domain)) = (action, domains.domain(name)) else {
+        return Ok(());
+    };
+    let is_known = domain.action(action).is_some()
+        || domains.absence_of_action(name, action) == Absence::Disabled;
+    if is_known {
+        return Ok(());
+    }
+    let actions = domain.actions.iter().map(|action| action.name.as_str());
+    Err(unknown(
+        format!("`{name}` has no action `{action}`"),
+        nearest(action, actions),
+    ))
+}

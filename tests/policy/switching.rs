@@ -1,0 +1,165 @@
+//! Components and actions that are switched off: who did it and why is told, what they were granted stays.
+
+use notehost::config::{GrantSettings, Settings};
+use serde_json::{Value, json};
+
+use super::desk::{Ended, desk, over_http, over_stdio, program, run};
+use super::door::token;
+use crate::support::client::error_code;
+use crate::support::guests::guest;
+use crate::support::http::{HttpClient, wait_until};
+use crate::support::place::{Place, component};
+
+fn with_echo(settings: &mut Settings) {
+    let grant = GrantSettings {
+        read: vec!["Work/**".into()],
+        ..GrantSettings::default()
+    };
+    settings
+        .components
+        .insert("echo".into(), component(guest("echo"), grant));
+}
+
+/// The component command, run by somebody.
+fn switch(place: &Place, words: &[&str]) -> Ended {
+    run(program(place, &[&["component"], words].concat()).env("USER", "ana"))
+}
+
+fn error(result: &Value) -> &Value {
+    &result["structuredContent"]["error"]
+}
+
+#[test]
+fn who_switched_something_off_and_why_is_told() {
+    let place = desk(with_echo);
+    let mut client = over_stdio(&place);
+    let say = json!({"text": "hello"});
+    assert_eq!(error_code(&client.call("echo.say", say.clone())), None);
+    let off = switch(&place, &["disable", "echo", "say", "--because", "it talks"]);
+    assert_eq!(off.code, Some(0), "{off:?}");
+    wait_until("the action is off", || {
+        error_code(&client.call("echo.say", say.clone())) == Some("disabled")
+    });
+    let refused = client.call("echo.say", say.clone());
+    assert_eq!(
+        error(&refused)["message"],
+        "the action `say` of `echo` was switched off by `ana`: it talks"
+    );
+    assert_eq!(
+        error(&refused)["details"],
+        json!({"because": "it talks", "by": "ana"})
+    );
+    assert!(
+        error(&refused)["hint"]
+            .as_str()
+            .is_some_and(|hint| hint.contains("notehost component enable echo say")),
+        "{refused}"
+    );
+
+    let off = switch(&place, &["disable", "echo"]);
+    assert_eq!(off.code, Some(0), "{off:?}");
+    wait_until("the domain is off", || {
+        let refused = client.call("echo.remember", json!({"text": "x"}));
+        error(&refused)["message"] == "the domain `echo` was switched off by `ana`"
+    });
+    let status = switch(&place, &["status", "echo"]).json();
+    assert_eq!(status["items"][0]["by"], "ana", "{status}");
+    assert_eq!(status["items"][0]["enabled"], false, "{status}");
+
+    for words in [&["enable", "echo"][..], &["enable", "echo", "say"]] {
+        let on = switch(&place, words);
+        assert_eq!(on.code, Some(0), "{on:?}");
+    }
+    wait_until("it is on again", || {
+        error_code(&client.call("echo.say", say.clone())).is_none()
+    });
+    // What it was granted was never touched, and nothing is left of why it was off.
+    let text = std::fs::read_to_string(place.root().join("notehost.toml")).expect("the config");
+    let now: Settings = toml::from_str(&text).expect("settings");
+    let echo = &now.components["echo"];
+    assert_eq!(echo.grant.read, ["Work/**"]);
+    assert!(
+        !text.contains("it talks") && !text.contains("ana"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_not_switched() {
+    let place = desk(with_echo);
+    for (words, told) in [
+        (
+            &["disable", "ecco"][..],
+            "no component `ecco`: did you mean `echo`?",
+        ),
+        (
+            &["disable", "echo", "sai"],
+            "`echo` has no action `sai`: did you mean `say`?",
+        ),
+        (&["enable", "admin"], "no component `admin`"),
+        (&["status", "ecco"], "no component `ecco`"),
+        (&["log", "../ecco"], "is no name of a component"),
+    ] {
+        let refused = switch(&place, words);
+        assert_ne!(refused.code, Some(0), "{refused:?}");
+        assert!(refused.errors.contains(told), "{refused:?}");
+    }
+}
+
+/// For who could not use it anyway it is not there.
+#[test]
+fn what_is_off_is_told_only_to_who_could_use_it() {
+    let place = desk(with_echo);
+    let only = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
+    let (echo, document) = (only("echo", "echo:read"), only("document", "document:read"));
+    for words in [&["disable", "echo", "remember"][..], &["disable", "tag"]] {
+        assert_eq!(switch(&place, words).code, Some(0));
+    }
+    let server = over_http(&place);
+    let mut may = HttpClient::stateless(server.address()).showing(&echo);
+    let mut may_not = HttpClient::stateless(server.address()).showing(&document);
+    let mut met = |client: &mut HttpClient, name: &str| {
+        let refused = client.call(name, json!({"text": "x"}));
+        error_code(&refused).map(str::to_owned)
+    };
+    // It writes, and these may only read.
+    assert_eq!(met(&mut may, "echo.remember").as_deref(), Some("not_found"));
+    assert_eq!(met(&mut may_not, "tag.list").as_deref(), Some("not_found"));
+    assert_eq!(switch(&place, &["disable", "echo"]).code, Some(0));
+    wait_until("it is off", || {
+        met(&mut may, "echo.say").as_deref() == Some("disabled")
+    });
+    assert_eq!(met(&mut may_not, "echo.say").as_deref(), Some("not_found"));
+}
+
+#[test]
+fn an_admin_over_mcp_says_why_as_well() {
+    let place = desk(|settings| {
+        with_echo(settings);
+        let admin = settings.callers.entry("stdio".into()).or_default();
+        admin.scopes = Some(["read", "write", "admin"].map(str::to_owned).into());
+    });
+    let mut client = over_stdio(&place);
+    let off = json!({"component": "echo", "because": " it talks "});
+    let done = client.call("admin.disable", off);
+    assert_eq!(
+        done["structuredContent"],
+        json!({"component": "echo", "enabled": false, "because": "it talks", "by": "stdio"}),
+        "{done}"
+    );
+    let refused = client.call("echo.say", json!({"text": "x"}));
+    assert_eq!(
+        error(&refused)["message"],
+        "the domain `echo` was switched off by `stdio`: it talks"
+    );
+    let listed = client.call("admin.components", json!({}));
+    let items = listed["structuredContent"]["items"]
+        .as_array()
+        .expect("items");
+    let echo = items.iter().find(|item| item["name"] == "echo");
+    assert_eq!(echo.expect("it is listed")["because"], "it talks");
+    let done = client.call("admin.enable", json!({"component": "echo"}));
+    assert_eq!(error_code(&done), None, "{done}");
+    let said = client.call("echo.say", json!({"text": "x"}));
+    assert_eq!(error_code(&said), None, "{said}");
+}
