@@ -15,6 +15,7 @@ mod kit;
 mod outside;
 mod policy;
 mod scenarios;
+mod store;
 mod support;
 mod tidy;
 mod transcript;

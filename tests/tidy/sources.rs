@@ -16,12 +16,13 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("packages", &["vault", "config", "runtime"]),
     (
         "registry",
-        &["vault", "config", "auth", "policy", "runtime"],
+        &["vault", "config", "auth", "policy", "runtime", "packages"],
     ),
     (
         "dispatch",
         &[
-            "vault", "index", "config", "auth", "audit", "policy", "registry", "runtime",
+            "vault", "index", "config", "auth", "audit", "policy", "packages", "registry",
+            "runtime",
         ],
     ),
     (

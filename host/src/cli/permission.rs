@@ -337,7 +337,7 @@ impl Explain {
     }
 }
 
-/// The config file, to be changed. Only one that was named is made.
+/// The config file, to be changed. One that was named is made; where none is in use, the one in the state folder is.
 pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
     let variable = std::env::var_os("NOTEHOST_CONFIG").filter(|name| !name.is_empty());
     let named = given.config.clone().or(variable.map(Into::into));
@@ -346,8 +346,7 @@ pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
         Some(file) if named.is_some() || file.exists() => {
             Edit::open(&file, named.is_some()).map_err(refused)
         }
-        _ => Err(Failure::call("there is no config file to write it to")
-            .with_hint("make one: `notehost config init`; or name one with `--config FILE`")),
+        _ => options::load(given.clone())?.edit().map_err(refused),
     }
 }
 
@@ -357,7 +356,7 @@ pub(super) fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Fa
     let is_new = edit.is_new();
     edit.save(given).map_err(refused)?;
     let terminal = Terminal::stdout();
-    let next = match is_new {
+    let next = match is_new && given.config.is_some() {
         true => format!(
             "{file} is new and names no vault: say where your notes are, or `notehost serve FOLDER --config …`"
         ),

@@ -61,6 +61,7 @@ impl Serve {
             if let Some(source) = source {
                 host.watch(source);
             }
+            host.follow_files();
             let terminal = Terminal::stderr();
             if let Some(demo) = &demo {
                 terminal.print(&demo.introduction(&terminal));

@@ -120,6 +120,13 @@ impl Edit {
         Ok(())
     }
 
+    /// Say from which file a component comes.
+    pub fn set_component_file(&mut self, component: &str, file: &Path) -> Result<(), ConfigError> {
+        let table = self.table(&["components", component])?;
+        put(table, "path", file.display().to_string().into());
+        Ok(())
+    }
+
     /// Forget what was decided about a component.
     pub fn remove_component(&mut self, component: &str) -> Result<(), ConfigError> {
         self.table(&["components"])?.remove(component);

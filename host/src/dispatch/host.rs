@@ -29,6 +29,8 @@ pub struct Host {
     current: ArcSwap<RightsBySettings>,
     /// Where the settings came from, if they can change.
     pub(super) watching: OnceLock<Watching>,
+    /// One after the other: what was loaded last must be what holds.
+    pub(super) refreshing: tokio::sync::Mutex<()>,
     runtime: Runtime,
     registry: Registry,
     vaults: Vec<Arc<Vault>>,
@@ -116,6 +118,7 @@ impl Host {
         Ok(Arc::new_cyclic(|me| Host {
             current: ArcSwap::from_pointee(current),
             watching: OnceLock::new(),
+            refreshing: tokio::sync::Mutex::default(),
             runtime,
             registry,
             indexes,
@@ -183,6 +186,7 @@ impl Host {
         self.current.store(Arc::new(current));
         // Calls that are under way meet it at their next step.
         self.registry.step();
+        let _turn = self.refreshing.lock().await;
         self.registry
             .apply(&before, &settings, &self.runtime, &self.state)
             .await;

@@ -38,10 +38,27 @@ impl Host {
             problem: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
         };
-        if self.watching.set(watching).is_err() {
+        // Once is enough, and nobody asks twice.
+        let _ = self.watching.set(watching);
+    }
+
+    /// Follow what changes on disk: the config file, and the files that components come from.
+    pub fn follow_files(self: &Arc<Self>) {
+        tokio::spawn(keep_looking(Arc::downgrade(self)));
+    }
+
+    /// Load the components once more, if a file that they come from changed.
+    pub async fn refresh_components(&self) {
+        let settings = self.settings();
+        if !self.registry().files_changed(&settings, self.state()) {
             return;
         }
-        tokio::spawn(keep_looking(Arc::downgrade(self)));
+        let _turn = self.refreshing.lock().await;
+        let (settings, runtime) = (self.settings(), self.runtime());
+        self.registry()
+            .refresh(&settings, runtime, self.state())
+            .await;
+        tracing::info!("the components were loaded again");
     }
 
     /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
@@ -138,6 +155,7 @@ async fn keep_looking(host: Weak<Host>) {
             // It is told in there.
             let _ = host.reload().await;
         }
+        host.refresh_components().await;
     }
 }
 

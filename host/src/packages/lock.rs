@@ -48,7 +48,7 @@ pub struct Version {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
     /// When it was installed, in milliseconds since 1970.
-    pub installed: u64,
+    pub installed: i64,
 }
 
 impl Default for Lock {

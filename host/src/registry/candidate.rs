@@ -3,28 +3,16 @@
 
 use std::path::Path;
 
+use super::EMBEDDED;
+use super::descriptions::Descriptions;
 use super::difference::Difference;
 use super::domain::{Domain, DomainError};
-use super::{Descriptions, EMBEDDED};
+use super::offer::Offer;
 use crate::config::TrustSettings;
 use crate::packages::signature::{self, SignatureError, Signed};
 use crate::packages::{Packages, Version};
 use crate::policy::Grant;
 use crate::runtime::{Component, Description, Inspected, LoadError, Runtime, inspect};
-
-/// A component that somebody offers.
-pub struct Offer {
-    /// What it is called until it says so itself, for messages.
-    pub called: String,
-    /// The component.
-    pub bytes: Vec<u8>,
-    /// Where it came from.
-    pub source: String,
-    /// The text of its signature, if it came with one.
-    pub signature: Option<String>,
-    /// The digest that it must have, `sha256:…`.
-    pub digest: Option<String>,
-}
 
 /// A component that could be installed.
 pub struct Candidate {
@@ -84,7 +72,9 @@ impl Refused {
             Refused::OtherDigest { .. } => {
                 Some("the file was changed, or the digest is of another version".into())
             }
-            Refused::OtherName { .. } => Some("`notehost component add` installs it under its own name".into()),
+            Refused::OtherName { .. } => {
+                Some("`notehost component add` installs it under its own name".into())
+            }
             _ => None,
         }
     }
@@ -132,8 +122,15 @@ impl Candidate {
         if runtime.describe(&component).await? != description {
             return Err(Refused::Fickle);
         }
-        Domain::new(description.clone(), component, Grant::nothing(), false)?;
-        Descriptions::of_state(state).keep_one(&inspected.digest, &description);
+        let manifest = inspected.manifest.clone().unwrap_or_default();
+        Domain::new(
+            description.clone(),
+            component,
+            manifest,
+            Grant::nothing(),
+            false,
+        )?;
+        Descriptions::of_state(state).remember(&inspected.digest, &description);
         let difference = Running::of(&name, state).map(|running| {
             Difference::between(&running.description, &description)
                 .with_capabilities(&running.inspected, &inspected)
@@ -158,13 +155,19 @@ impl Candidate {
     }
 
     /// Install it.
-    pub fn install(self, packages: &Packages, now: u64) -> Result<Version, crate::packages::PackagesError> {
+    pub fn install(
+        self,
+        packages: &Packages,
+        now: i64,
+    ) -> Result<Version, crate::packages::PackagesError> {
         let contract = self.inspected.contract();
         let version = Version {
             version: self.description.version,
             digest: format!("sha256:{}", self.inspected.digest),
             size: self.bytes.len() as u64,
-            contract: contract.map(|contract| contract.to_string()).unwrap_or_default(),
+            contract: contract
+                .map(|contract| contract.to_string())
+                .unwrap_or_default(),
             source: self.source,
             publisher: self.signed.map(|signed| signed.publisher),
             installed: now,

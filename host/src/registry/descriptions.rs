@@ -10,9 +10,23 @@ pub(super) struct Descriptions {
 }
 
 impl Descriptions {
-    pub(super) fn new(folder: &Path) -> Descriptions {
+    /// The descriptions that a state folder has.
+    pub(super) fn of_state(state: &Path) -> Descriptions {
         Descriptions {
-            folder: folder.to_owned(),
+            folder: state.join("descriptions"),
+        }
+    }
+
+    /// What the component with this digest said, if it was ever asked.
+    pub(super) fn kept(&self, digest: &str) -> Option<Description> {
+        let json = std::fs::read_to_string(self.path_of(digest)).ok()?;
+        Description::parse(&json).ok()
+    }
+
+    /// Remember what a component said: whoever lists its tools need not ask it.
+    pub(super) fn remember(&self, digest: &str, description: &Description) {
+        if let Err(error) = self.keep(&self.path_of(digest), description) {
+            tracing::warn!("a description could not be kept: {error}");
         }
     }
 
@@ -22,16 +36,16 @@ impl Descriptions {
         component: &Component,
         runtime: &Runtime,
     ) -> Result<Description, LoadError> {
-        let path = self.folder.join(format!("{}.json", component.digest()));
-        let kept = std::fs::read_to_string(&path).ok();
-        if let Some(description) = kept.and_then(|json| Description::parse(&json).ok()) {
+        if let Some(description) = self.kept(component.digest()) {
             return Ok(description);
         }
         let description = runtime.describe(component).await?;
-        if let Err(error) = self.keep(&path, &description) {
-            tracing::warn!("a description could not be kept: {error}");
-        }
+        self.remember(component.digest(), &description);
         Ok(description)
+    }
+
+    fn path_of(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{digest}.json"))
     }
 
     fn keep(&self, path: &Path, description: &Description) -> std::io::Result<()> {

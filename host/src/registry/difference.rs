@@ -1,5 +1,5 @@
 //! What became different between two versions of a component, as it describes itself, in words that a person can decide
-//! on. What lies outside of a description (imports, manifest) is not compared here.
+//! on. What lies outside of a description (imports, manifest) is compared in `capabilities`.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ const DEEPEST: usize = 6;
 /// What became different, in the order in which it should be told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    changes: Vec<Change>,
+    pub(super) changes: Vec<Change>,
 }
 
 /// One thing that became different.

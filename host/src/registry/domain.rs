@@ -35,12 +35,36 @@ pub struct Domain {
     pub component: Option<Arc<Component>>,
     /// What the component may use of the vaults: what was granted, and no more than its manifest says.
     pub grant: Arc<Grant>,
+    /// Where it comes from.
+    pub origin: Origin,
     /// Which hosts the component may send requests to.
     pub reach: Arc<Reach>,
     /// The ceiling of what the component can be granted, as its author said it.
     pub manifest: Arc<Manifest>,
     /// The name once more, for sharing.
     pub shared_name: Arc<str>,
+}
+
+/// Where a domain comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It is part of the program.
+    Embedded,
+    /// It was installed.
+    Installed,
+    /// The config says where its file is.
+    File,
+}
+
+impl Origin {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Origin::Embedded => "embedded",
+            Origin::Installed => "installed",
+            Origin::File => "file",
+        }
+    }
 }
 
 /// An action that can be called.
@@ -62,7 +86,7 @@ pub struct Action {
 
 /// Why a description makes no domain.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum DomainError {
+pub enum DomainError {
     #[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
     OfHost { action: String, argument: String },
     #[error(
@@ -104,6 +128,7 @@ impl Domain {
                 .collect::<Result<_, _>>()?,
             component: Some(Arc::new(component)),
             grant: Arc::new(grant),
+            origin: Origin::Embedded,
             reach: Arc::default(),
             manifest: Arc::new(manifest),
         })
@@ -130,6 +155,7 @@ impl Domain {
             description: description.description,
             component: None,
             grant: Arc::new(Grant::nothing()),
+            origin: Origin::Embedded,
             reach: Arc::default(),
             manifest: Arc::default(),
         }

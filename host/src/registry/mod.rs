@@ -1,36 +1,42 @@
 //! Which components there are: one immutable snapshot, swapped whole. A call keeps the snapshot that it began with,
 //! so a component can be changed at any moment. Compiling and running is the runtime's affair.
 
+mod candidate;
+mod capabilities;
 mod descriptions;
 mod difference;
 mod domain;
 mod embedded;
+mod loading;
+mod offer;
+mod snapshot;
 
+pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};
-pub use domain::{Action, COMMON_ARGUMENTS, Domain};
+pub use domain::{Action, COMMON_ARGUMENTS, Domain, DomainError, Origin};
 pub use embedded::{EMBEDDED, Embedded};
+pub use offer::{Offer, OfferError};
+pub use snapshot::{Absence, Broken, Snapshot, SwitchedOff};
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::auth::Scopes;
-use crate::config::{ComponentSettings, Settings, SwitchReason};
-use crate::policy::{BadGlob, BadHost, Grant, Reach};
-use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
-use crate::vault::Effect;
+use crate::config::{Settings, Stamp};
+use crate::packages::Packages;
+use crate::runtime::{Description, Runtime};
 use descriptions::Descriptions;
+
+/// The name of the host's own domain.
+const OWN: &str = "admin";
 
 /// How long compiling in the background holds back for calls.
 const HEAD_START: Duration = Duration::from_millis(50);
-
-/// What a component imports that sends requests.
-const REQUESTS: &str = "wasi:http/outgoing-handler@";
 
 /// What is loaded, now.
 pub struct Registry {
@@ -38,70 +44,24 @@ pub struct Registry {
     changed: watch::Sender<u64>,
     /// Another number with every change: for calls that are under way.
     generation: Arc<AtomicU64>,
+    /// The files that components come from, as they were when they were last looked at.
+    files: Mutex<Files>,
 }
 
-/// What is loaded, at one moment.
-#[derive(Default)]
-pub struct Snapshot {
-    domains: BTreeMap<String, Arc<Domain>>,
-    /// Switched off by the config.
-    disabled: BTreeMap<String, Vec<String>>,
-    /// Why and by whom: by `domain`, or `domain.action`.
-    reasons: BTreeMap<String, SwitchedOff>,
-    broken: Vec<Broken>,
-}
-
-/// A component that the config names and that cannot be used.
-#[derive(Debug, Clone)]
-pub struct Broken {
-    /// Its name in the config.
-    pub name: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// Whether something that is not there was switched off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Absence {
-    /// Nobody knows it.
-    Unknown,
-    /// An admin switched it off.
-    Disabled,
-}
-
-/// Something that an admin switched off.
-#[derive(Debug, Clone, Default)]
-pub struct SwitchedOff {
-    /// Why and by whom.
-    pub reason: SwitchReason,
-    /// What the action would do to notes, where it is known.
-    pub effect: Option<Effect>,
-}
-
-#[derive(Debug, thiserror::Error)]
-enum AddError {
-    #[error(transparent)]
-    Load(#[from] LoadError),
-    #[error(transparent)]
-    Glob(#[from] BadGlob),
-    #[error(transparent)]
-    Host(#[from] BadHost),
-    #[error("it calls itself `{found}`, and the config calls it `{expected}`")]
-    OtherName { found: String, expected: String },
-    #[error("this name belongs to the host's own domain")]
-    OfHost,
-    #[error(transparent)]
-    Domain(#[from] domain::DomainError),
-}
+type Files = Vec<(PathBuf, Option<Stamp>)>;
 
 impl Registry {
-    /// Load what is embedded, and what the config names. A component that cannot be used is told in the log and
-    /// left out; it takes nothing else with it.
+    /// Load what is embedded, what is installed, and what the config names. A component that cannot be used is told in the
+    /// log and left out; it takes nothing else with it.
     pub async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Registry {
+        // Looked at first: what changes meanwhile is met at the next look.
+        let files = Mutex::new(files(settings, state));
+        let snapshot = Snapshot::load(settings, runtime, state, None).await;
         Registry {
-            current: ArcSwap::from_pointee(Snapshot::load(settings, runtime, state).await),
+            current: ArcSwap::from_pointee(snapshot),
             changed: watch::Sender::new(0),
             generation: Arc::new(AtomicU64::new(1)),
+            files,
         }
     }
 
@@ -114,18 +74,34 @@ impl Registry {
         runtime: &Runtime,
         state: &Path,
     ) {
-        let is_other = |part: fn(&Settings) -> serde_json::Value| part(before) != part(settings);
-        let components = is_other(|all| serde_json::to_value(&all.components).unwrap_or_default());
-        if components {
-            let mut snapshot = Snapshot::load(settings, runtime, state).await;
-            snapshot.keep_compiled(&self.snapshot());
-            self.current.store(Arc::new(snapshot));
-            self.step();
-        }
-        // A caller with other scopes is shown other tools.
-        if components || is_other(|all| serde_json::to_value(&all.callers).unwrap_or_default()) {
+        let is_other = |part: fn(&Settings) -> Value| part(before) != part(settings);
+        let is_changed = is_other(|all| serde_json::to_value(&all.components).unwrap_or_default())
+            || before.component_folder != settings.component_folder;
+        if is_changed {
+            self.refresh(settings, runtime, state).await;
+        } else if is_other(|all| serde_json::to_value(&all.callers).unwrap_or_default()) {
+            // A caller with other scopes is shown other tools.
             self.changed.send_modify(|count| *count += 1);
         }
+    }
+
+    /// Whether a file that components come from is another than when this was last asked: the lock file of what is
+    /// installed, a file that the config names, a file of its folder.
+    pub fn files_changed(&self, settings: &Settings, state: &Path) -> bool {
+        let now = files(settings, state);
+        let mut seen = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_new = *seen != now;
+        *seen = now;
+        is_new
+    }
+
+    /// Load everything once more and swap: calls in flight end on what they began with, and new ones get the new.
+    pub async fn refresh(&self, settings: &Settings, runtime: &Runtime, state: &Path) {
+        let before = self.snapshot();
+        let snapshot = Snapshot::load(settings, runtime, state, Some(&before)).await;
+        self.current.store(Arc::new(snapshot));
+        self.step();
+        self.changed.send_modify(|count| *count += 1);
     }
 
     /// What is loaded now. Calls in flight keep the one they began with.
@@ -167,220 +143,23 @@ impl Registry {
     }
 }
 
-impl Snapshot {
-    async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Snapshot {
-        let kept = Descriptions::new(&state.join("descriptions"));
-        let several_vaults = settings.vaults.len() > 1;
-        let mut snapshot = Snapshot::default();
-        for embedded in EMBEDDED {
-            let switches = settings.components.get(embedded.name).cloned();
-            let added = embedded_domain(embedded, several_vaults);
-            snapshot.add(embedded.name, &switches.unwrap_or_default(), added);
-        }
-        snapshot.add_own();
-        for (name, switches) in &settings.components {
-            if let Some(path) = &switches.path {
-                let added =
-                    domain_from_file(name, path, switches, runtime, &kept, several_vaults).await;
-                snapshot.add(name, switches, added);
-            }
-        }
-        snapshot
-    }
-
-    /// What was compiled already is not compiled again.
-    fn keep_compiled(&mut self, before: &Snapshot) {
-        for (name, domain) in &mut self.domains {
-            let old = before
-                .domains
-                .get(name)
-                .and_then(|old| old.component.as_ref());
-            if let (Some(old), Some(new)) = (old, &domain.component)
-                && old.is_same_as(new)
-            {
-                let component = Some(old.clone());
-                *domain = Arc::new(Domain {
-                    component,
-                    ..(**domain).clone()
-                });
-            }
-        }
-    }
-
-    /// The domains that can be called, by name.
-    pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
-        self.domains.values()
-    }
-
-    /// A domain that can be called.
-    pub fn domain(&self, name: &str) -> Option<&Arc<Domain>> {
-        self.domains.get(name)
-    }
-
-    /// What of it a caller with these scopes is shown.
-    pub fn seen_with(&self, scopes: &Scopes) -> Snapshot {
-        let seen = self
-            .domains
-            .iter()
-            .filter_map(|(name, domain)| Some((name.clone(), Arc::new(domain.seen_with(scopes)?))));
-        Snapshot {
-            domains: seen.collect(),
-            disabled: self.disabled.clone(),
-            reasons: self.reasons.clone(),
-            broken: Vec::new(),
-        }
-    }
-
-    /// Components that the config names and that cannot be used.
-    pub fn broken(&self) -> &[Broken] {
-        &self.broken
-    }
-
-    /// What is known of a domain, or of one of its actions, that was switched off.
-    pub fn switched_off(&self, domain: &str, action: Option<&str>) -> Option<&SwitchedOff> {
-        match action {
-            None => self.reasons.get(domain),
-            Some(action) => self.reasons.get(&format!("{domain}.{action}")),
-        }
-    }
-
-    /// The names of the domains that are switched off as a whole.
-    pub fn disabled_domains(&self) -> impl Iterator<Item = &str> {
-        let whole = self
-            .disabled
-            .iter()
-            .filter(|(_, actions)| actions.is_empty());
-        whole.map(|(name, _)| name.as_str())
-    }
-
-    /// Why a domain is not there.
-    pub fn absence_of_domain(&self, name: &str) -> Absence {
-        match self.disabled.get(name) {
-            Some(actions) if actions.is_empty() => Absence::Disabled,
-            _ => Absence::Unknown,
-        }
-    }
-
-    /// Why an action of a domain that is there is not.
-    pub fn absence_of_action(&self, domain: &str, action: &str) -> Absence {
-        match self.disabled.get(domain) {
-            Some(actions) if actions.iter().any(|name| name == action) => Absence::Disabled,
-            _ => Absence::Unknown,
-        }
-    }
-
-    /// The domain that the host itself offers.
-    fn add_own(&mut self) {
-        match Description::parse(include_str!("admin.json")) {
-            Ok(description) => {
-                let domain = Domain::of_host(description);
-                self.domains.insert(domain.name.clone(), Arc::new(domain));
-            }
-            Err(error) => tracing::error!("{error}"),
-        }
-    }
-
-    fn add(&mut self, name: &str, switches: &ComponentSettings, added: Result<Domain, AddError>) {
-        if !switches.enabled {
-            // An empty list stands for the whole domain.
-            self.disabled.insert(name.to_owned(), Vec::new());
-            let reason = SwitchReason {
-                because: switches.because.clone(),
-                by: switches.by.clone(),
-            };
-            let off = SwitchedOff {
-                reason,
-                effect: None,
-            };
-            self.reasons.insert(name.to_owned(), off);
-            return;
-        }
-        let is_taken = self
-            .domains
-            .get(name)
-            .is_some_and(|taken| taken.component.is_none());
-        let added = match is_taken {
-            true => Err(AddError::OfHost),
-            false => added,
-        };
-        match added {
-            Ok(mut domain) => {
-                let off: Vec<String> = switches
-                    .actions
-                    .iter()
-                    .filter(|(_, on)| !**on)
-                    .map(|(action, _)| action.clone())
-                    .collect();
-                for action in &off {
-                    let off = SwitchedOff {
-                        reason: switches.reasons.get(action).cloned().unwrap_or_default(),
-                        effect: domain.action(action).map(|action| action.effect),
-                    };
-                    self.reasons.insert(format!("{name}.{action}"), off);
-                }
-                domain.actions.retain(|action| !off.contains(&action.name));
-                if !off.is_empty() {
-                    self.disabled.insert(name.to_owned(), off);
-                }
-                self.domains.insert(domain.name.clone(), Arc::new(domain));
-            }
-            Err(error) => {
-                tracing::error!(component = name, "left out: {error}");
-                self.broken.push(Broken {
-                    name: name.to_owned(),
-                    reason: error.to_string(),
-                });
-            }
-        }
+/// What the component with this digest said of itself, if it ever was asked; one that came with the program is known.
+pub fn known_description(digest: &str, state: &Path) -> Option<Description> {
+    let embedded = EMBEDDED.iter().find(|embedded| embedded.digest == digest);
+    match embedded {
+        Some(embedded) => Description::parse(embedded.description).ok(),
+        None => Descriptions::of_state(state).kept(digest),
     }
 }
 
-fn embedded_domain(embedded: &Embedded, several_vaults: bool) -> Result<Domain, AddError> {
-    let description = Description::parse(embedded.description).map_err(LoadError::from)?;
-    let component = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
-    Ok(Domain::new(
-        description,
-        component,
-        Manifest::default(),
-        Grant::everything(),
-        several_vaults,
-    )?)
-}
-
-async fn domain_from_file(
-    name: &str,
-    path: &Path,
-    switches: &ComponentSettings,
-    runtime: &Runtime,
-    kept: &Descriptions,
-    several_vaults: bool,
-) -> Result<Domain, AddError> {
-    let wasm = std::fs::read(path).map_err(|source| LoadError::Unreadable {
-        name: name.to_owned(),
-        source,
-    })?;
-    let component = Component::new(name, wasm)?;
-    // Also where its description is known from before: another host may have asked for it.
-    let inspected = component.inspect()?;
-    let description = kept.of(&component, runtime).await?;
-    if description.name != name {
-        return Err(AddError::OtherName {
-            found: description.name,
-            expected: name.to_owned(),
-        });
-    }
-    let grant = Grant::from_settings(&switches.grant)?;
-    let manifest = inspected.manifest.unwrap_or_default();
-    // Who cannot send a request reaches nothing, whatever it is granted.
-    let sends = inspected
-        .imports
-        .iter()
-        .any(|import| import.starts_with(REQUESTS));
-    let reach = match sends {
-        true => Reach::new(&switches.grant.http, &manifest.http)?,
-        false => Reach::default(),
-    };
-    let mut domain = Domain::new(description, component, manifest, grant, several_vaults)?;
-    domain.reach = Arc::new(reach);
-    Ok(domain)
+/// The files that components come from, as they are.
+fn files(settings: &Settings, state: &Path) -> Files {
+    let named = loading::files(settings).into_iter().map(|(_, path)| path);
+    let watched = named.chain([Packages::of(state).lock_file()]);
+    watched
+        .map(|path| {
+            let stamp = Stamp::of(&path);
+            (path, stamp)
+        })
+        .collect()
 }

@@ -17,6 +17,7 @@ mod output;
 mod outside;
 mod state;
 mod surroundings;
+mod turns;
 
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
@@ -56,6 +57,8 @@ struct Sandbox {
     engine: wasmtime::Engine,
     linker: wasmtime::component::Linker<CallState>,
     compiled: CompiledCode,
+    /// Guests that compute for long take turns.
+    long_runners: Arc<Semaphore>,
 }
 
 /// One action to run.
@@ -172,6 +175,7 @@ impl Runtime {
             sandbox: Arc::new(Sandbox {
                 linker: abi::linker(&engine).map_err(LoadError::engine)?,
                 compiled: CompiledCode::new(compiled, &engine),
+                long_runners: turns::long_runners(),
                 engine,
             }),
             slots: Semaphore::new(limits.concurrent_calls),
@@ -196,7 +200,7 @@ impl Runtime {
         let whole_run = async {
             // A closed semaphore cannot happen: nothing closes it.
             let _slot = self.slots.acquire().await;
-            abi::call(&self.sandbox.engine, &ready, job).await
+            abi::call(&self.sandbox, &ready, job).await
         };
         tokio::select! {
             biased;
@@ -211,7 +215,7 @@ impl Runtime {
     pub async fn describe(&self, component: &Component) -> Result<Description, LoadError> {
         let ready = component.ready(self).await.map_err(LoadError::shared)?;
         let deadline = Instant::now() + Duration::from_millis(self.limits.call_ms);
-        let json = abi::describe(&self.sandbox.engine, &ready, deadline, &self.limits).await?;
+        let json = abi::describe(&self.sandbox, &ready, deadline, &self.limits).await?;
         let description = Description::parse(&json)?;
         description.check_schemas()?;
         Ok(description)

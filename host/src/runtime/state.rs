@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -13,6 +14,7 @@ use super::interference::{Interference, Meddling};
 use super::output::{GuestOutput, MOST_BYTES};
 use super::outside::Outside;
 use super::surroundings::{Notice, Surroundings, Used};
+use super::turns::Turn;
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
@@ -70,6 +72,7 @@ pub(super) struct Meter {
     pub(super) generation: u64,
     /// How much it may still log.
     pub(super) log_bytes_left: usize,
+    turn: Turn,
 }
 
 /// What a run used. It is told when this is dropped, so also where the run is given up midway.
@@ -94,6 +97,7 @@ impl CallState {
         surroundings: Option<Arc<dyn Surroundings>>,
         deadline: Instant,
         limits: &LimitSettings,
+        long_runners: &Arc<Semaphore>,
     ) -> CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MOST_HANDLES);
@@ -111,6 +115,7 @@ impl CallState {
                 refused: None,
                 generation: surroundings.as_ref().map_or(0, |around| around.began()),
                 log_bytes_left: MOST_BYTES,
+                turn: Turn::new(long_runners),
             },
             tally: Tally {
                 used: Used::default(),
@@ -175,6 +180,7 @@ impl WasiHttpView for CallState {
 impl Meter {
     /// Count one host call. Host calls are under the same deadline as guest code.
     pub(super) fn enter(&mut self) -> Result<(), Stopped> {
+        self.turn.let_go();
         self.host_calls_left = self
             .host_calls_left
             .checked_sub(1)
@@ -206,13 +212,16 @@ impl Meter {
     }
 
     /// What happens at each tick while guest code runs: others get a turn, and a guest past its deadline is ended.
-    pub(super) fn tick(state: StoreContextMut<'_, CallState>) -> wasmtime::Result<UpdateDeadline> {
-        if Instant::now() >= state.data().meter.deadline {
+    pub(super) fn tick(
+        mut state: StoreContextMut<'_, CallState>,
+    ) -> wasmtime::Result<UpdateDeadline> {
+        let meter = &mut state.data_mut().meter;
+        if Instant::now() >= meter.deadline {
             return Err(Stopped::Deadline.into());
         }
         Ok(UpdateDeadline::YieldCustom(
             1,
-            Box::pin(tokio::task::yield_now()),
+            Box::pin(meter.turn.pass_on()),
         ))
     }
 }

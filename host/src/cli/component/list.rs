@@ -1,4 +1,4 @@
-//! `notehost component list`: which components there are.
+//! `notehost component list`: which components there are, where they come from, which are on.
 
 use std::process::ExitCode;
 
@@ -9,6 +9,7 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
+use crate::registry::Snapshot;
 
 #[derive(Debug, Args)]
 pub(super) struct List {
@@ -19,37 +20,109 @@ pub(super) struct List {
     common: Common,
 }
 
+/// One component.
+struct Row {
+    name: String,
+    version: String,
+    origin: &'static str,
+    /// `on`, `off`, or what is wrong.
+    state: String,
+    digest: String,
+    size: usize,
+    actions: usize,
+}
+
 impl List {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let loaded = options::load(self.common.given())?;
         let snapshot = options::block_on(options::load_components(&loaded))??;
+        let rows = rows(&snapshot);
         let terminal = Terminal::stdout();
-        let domains = snapshot.domains().filter_map(|domain| {
-            let component = domain.component.as_ref()?;
-            Some((domain, component))
-        });
         if self.json_output || !terminal.is_terminal() {
-            let items: Vec<Value> = domains
-                .map(|(domain, component)| {
-                    json!({
-                        "name": domain.name,
-                        "version": domain.version,
-                        "digest": component.digest(),
-                        "size": component.size(),
-                    })
-                })
-                .collect();
+            let items: Vec<Value> = rows.iter().map(Row::to_json).collect();
             print_json(&terminal, json!({ "items": items }));
             return Ok(ExitCode::SUCCESS);
         }
-        let rows = domains.map(|(domain, component)| {
-            vec![
-                domain.name.clone(),
-                domain.version.clone(),
-                component.digest()[..12].to_owned(),
-            ]
-        });
-        terminal.print(&terminal.table(&["component", "version", "digest"], rows));
+        let header = ["component", "version", "from", "state", "actions", "digest"];
+        terminal.print(&terminal.table(&header, rows.iter().map(Row::to_cells)));
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn rows(snapshot: &Snapshot) -> Vec<Row> {
+    let problem = |name: &str| {
+        let mut broken = snapshot.broken().iter();
+        let found = broken.find(|broken| broken.name == name);
+        found.map(|broken| broken.reason.clone())
+    };
+    let mut rows: Vec<Row> = snapshot
+        .domains()
+        .filter_map(|domain| {
+            let component = domain.component.as_ref()?;
+            Some(Row {
+                name: domain.name.clone(),
+                version: domain.version.clone(),
+                origin: domain.origin.word(),
+                state: problem(&domain.name).unwrap_or_else(|| "on".to_owned()),
+                digest: format!("sha256:{}", component.digest()),
+                size: component.size(),
+                actions: domain.actions.len(),
+            })
+        })
+        .collect();
+    let is_listed = |rows: &[Row], name: &str| rows.iter().any(|row| row.name == name);
+    let absent = |name: &str, state: String| Row {
+        name: name.to_owned(),
+        version: String::new(),
+        origin: "",
+        state,
+        digest: String::new(),
+        size: 0,
+        actions: 0,
+    };
+    for name in snapshot.disabled_domains() {
+        rows.push(absent(name, "off".to_owned()));
+    }
+    for broken in snapshot.broken() {
+        if !is_listed(&rows, &broken.name) {
+            rows.push(absent(&broken.name, broken.reason.clone()));
+        }
+    }
+    rows
+}
+
+impl Row {
+    fn to_json(&self) -> Value {
+        let mut told = json!({
+            "name": self.name,
+            "enabled": self.state != "off" && !self.version.is_empty(),
+        });
+        if !self.version.is_empty() {
+            told["version"] = self.version.clone().into();
+            told["origin"] = self.origin.into();
+            told["digest"] = self.digest.clone().into();
+            told["size"] = self.size.into();
+            told["actions"] = self.actions.into();
+        }
+        if self.state != "on" && self.state != "off" {
+            told["problem"] = self.state.clone().into();
+        }
+        told
+    }
+
+    fn to_cells(&self) -> Vec<String> {
+        let digest = self.digest.chars().take(19).collect();
+        let actions = match self.actions {
+            0 => String::new(),
+            actions => actions.to_string(),
+        };
+        vec![
+            self.name.clone(),
+            self.version.clone(),
+            self.origin.to_owned(),
+            self.state.clone(),
+            actions,
+            digest,
+        ]
     }
 }

@@ -1,7 +1,11 @@
 //! `notehost component`: which tool domains there are, where they come from, and what they may use. One file per
 //! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
 
+mod add;
 mod dev;
+mod grant;
+mod inspect;
+mod installing;
 mod list;
 mod log;
 mod new;
@@ -14,6 +18,7 @@ mod switch;
 mod template;
 mod test;
 mod trying;
+mod upgrade;
 mod watch;
 
 use std::process::ExitCode;
@@ -33,6 +38,20 @@ pub(super) struct Component {
 enum Command {
     /// List the components: where they come from, which are on
     List(list::List),
+    /// See what a component is, without running it
+    Inspect(inspect::Inspect),
+    /// Install a component from a file or a registry
+    Add(add::Add),
+    /// Put another version in the place of the one that runs
+    Upgrade(upgrade::Upgrade),
+    /// Go back to the version of before
+    Rollback(upgrade::Rollback),
+    /// Forget a component that was installed
+    Remove(upgrade::Remove),
+    /// Say which paths and hosts a component may use
+    Grant(grant::Grant),
+    /// Take back what a component was granted
+    Revoke(grant::Revoke),
     /// Put a manifest into a finished component: the ceiling of what it can be granted
     Pack(pack::Pack),
     /// Put a component into a registry, with its signature
@@ -57,6 +76,13 @@ impl Component {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::List(command) => command.run(),
+            Command::Inspect(command) => command.run(),
+            Command::Add(command) => command.run(),
+            Command::Upgrade(command) => command.run(),
+            Command::Rollback(command) => command.run(),
+            Command::Remove(command) => command.run(),
+            Command::Grant(command) => command.run(),
+            Command::Revoke(command) => command.run(),
             Command::Pack(command) => command.run(),
             Command::Push(command) => command.run(),
             Command::Test(command) => command.run(),

@@ -141,7 +141,7 @@ impl Running {
     ) -> Result<Vec<String>, Failure> {
         let kept = keep(&self.state, component, file, &description.name)?;
         let mut edit = permission::open(&self.given)?;
-        edit.set_component_file(&description.name, &kept, None)?;
+        edit.set_component_file(&description.name, &kept)?;
         edit.save(&self.given)?;
         let loaded = super::super::options::load(self.given.clone())?;
         let switches = loaded.settings.components.get(&description.name);

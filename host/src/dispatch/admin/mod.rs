@@ -6,6 +6,7 @@ mod components;
 mod permissions;
 mod records;
 mod status;
+mod store;
 mod switch;
 
 use serde_json::{Map, Value};
@@ -36,10 +37,12 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         "disable" => switch::disable(host, &allowed.caller, &said).await,
         "status" => status::status(host, &said).await,
         "log" => status::log(host, &said).await,
-        "install" => components::install(host, &said).await,
-        "upgrade" => components::upgrade(host, &said).await,
-        "rollback" => components::rollback(host, &said).await,
+        "install" => store::install(host, &said).await,
+        "upgrade" => store::upgrade(host, &said).await,
+        "rollback" => store::rollback(host, &said).await,
+        "remove" => store::remove(host, &said).await,
         "grant" => components::grant(host, &said).await,
+        "revoke" => components::revoke(host, &said).await,
         "permissions" => Ok(permissions::list(host, said.maybe("caller"))),
         "set_permission" => permissions::set(host, &said).await,
         "audit" => records::audit(host, &allowed.caller, &said).await,

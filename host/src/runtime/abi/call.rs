@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wasmtime::component::Resource;
 use wasmtime::{Engine, Store, Trap};
 
+use super::super::Sandbox;
 use super::super::component::LoadError;
 use super::super::state::{CallState, Meter, Stopped};
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
@@ -36,7 +37,7 @@ pub(super) struct Refused {
 
 /// Run one action on a fresh instance.
 pub(in super::super) async fn call(
-    engine: &Engine,
+    sandbox: &Sandbox,
     ready: &Ready,
     job: Job,
 ) -> Result<Outcome, RunError> {
@@ -49,10 +50,11 @@ pub(in super::super) async fn call(
         Some(job.surroundings),
         job.deadline,
         limits,
+        &sandbox.long_runners,
     )
     .with_outside(job.outside, limits);
     state.meter.interference = job.interference;
-    let mut store = store(engine, state);
+    let mut store = store(&sandbox.engine, state);
     let asked = Asked {
         vault: Resource::new_borrow(0),
         action: job.action,
@@ -90,14 +92,22 @@ pub(in super::super) async fn call(
 
 /// Ask a component what it is. The answer is JSON, of the form that track 0.1 has.
 pub(in super::super) async fn describe(
-    engine: &Engine,
+    sandbox: &Sandbox,
     ready: &Ready,
     deadline: Instant,
     limits: &LimitSettings,
 ) -> Result<String, LoadError> {
     let name = Arc::from(ready.name.as_str());
-    let state = CallState::new(name, None, None, None, deadline, limits);
-    let mut store = store(engine, state);
+    let state = CallState::new(
+        name,
+        None,
+        None,
+        None,
+        deadline,
+        limits,
+        &sandbox.long_runners,
+    );
+    let mut store = store(&sandbox.engine, state);
     let described = async {
         match &ready.instances {
             Instances::V0_1(instances) => v0_1::describe(instances, &mut store).await,

@@ -1,0 +1,90 @@
+//! `notehost component add`: a new component, from a file or a registry.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::failure::Failure;
+use super::super::options::{self, Common};
+use super::super::permission;
+use super::super::terminal::Terminal;
+use super::installing::{Granted, Terms, examine};
+use crate::config::GrantSettings;
+use crate::database::now_ms;
+use crate::packages::Packages;
+use crate::registry::EMBEDDED;
+
+/// Install a component.
+///
+/// It is looked at, compiled and asked what it is before anything is changed. It may use nothing until it is granted
+/// something, here or with `notehost component grant`.
+#[derive(Debug, Args)]
+pub(super) struct Add {
+    /// The component: a `.wasm` file, or oci://HOST[:PORT]/NAME[:TAG|@DIGEST]
+    #[arg(value_name = "FILE|REF")]
+    from: String,
+    #[command(flatten)]
+    terms: Terms,
+    #[command(flatten)]
+    granted: Granted,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Add {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let mut given = self.common.given();
+        given.require_signed = self.terms.require_signed;
+        let loaded = options::load(given.clone())?;
+        let candidate = examine(&loaded, &self.from, None, &self.terms)?;
+        let name = candidate.description.name.clone();
+        let packages = Packages::of(&loaded.running.state);
+        let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == name);
+        if is_embedded || packages.installed()?.components.contains_key(&name) {
+            return Err(
+                Failure::call(format!("there is a component `{name}` already")).with_hint(format!(
+                    "`notehost component upgrade {name} {}` replaces it",
+                    self.from
+                )),
+            );
+        }
+        let grant = self.granted.settings();
+        let is_granted = grant != GrantSettings::default();
+        if is_granted {
+            // Before it runs: it should not meet a moment in which it may use nothing.
+            let mut edit = permission::open(&given)?;
+            edit.set_grant(&name, &grant)?;
+            edit.save(&given)?;
+        }
+        let actions: Vec<String> = candidate
+            .description
+            .actions
+            .iter()
+            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .collect();
+        let signer = candidate
+            .signed
+            .as_ref()
+            .map(|signed| signed.publisher.clone());
+        let version = candidate.install(&packages, now_ms())?;
+        let terminal = Terminal::stdout();
+        let signed = signer.map_or_else(
+            || "signed by nobody you know".to_owned(),
+            |publisher| format!("signed by {publisher}"),
+        );
+        terminal.print(&format!(
+            "{} `{name}` {}, {signed}\n  {}\n  actions: {}\n",
+            terminal.good("installed:"),
+            terminal.safe(&version.version),
+            terminal.faint(&version.digest),
+            actions.join(", "),
+        ));
+        if !is_granted {
+            let next = format!(
+                "it may use nothing yet: `notehost component grant {name} --read '**'` lets it read every note"
+            );
+            terminal.print(&format!("{}\n", terminal.faint(&next)));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,186 @@
+//! `notehost component inspect`: what a component is, read from its bytes. Nothing of it is run, unless it is one that is
+//! installed already and said itself what it can do.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::call::print_json;
+use super::super::failure::Failure;
+use super::super::options::{self, Common};
+use super::super::terminal::Terminal;
+use super::installing::to_json;
+use crate::packages::signature;
+use crate::packages::{Packages, PackagesError};
+use crate::registry::{EMBEDDED, Offer, known_description};
+use crate::runtime::{Description, Inspected, inspect};
+
+/// See what a component is: actions, imports, manifest, size, digest, signature.
+///
+/// Nothing of it is run. What it can do is told where it said so before: of one that is installed, or came with Notehost.
+#[derive(Debug, Args)]
+pub(super) struct Inspect {
+    /// A `.wasm` file, oci://…, or the name of a component
+    #[arg(value_name = "FILE|REF|NAME")]
+    what: String,
+    /// Print JSON also on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// What is to be inspected.
+struct Found {
+    bytes: Vec<u8>,
+    signature: Option<String>,
+    source: String,
+    publisher: Option<String>,
+}
+
+impl Inspect {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let loaded = options::load(self.common.given())?;
+        let state = &loaded.running.state;
+        let found = match installed(&Packages::of(state), &self.what)? {
+            Some(found) => found,
+            None => {
+                let offer = options::block_on(Offer::fetch(&self.what, None))??;
+                Found {
+                    bytes: offer.bytes,
+                    signature: offer.signature,
+                    source: offer.source,
+                    publisher: None,
+                }
+            }
+        };
+        let inspected = inspect(&found.bytes)
+            .map_err(|error| Failure::call(format!("`{}` {error}", self.what)))?;
+        let description = known_description(&inspected.digest, state);
+        let signed = signed(&found, &loaded.settings.trust);
+        let terminal = Terminal::stdout();
+        if self.json_output || !terminal.is_terminal() {
+            let mut told = to_json(&inspected);
+            told["source"] = found.source.into();
+            told["signature"] = signed.into();
+            if let Some(description) = &description {
+                told["name"] = description.name.clone().into();
+                told["version"] = description.version.clone().into();
+                told["actions"] = actions(description);
+            }
+            if let Err(error) = inspected.track() {
+                told["problem"] = error.to_string().into();
+            }
+            print_json(&terminal, told);
+            return Ok(ExitCode::SUCCESS);
+        }
+        terminal.print(&page(
+            &terminal,
+            &inspected,
+            description.as_ref(),
+            &found.source,
+            &signed,
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A component of that name: one that is installed, or came with Notehost.
+fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesError> {
+    if let Some(installed) = packages.installed()?.components.get(name) {
+        return Ok(Some(Found {
+            bytes: packages.content(name, &installed.current)?,
+            signature: None,
+            source: installed.current.source.clone(),
+            publisher: installed.current.publisher.clone(),
+        }));
+    }
+    let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name);
+    Ok(embedded.map(|embedded| Found {
+        bytes: embedded.wasm.to_vec(),
+        signature: None,
+        source: "part of this program".into(),
+        publisher: None,
+    }))
+}
+
+/// Who vouches for it, in words.
+fn signed(found: &Found, trust: &crate::config::TrustSettings) -> String {
+    if let Some(publisher) = &found.publisher {
+        return format!("signed by {publisher} when it was installed");
+    }
+    match &found.signature {
+        None => "none".to_owned(),
+        Some(signature) => match signature::verify(&found.bytes, signature, &trust.publishers) {
+            Ok(signed) => format!("signed by {} (key {})", signed.publisher, signed.key_id),
+            Err(error) => error.to_string(),
+        },
+    }
+}
+
+fn actions(description: &Description) -> Value {
+    let actions = description.actions.iter();
+    actions
+        .map(|action| json!({ "name": action.name, "effect": action.effect.word() }))
+        .collect()
+}
+
+fn page(
+    terminal: &Terminal,
+    inspected: &Inspected,
+    description: Option<&Description>,
+    source: &str,
+    signed: &str,
+) -> String {
+    let mut lines = Vec::new();
+    let mut line = |name: &str, told: String| {
+        lines.push(format!(
+            "{:10} {}\n",
+            terminal.faint(name),
+            terminal.safe(&told)
+        ));
+    };
+    if let Some(description) = description {
+        line(
+            "name",
+            format!("{} {}", description.name, description.version),
+        );
+        line("about", description.description.clone());
+        let actions: Vec<String> = description
+            .actions
+            .iter()
+            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .collect();
+        line("actions", actions.join(", "));
+    }
+    line("source", source.to_owned());
+    line("digest", format!("sha256:{}", inspected.digest));
+    line("size", format!("{} bytes", inspected.size));
+    line("signature", signed.to_owned());
+    let contract = inspected.contract();
+    let contract = match (contract, inspected.track()) {
+        (Some(contract), Ok(_)) => format!("notehost:domain@{contract}"),
+        (_, Err(error)) => error.to_string(),
+        (None, Ok(_)) => "none".to_owned(),
+    };
+    line("contract", contract);
+    let manifest = inspected
+        .manifest
+        .as_ref()
+        .map(|manifest| serde_json::to_string(manifest).unwrap_or_default());
+    line(
+        "manifest",
+        manifest.unwrap_or_else(|| "none: no ceiling of its own, and no requests".into()),
+    );
+    for import in &inspected.imports {
+        line("imports", import.clone());
+    }
+    for producer in &inspected.producers {
+        line(
+            "made with",
+            format!("{} {}", producer.name, producer.version),
+        );
+    }
+    lines.concat()
+}

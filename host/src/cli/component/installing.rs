@@ -1,0 +1,140 @@
+//! What `add` and `upgrade` share: fetching a component, looking at it, and telling what it is.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::super::failure::Failure;
+use super::super::options;
+use super::super::terminal::Terminal;
+use crate::config::{GrantSettings, Loaded};
+use crate::packages::PackagesError;
+use crate::registry::{Candidate, Offer, OfferError, Refused};
+use crate::runtime::{Inspected, Runtime};
+
+/// What must be true of a component that is fetched.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Terms {
+    /// The digest it must have, `sha256:…`
+    #[arg(long, value_name = "DIGEST")]
+    digest: Option<String>,
+    /// Its minisign signature [FILE.minisig, where there is one]
+    #[arg(long, value_name = "FILE")]
+    signature: Option<PathBuf>,
+    /// Refuse it unless a publisher of the config signed it
+    #[arg(long)]
+    pub(super) require_signed: bool,
+}
+
+/// What a component may use, as flags.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Granted {
+    /// Paths it may read, such as `Work/**`; can be given several times
+    #[arg(long, value_name = "GLOB")]
+    read: Vec<String>,
+    /// Paths where it may also create, change and rename
+    #[arg(long, value_name = "GLOB")]
+    write: Vec<String>,
+    /// Paths where it may also remove
+    #[arg(long, value_name = "GLOB")]
+    delete: Vec<String>,
+    /// Hosts it may send requests to, such as `api.example.com`
+    #[arg(long, value_name = "HOST")]
+    http: Vec<String>,
+    /// How many bytes it may keep in its store, per vault
+    #[arg(long, value_name = "BYTES")]
+    store_bytes: Option<u64>,
+}
+
+impl Granted {
+    /// As the config says it.
+    pub(super) fn settings(self) -> GrantSettings {
+        GrantSettings {
+            read: self.read,
+            write: self.write,
+            delete: self.delete,
+            http: self.http,
+            store_bytes: self.store_bytes,
+        }
+    }
+}
+
+/// Fetch a component and look at everything that can be looked at. Nothing is installed yet.
+pub(super) fn examine(
+    loaded: &Loaded,
+    from: &str,
+    expected: Option<&str>,
+    terms: &Terms,
+) -> Result<Candidate, Failure> {
+    let state = &loaded.running.state;
+    options::block_on(async {
+        let mut offer = Offer::fetch(from, terms.signature.as_deref()).await?;
+        offer.digest = terms.digest.clone();
+        let runtime = Runtime::new(&loaded.settings.limits, &state.join("compiled"))?;
+        let trust = &loaded.settings.trust;
+        let examined = Candidate::examine(offer, expected, trust, &runtime, state).await;
+        examined.map_err(|error| refused(from, &error))
+    })?
+}
+
+/// What its bytes tell, for programs.
+pub(super) fn to_json(inspected: &Inspected) -> Value {
+    let contract = inspected.contract().map(|contract| contract.to_string());
+    let producers: Vec<String> = inspected
+        .producers
+        .iter()
+        .map(|producer| format!("{} {}", producer.name, producer.version))
+        .collect();
+    json!({
+        "digest": format!("sha256:{}", inspected.digest),
+        "size": inspected.size,
+        "contract": contract,
+        "imports": inspected.imports,
+        "exports": inspected.exports,
+        "manifest": inspected.manifest,
+        "made_with": producers,
+    })
+}
+
+/// What became different, one line each; what asks for more stands out.
+pub(super) fn difference(terminal: &Terminal, candidate: &Candidate) -> String {
+    let changes = candidate
+        .difference
+        .iter()
+        .flat_map(|found| found.changes());
+    changes
+        .map(|change| match change.widens {
+            true => format!("  {} {}\n", terminal.bad("!"), terminal.safe(&change.words)),
+            false => format!("    {}\n", terminal.safe(&change.words)),
+        })
+        .collect()
+}
+
+fn refused(from: &str, error: &Refused) -> Failure {
+    let name = Path::new(from).file_name().unwrap_or_default();
+    Failure::call(format!(
+        "`{}` was not taken, and nothing was changed: {error}",
+        name.to_string_lossy()
+    ))
+    .with_any_hint(error.hint())
+}
+
+impl From<OfferError> for Failure {
+    fn from(error: OfferError) -> Self {
+        Failure::call(error.to_string()).with_any_hint(error.hint())
+    }
+}
+
+impl From<PackagesError> for Failure {
+    fn from(error: PackagesError) -> Self {
+        let hint = match &error {
+            PackagesError::Tampered { .. } => {
+                Some("install it again: `notehost component upgrade NAME FILE`")
+            }
+            PackagesError::Newer { .. } => Some("upgrade Notehost, or use another `--state`"),
+            _ => None,
+        };
+        Failure::call(error.to_string()).with_any_hint(hint.map(str::to_owned))
+    }
+}

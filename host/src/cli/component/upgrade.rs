@@ -1,0 +1,205 @@
+//! `notehost component upgrade`, `rollback` and `remove`: another version in the place of the one that runs, the one of
+//! before again, or none.
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::super::failure::Failure;
+use super::super::options::{self, Common};
+use super::super::terminal::Terminal;
+use super::installing::{Terms, difference, examine};
+use crate::config::{Loaded, nearest};
+use crate::database::now_ms;
+use crate::packages::{Packages, PackagesError};
+use crate::registry::EMBEDDED;
+
+/// Put another version of a component in the place of the one that runs.
+///
+/// What cannot be used replaces nothing. A version that asks for more than the one that runs is held until you say yes.
+#[derive(Debug, Args)]
+pub(super) struct Upgrade {
+    /// The component, by its domain's name
+    name: String,
+    /// The new version: a `.wasm` file, or oci://… [where it came from last time]
+    #[arg(value_name = "FILE|REF")]
+    from: Option<String>,
+    #[command(flatten)]
+    terms: Terms,
+    /// Allow it also where it asks for more than the version that runs
+    #[arg(long)]
+    yes: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Go back to the version that a component had before its last upgrade.
+#[derive(Debug, Args)]
+pub(super) struct Rollback {
+    /// The component, by its domain's name
+    name: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Forget a component that was installed.
+///
+/// What it was granted and what it keeps in vaults stays, for when it comes back.
+#[derive(Debug, Args)]
+pub(super) struct Remove {
+    /// The component, by its domain's name
+    name: String,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Upgrade {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let mut given = self.common.given();
+        given.require_signed = self.terms.require_signed;
+        let loaded = options::load(given)?;
+        check_movable(&loaded, &self.name)?;
+        let packages = Packages::of(&loaded.running.state);
+        let installed = packages.installed()?;
+        let before = installed.components.get(&self.name);
+        if before.is_none() && !is_embedded(&self.name) {
+            return Err(unknown(&self.name, installed.components.keys()));
+        }
+        let from = match (&self.from, before) {
+            (Some(from), _) => from.clone(),
+            (None, Some(before)) => before.current.source.clone(),
+            (None, None) => {
+                return Err(
+                    Failure::usage(format!("`{}` came with Notehost", self.name)).with_hint(
+                        "name the file or the reference of the version that replaces it",
+                    ),
+                );
+            }
+        };
+        let candidate = examine(&loaded, &from, Some(&self.name), &self.terms)?;
+        let terminal = Terminal::stdout();
+        if candidate
+            .difference
+            .as_ref()
+            .is_some_and(|found| !found.is_empty())
+        {
+            terminal.print(&format!(
+                "what is different:\n{}",
+                difference(&terminal, &candidate)
+            ));
+        }
+        let widening = candidate.widening();
+        if !widening.is_empty() && !self.yes && !agreed(&terminal, &self.name) {
+            return Err(Failure::call(format!(
+                "this version of `{}` asks for more than the one that runs, and nothing was changed: {}",
+                self.name,
+                widening.join("; ")
+            ))
+            .with_hint("`--yes` allows it"));
+        }
+        let version = candidate.install(&packages, now_ms())?;
+        terminal.print(&format!(
+            "{} `{}` {}\n  {}\n",
+            terminal.good("upgraded:"),
+            self.name,
+            terminal.safe(&version.version),
+            terminal.faint(&version.digest),
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Rollback {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let loaded = options::load(self.common.given())?;
+        check_movable(&loaded, &self.name)?;
+        let packages = Packages::of(&loaded.running.state);
+        let back = packages.roll_back(&self.name, is_embedded(&self.name));
+        let back = back.map_err(|error| named(&packages, error))?;
+        let terminal = Terminal::stdout();
+        let told = match back {
+            Some(version) => format!("`{}` {}", self.name, terminal.safe(&version.version)),
+            None => format!("`{}`, the one that came with Notehost", self.name),
+        };
+        terminal.print(&format!("{} {told}\n", terminal.good("rolled back:")));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Remove {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let loaded = options::load(self.common.given())?;
+        check_movable(&loaded, &self.name)?;
+        let packages = Packages::of(&loaded.running.state);
+        if is_embedded(&self.name) && !packages.installed()?.components.contains_key(&self.name) {
+            return Err(Failure::call(format!(
+                "`{}` came with Notehost and cannot be removed",
+                self.name
+            ))
+            .with_hint(format!(
+                "`notehost component disable {}` hides it",
+                self.name
+            )));
+        }
+        let removed = packages.remove(&self.name);
+        let removed = removed.map_err(|error| named(&packages, error))?;
+        let terminal = Terminal::stdout();
+        terminal.print(&format!(
+            "{} `{}` {}\n",
+            terminal.good("removed:"),
+            self.name,
+            terminal.safe(&removed.current.version)
+        ));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn is_embedded(name: &str) -> bool {
+    EMBEDDED.iter().any(|embedded| embedded.name == name)
+}
+
+/// What comes from a file of the config changes with that file.
+fn check_movable(loaded: &Loaded, name: &str) -> Result<(), Failure> {
+    let switches = loaded.settings.components.get(name);
+    match switches.and_then(|switches| switches.path.as_ref()) {
+        Some(file) => Err(Failure::call(format!(
+            "`{name}` comes from the file `{}` and changes with it",
+            file.display()
+        ))
+        .with_hint(format!("the config says so: `components.{name}.path`"))),
+        None => Ok(()),
+    }
+}
+
+/// Whether the person at the terminal says yes; nobody there is no.
+fn agreed(terminal: &Terminal, name: &str) -> bool {
+    if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
+        return false;
+    }
+    terminal.print(&format!(
+        "what is marked asks for more. Let `{name}` have it? [y/N] "
+    ));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+fn named(packages: &Packages, error: PackagesError) -> Failure {
+    match error {
+        PackagesError::Unknown(name) => {
+            let installed = packages.installed().unwrap_or_default();
+            unknown(&name, installed.components.keys())
+        }
+        other => other.into(),
+    }
+}
+
+fn unknown<'a>(name: &str, installed: impl Iterator<Item = &'a String>) -> Failure {
+    let names: Vec<&str> = installed.map(String::as_str).collect();
+    let hint = match nearest(name, names.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`notehost component list` tells which there are".to_owned(),
+    };
+    Failure::call(format!("no component `{name}` is installed")).with_hint(hint)
+}

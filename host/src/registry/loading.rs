@@ -1,0 +1,205 @@
+//! Where domains come from: from the program itself, from the component store, from files that the config names. All are
+//! loaded the same way.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::descriptions::Descriptions;
+use super::domain::{self, Domain, Origin};
+use super::embedded::{EMBEDDED, Embedded};
+use super::snapshot::Snapshot;
+use crate::config::{ComponentSettings, GrantSettings, Settings};
+use crate::packages::{Packages, PackagesError};
+use crate::policy::{BadGlob, BadHost, Grant, Reach};
+use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
+
+/// What a component imports that sends requests.
+const REQUESTS: &str = "wasi:http/outgoing-handler@";
+
+/// Why a component cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AddError {
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error(transparent)]
+    Compile(#[from] Arc<LoadError>),
+    #[error(transparent)]
+    Store(#[from] PackagesError),
+    #[error(transparent)]
+    Glob(#[from] BadGlob),
+    #[error(transparent)]
+    Host(#[from] BadHost),
+    #[error("it calls itself `{found}`, and is to be called `{expected}`")]
+    OtherName { found: String, expected: String },
+    #[error("this name belongs to the host's own domain")]
+    OfHost,
+    #[error(transparent)]
+    Domain(#[from] domain::DomainError),
+}
+
+/// The components that are files: those that the config names, and those of its folder, by name.
+pub(super) fn files(settings: &Settings) -> Vec<(String, PathBuf)> {
+    let named = settings.components.iter();
+    let mut files: Vec<(String, PathBuf)> = named
+        .filter_map(|(name, switches)| Some((name.clone(), switches.path.clone()?)))
+        .collect();
+    let folder = settings.component_folder.as_deref();
+    let found = folder.and_then(|folder| std::fs::read_dir(folder).ok());
+    let mut found: Vec<PathBuf> = found
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    for path in found {
+        let is_component = path.extension().is_some_and(|end| end == "wasm");
+        let name = path.file_stem().and_then(|name| name.to_str());
+        if let (true, Some(name)) = (is_component, name)
+            && !files.iter().any(|(known, _)| known == name)
+        {
+            files.push((name.to_owned(), path));
+        }
+    }
+    files
+}
+
+/// What loading needs to know.
+struct Loading<'a> {
+    settings: &'a Settings,
+    runtime: &'a Runtime,
+    kept: Descriptions,
+    /// What runs already, if something does.
+    before: Option<&'a Snapshot>,
+}
+
+impl Snapshot {
+    /// Load everything. Where something runs already, what takes its place is compiled before it does, and what cannot be
+    /// used takes nobody's place.
+    pub(super) async fn load(
+        settings: &Settings,
+        runtime: &Runtime,
+        state: &Path,
+        before: Option<&Snapshot>,
+    ) -> Snapshot {
+        let loading = Loading {
+            settings,
+            runtime,
+            kept: Descriptions::of_state(state),
+            before,
+        };
+        let mut snapshot = Snapshot::default();
+        for embedded in EMBEDDED {
+            let added = loading.embedded(embedded);
+            snapshot.add(embedded.name, &loading.switches(embedded.name), added, None);
+        }
+        snapshot.add_own();
+        let files = files(settings);
+        let packages = Packages::of(state);
+        match packages.installed() {
+            Ok(lock) => {
+                for (name, installed) in &lock.components {
+                    // A file that the config names stands before what is installed.
+                    if files.iter().any(|(named, _)| named == name) {
+                        continue;
+                    }
+                    let added = match packages.content(name, &installed.current) {
+                        Ok(wasm) => loading.domain(name, wasm, Origin::Installed).await,
+                        Err(error) => Err(error.into()),
+                    };
+                    snapshot.add(name, &loading.switches(name), added, before);
+                }
+            }
+            Err(error) => snapshot.keep_installed(error.to_string(), settings, before),
+        }
+        for (name, path) in &files {
+            let added = match std::fs::read(path) {
+                Ok(wasm) => loading.domain(name, wasm, Origin::File).await,
+                Err(source) => Err(AddError::Load(LoadError::Unreadable {
+                    name: name.clone(),
+                    source,
+                })),
+            };
+            snapshot.add(name, &loading.switches(name), added, before);
+        }
+        if let Some(before) = before {
+            snapshot.keep_compiled(before);
+        }
+        snapshot
+    }
+}
+
+impl Loading<'_> {
+    fn switches(&self, name: &str) -> ComponentSettings {
+        let switches = self.settings.components.get(name).cloned();
+        switches.unwrap_or_default()
+    }
+
+    fn several_vaults(&self) -> bool {
+        self.settings.vaults.len() > 1
+    }
+
+    fn embedded(&self, embedded: &Embedded) -> Result<Domain, AddError> {
+        let description = Description::parse(embedded.description).map_err(LoadError::from)?;
+        let component = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
+        Ok(Domain::new(
+            description,
+            component,
+            Manifest::default(),
+            Grant::everything(),
+            self.several_vaults(),
+        )?)
+    }
+
+    async fn domain(&self, name: &str, wasm: Vec<u8>, origin: Origin) -> Result<Domain, AddError> {
+        let component = Component::new(name, wasm)?;
+        // Also where its description is known from before: another host may have asked for it.
+        let inspected = component.inspect()?;
+        let description = self.kept.of(&component, self.runtime).await?;
+        if description.name != name {
+            return Err(AddError::OtherName {
+                found: description.name,
+                expected: name.to_owned(),
+            });
+        }
+        let running = self.before.and_then(|before| before.domain(name));
+        let running = running.and_then(|running| running.component.as_ref());
+        let runs_already = running.is_some_and(|running| running.is_same_as(&component));
+        if self.before.is_some() && !runs_already {
+            // No call shall wait for the compiler.
+            component.prepare(self.runtime).await?;
+        }
+        let switches = self.switches(name);
+        let manifest = inspected.manifest.unwrap_or_default();
+        // Who cannot send a request reaches nothing, whatever it is granted.
+        let sends = inspected
+            .imports
+            .iter()
+            .any(|import| import.starts_with(REQUESTS));
+        let reach = match sends {
+            true => Reach::new(&switches.grant.http, &manifest.http)?,
+            false => Reach::default(),
+        };
+        let grant = grant(name, origin, &switches.grant)?;
+        let mut domain = Domain::new(
+            description,
+            component,
+            manifest,
+            grant,
+            self.several_vaults(),
+        )?;
+        domain.reach = Arc::new(reach);
+        domain.origin = origin;
+        Ok(domain)
+    }
+}
+
+/// What a component was granted. One that an admin installed in the place of one that came with Notehost keeps what that
+/// one had, until something else is said.
+fn grant(name: &str, origin: Origin, said: &GrantSettings) -> Result<Grant, BadGlob> {
+    let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == name);
+    match origin == Origin::Installed && is_embedded && *said == GrantSettings::default() {
+        true => Ok(Grant::everything()),
+        false => Grant::from_settings(said),
+    }
+}

@@ -1,0 +1,46 @@
+//! The domain `steady`, version 1: what other versions take the place of while calls are under way.
+
+use notehost_sdk::prelude::*;
+
+domain! {
+    /// Says which version answers.
+    "steady" {
+        "say" => Say,
+    }
+}
+
+/// Say a text back.
+#[args]
+pub struct Say {
+    /// The text.
+    pub text: String,
+}
+
+/// What was said.
+#[reply]
+pub struct Said {
+    /// Which version said it.
+    pub version: u32,
+    /// The text.
+    pub text: String,
+}
+
+impl Action for Say {
+    type Output = Said;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, vault: &Vault) -> Result<Said> {
+        // Long enough that swaps meet calls that are under way.
+        for _ in 0..20 {
+            vault.access("x.md");
+        }
+        Ok(Said {
+            version: 1,
+            text: self.text,
+        })
+    }
+
+    fn text(said: &Said) -> String {
+        said.text.clone()
+    }
+}

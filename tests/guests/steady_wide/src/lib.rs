@@ -1,0 +1,62 @@
+//! The domain `steady`, version 3: it wants to write, which nobody agreed to yet.
+
+use notehost_sdk::prelude::*;
+
+domain! {
+    /// Says which version answers, and writes it down.
+    "steady" {
+        "say" => Say,
+        "note" => Note,
+    }
+}
+
+/// Say a text back.
+#[args]
+pub struct Say {
+    /// The text.
+    pub text: String,
+}
+
+/// What was said.
+#[reply]
+pub struct Said {
+    /// Which version said it.
+    pub version: u32,
+    /// The text.
+    pub text: String,
+}
+
+impl Action for Say {
+    type Output = Said;
+    const EFFECT: Effect = Effect::Read;
+
+    fn run(self, _: &Vault) -> Result<Said> {
+        Ok(Said {
+            version: 3,
+            text: self.text,
+        })
+    }
+}
+
+/// Write a text to a new note.
+#[args]
+pub struct Note {
+    /// The note.
+    pub path: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Nothing more is said.
+#[reply]
+pub struct Noted {}
+
+impl Action for Note {
+    type Output = Noted;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Noted> {
+        vault.create(&self.path, self.text.as_bytes())?;
+        Ok(Noted {})
+    }
+}

@@ -1,0 +1,75 @@
+//! Killed in the middle: whatever step it is, what ran before runs, or what was to run does, and the next try works.
+
+use notehost::packages::FAIL_POINTS;
+
+use super::{Desk, version};
+
+#[test]
+fn an_install_is_killed_at_every_step() {
+    for step in FAIL_POINTS {
+        let desk = Desk::bare();
+        kill_at(&desk, step, &["component", "add", &version("one")]);
+        let is_there = desk.listed().is_some();
+        assert_eq!(is_there, is_committed(step), "after {step}");
+        if is_there {
+            assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
+        } else {
+            desk.done(&["component", "add", &version("one")]);
+        }
+        assert!(only_what_is_named(&desk, 1), "after {step}");
+    }
+}
+
+#[test]
+fn an_upgrade_is_killed_at_every_step() {
+    for step in FAIL_POINTS {
+        let desk = Desk::bare();
+        desk.done(&["component", "add", &version("one"), "--read", "Work/**"]);
+        kill_at(
+            &desk,
+            step,
+            &["component", "upgrade", "steady", &version("two")],
+        );
+        let expected = if is_committed(step) { 2 } else { 1 };
+        let said = desk.call("say", r#"{"text": "a"}"#);
+        assert_eq!(said["version"], expected, "after {step}");
+        desk.done(&["component", "upgrade", "steady", &version("two")]);
+        assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 2);
+        assert!(only_what_is_named(&desk, 2), "after {step}");
+        let decided = std::fs::read_to_string(desk.place.state().join("notehost.toml"));
+        let decided = decided.expect("what was decided");
+        assert!(
+            decided.contains("Work/**"),
+            "its grant is as it was: {decided}"
+        );
+    }
+}
+
+/// Run a command that ends itself at a step, as a kill would.
+#[track_caller]
+fn kill_at(desk: &Desk, step: &str, words: &[&str]) {
+    let mut command = desk.command(words);
+    let output = command.env("NOTEHOST_FAIL_POINT", step).output();
+    let output = output.expect("the program runs");
+    assert!(
+        output.status.code().is_none(),
+        "it was not killed at {step}: {output:?}"
+    );
+}
+
+/// The rename of the lock file is the moment.
+fn is_committed(step: &str) -> bool {
+    matches!(step, "package-lock-placed" | "package-swept")
+}
+
+/// Nothing is left over but the lock file and so many contents.
+fn only_what_is_named(desk: &Desk, contents: usize) -> bool {
+    let store = desk.store();
+    let is_content = |path: &std::path::Path| path.extension().is_some_and(|end| end == "wasm");
+    let found = store.iter().filter(|(path, _)| is_content(path)).count();
+    let others = store.iter().filter(|(path, _)| !is_content(path));
+    found == contents
+        && others
+            .map(|(path, _)| path)
+            .all(|path| *path == desk.lock_file())
+}
