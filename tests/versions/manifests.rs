@@ -126,9 +126,9 @@ async fn a_finished_component_is_packed_with_one() {
             "is no manifest: unknown field `efect`",
         ),
         (
-            r#"{"http": ["https://x"]}"#,
+            r#"{"http": ["two words"]}"#,
             &original,
-            "`https://x` is no host for HTTP",
+            "`two words` is no host for HTTP",
         ),
         ("{}", &manifest, "it is no WebAssembly at all"),
         ("{}", &folder.path().join("nothing.wasm"), "cannot be read"),

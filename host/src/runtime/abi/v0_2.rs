@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use wasmtime::Store;
-use wasmtime::component::{Component, Linker, Resource};
+use wasmtime::component::{Component, InstancePre, Linker, Resource};
 
 use super::super::contract::Track;
 use super::super::state::CallState;
@@ -18,23 +18,31 @@ use super::v0_1::bindings::notehost::domain as imported;
 mod bindings {
     wasmtime::component::bindgen!({
         path: "../wit/0.2",
-        world: "component",
-        imports: { default: async | trappable },
+        // What is exported, and the handle that goes with it. The functions to import are those of 0.1, and the linker
+        // is told below under which names.
+        interfaces: "export notehost:domain/domain@0.2.0;",
         exports: { default: async },
         with: {
             "notehost:domain/vault": crate::runtime::abi::v0_1::bindings::notehost::domain::vault,
-            "notehost:domain/store": crate::runtime::abi::v0_1::bindings::notehost::domain::store,
-            "notehost:domain/index": crate::runtime::abi::v0_1::bindings::notehost::domain::index,
-            "notehost:domain/host": crate::runtime::abi::v0_1::bindings::notehost::domain::host,
-            "notehost:domain/log": crate::runtime::abi::v0_1::bindings::notehost::domain::log,
         },
     });
 }
 
+use bindings::exports::notehost::domain::domain::{Guest, GuestIndices};
 use bindings::notehost::domain::types;
 
 /// What makes instances of a component.
-pub(super) type Instances = bindings::ComponentPre<CallState>;
+pub(super) struct Instances {
+    instances: InstancePre<CallState>,
+    domain: GuestIndices,
+}
+
+impl Instances {
+    async fn fresh(&self, store: &mut Store<CallState>) -> wasmtime::Result<Guest> {
+        let instance = self.instances.instantiate_async(&mut *store).await?;
+        self.domain.load(store, &instance)
+    }
+}
 
 pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     // Types alone, but a component imports them by name.
@@ -64,8 +72,12 @@ pub(super) fn instances(
         "call",
         "call(vault, request: request) -> result<reply, error>",
     )?;
-    let instances = linker.instantiate_pre(component);
-    let instances = instances.and_then(bindings::ComponentPre::new);
+    let instances = linker.instantiate_pre(component).and_then(|instances| {
+        Ok(Instances {
+            domain: GuestIndices::new(&instances)?,
+            instances,
+        })
+    });
     instances.map_err(|error| form.misfit(&error))
 }
 
@@ -74,8 +86,7 @@ pub(super) async fn describe(
     instances: &Instances,
     store: &mut Store<CallState>,
 ) -> wasmtime::Result<String> {
-    let instance = instances.instantiate_async(&mut *store).await?;
-    let domain = instance.notehost_domain_domain();
+    let domain = instances.fresh(store).await?;
     let described = domain.call_describe(store).await?;
     let actions: Vec<Value> = described.actions.iter().map(action).collect();
     let whole = json!({
@@ -109,8 +120,7 @@ pub(super) async fn call(
     store: &mut Store<CallState>,
     asked: Asked,
 ) -> wasmtime::Result<Answered> {
-    let instance = instances.instantiate_async(&mut *store).await?;
-    let domain = instance.notehost_domain_domain();
+    let domain = instances.fresh(store).await?;
     let request = types::Request {
         action: asked.action,
         arguments: asked.arguments,
