@@ -7,6 +7,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
+use super::engine::MOST_MODULES;
 use super::output::GuestOutput;
 use super::surroundings::{Notice, Surroundings};
 use crate::config::LimitSettings;
@@ -153,7 +154,7 @@ impl ResourceLimiter for CallState {
     }
 
     fn instances(&self) -> usize {
-        20
+        MOST_MODULES as usize
     }
 
     fn tables(&self) -> usize {
