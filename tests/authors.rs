@@ -6,8 +6,9 @@
 
 mod copies;
 mod cycle;
+mod dev;
 mod examples;
-
+mod guide;
 mod project;
 mod reference;
 mod tools;

@@ -1,12 +1,10 @@
 //! The whole loop of an author, in each language: new, test, build, into a server that runs, call, break it, mend it, swap.
 
-use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Stdio};
-use std::sync::{Arc, Mutex};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::dev::Dev;
 use super::tools::{author, bench, has_javascript, python_environment, succeed};
 use crate::support::client::Client;
 use crate::support::http::wait_until;
@@ -22,79 +20,6 @@ struct Kind {
     counting: (&'static str, &'static str),
     /// Something that no compiler of the language takes.
     broken: &'static str,
-}
-
-/// `notehost component dev`, and everything it says.
-struct Dev {
-    program: Child,
-    said: Arc<Mutex<Vec<String>>>,
-    answers: Option<BufReader<ChildStdout>>,
-}
-
-impl Dev {
-    fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
-        let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
-        let mut program = command
-            .args(["component", "dev", "."])
-            .args(words)
-            .envs(variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let (lines, heard) = (
-            BufReader::new(program.stderr.take().expect("its stderr")),
-            said.clone(),
-        );
-        std::thread::spawn(move || {
-            for line in lines.lines().map_while(Result::ok) {
-                heard.lock().expect("no panic").push(line);
-            }
-        });
-        let answers = program.stdout.take().map(BufReader::new);
-        Dev {
-            program,
-            said,
-            answers,
-        }
-    }
-
-    fn said(&self) -> String {
-        self.said.lock().expect("no panic").join("\n")
-    }
-
-    /// Wait until it has said this so often.
-    #[track_caller]
-    fn wait_for(&self, words: &str, times: usize) {
-        wait_until(words, || {
-            let said = self.said();
-            let is_there = said.matches(words).count() >= times;
-            assert!(
-                is_there || !said.contains("\nerror: ") || words.contains("goes on"),
-                "{said}"
-            );
-            is_there
-        });
-    }
-
-    /// Type a line, and read the answer.
-    fn call(&mut self, line: &str) -> Value {
-        let input = self.program.stdin.as_mut().expect("its stdin");
-        writeln!(input, "{line}").expect("it reads");
-        let mut answer = String::new();
-        let answers = self.answers.as_mut().expect("its stdout");
-        answers.read_line(&mut answer).expect("it answers");
-        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}\n{}", self.said()))
-    }
-}
-
-impl Drop for Dev {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
-    }
 }
 
 /// A note of three words, and a server that lets everybody do everything.
@@ -117,8 +42,8 @@ fn edit(file: &Path, change: impl FnOnce(&str) -> String) {
 fn cycle(kind: &Kind) -> PathBuf {
     let folder = bench(&format!("cycle-{}", kind.language));
     let mut new = author(env!("CARGO_BIN_EXE_notehost"), &folder);
-    succeed(new.args(["component", "new", "words", "--lang", kind.language]));
-    let project = folder.join("words");
+    succeed(new.args(["component", "new", "tally", "--lang", kind.language]));
+    let project = folder.join("tally");
     succeed(author(kind.tests[0], &project).args(&kind.tests[1..]));
 
     let (place, config, mut client) = server();
@@ -142,11 +67,11 @@ fn cycle(kind: &Kind) -> PathBuf {
     // What it may use is the admin's to say.
     edit(&config, |text| {
         format!(
-            "{text}\n[components.words.grant]\nread = [\"**\"]\nwrite = [\"**\"]\ndelete = []\n"
+            "{text}\n[components.tally.grant]\nread = [\"**\"]\nwrite = [\"**\"]\ndelete = []\n"
         )
     });
     let mut words =
-        || client.call("words.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
+        || client.call("tally.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
     wait_until("the component answers", || words() == 3);
 
     let source = project.join(kind.source);
@@ -164,7 +89,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     dev.wait_for("action `count` is described in other words", 1);
     wait_until("the new version answers", || words() == 1003);
 
-    let reply = client.call("words.add", json!({"path": "Plan", "line": "four"}));
+    let reply = client.call("tally.add", json!({"path": "Plan", "line": "four"}));
     assert_eq!(
         reply["structuredContent"]["changes"][0]["kind"], "modify",
         "{reply}"
@@ -173,7 +98,7 @@ fn cycle(kind: &Kind) -> PathBuf {
         place.read("Plan.md").as_deref(),
         Some(&b"one two three\nfour\n"[..])
     );
-    let refused = client.call("words.count", json!({"path": "Nobody"}));
+    let refused = client.call("tally.count", json!({"path": "Nobody"}));
     assert_eq!(
         refused["structuredContent"]["error"]["code"], "not_found",
         "{refused}"
@@ -234,11 +159,11 @@ fn in_a_server_of_its_own(project: &Path) {
         &["--vault", &vault, "--allow", "rw"],
         &[("NOTEHOST_STATE", place.state())],
     );
-    dev.wait_for("ready: `words` 0.1.0", 1);
+    dev.wait_for("ready: `tally` 0.1.0", 1);
     dev.wait_for("listening on http://127.0.0.1:", 1);
     assert_eq!(dev.call("count --path Plan")["words"], 1002);
     assert_eq!(
-        dev.call("words add --path plan --line 'three four'")["path"],
+        dev.call("tally add --path plan --line 'three four'")["path"],
         "Plan.md"
     );
     assert_eq!(

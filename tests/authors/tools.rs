@@ -147,3 +147,11 @@ pub(super) fn succeed(command: &mut Command) -> String {
     assert!(ended.status.success(), "{command:?}:\n{told}");
     told.into_owned()
 }
+
+/// A state folder that uses the compiled code of the other tests.
+pub(super) fn share_compiled_code(state: &Path) {
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
+    std::fs::create_dir_all(&shared).expect("the shared folder");
+    std::fs::create_dir_all(state).expect("the state");
+    std::os::unix::fs::symlink(shared, state.join("compiled")).expect("a link");
+}

@@ -12,6 +12,11 @@ const TICK: Duration = Duration::from_millis(10);
 /// What a fresh instance may find already zeroed instead of having to map it.
 const KEEP_RESIDENT: usize = 4 << 20;
 
+/// How many core modules one component may consist of. One in Rust has about five; Python brings its interpreter, its
+/// libraries and a stub for each interface of WASI as modules of their own, 38 in all. The pool only counts them: what
+/// costs are memories and tables, of which a component in Python has one and two.
+pub(super) const MOST_MODULES: u32 = 64;
+
 /// An engine whose epoch ticks on a thread of its own, until the engine is gone.
 pub(super) fn start(limits: &LimitSettings) -> wasmtime::Result<Engine> {
     let slots = u32::try_from(limits.concurrent_calls)
@@ -19,12 +24,12 @@ pub(super) fn start(limits: &LimitSettings) -> wasmtime::Result<Engine> {
         .max(1);
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(4))
+        .total_core_instances(slots.saturating_mul(MOST_MODULES))
         .total_memories(slots)
         .total_tables(slots.saturating_mul(4))
         .total_stacks(slots)
         .max_memories_per_component(1)
-        .max_core_instances_per_component(20)
+        .max_core_instances_per_component(MOST_MODULES)
         .max_tables_per_component(20)
         .max_memory_size(limits.memory_bytes)
         .linear_memory_keep_resident(KEEP_RESIDENT)

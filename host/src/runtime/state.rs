@@ -9,6 +9,7 @@ use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
+use super::engine::MOST_MODULES;
 use super::http::Outgoing;
 use super::interference::{Interference, Meddling};
 use super::output::{GuestOutput, MOST_BYTES};
@@ -255,7 +256,7 @@ impl ResourceLimiter for CallState {
     }
 
     fn instances(&self) -> usize {
-        20
+        MOST_MODULES as usize
     }
 
     fn tables(&self) -> usize {

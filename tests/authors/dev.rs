@@ -1,0 +1,86 @@
+//! `notehost component dev` as a test drives it.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use super::tools::author;
+use crate::support::http::wait_until;
+
+/// `notehost component dev`, and everything it says.
+pub(super) struct Dev {
+    program: Child,
+    said: Arc<Mutex<Vec<String>>>,
+    answers: Option<BufReader<ChildStdout>>,
+}
+
+impl Dev {
+    /// Start it in a project's folder, with more words and variables.
+    pub(super) fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
+        let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
+        let mut program = command
+            .args(["component", "dev", "."])
+            .args(words)
+            .envs(variables.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (lines, heard) = (
+            BufReader::new(program.stderr.take().expect("its stderr")),
+            said.clone(),
+        );
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                heard.lock().expect("no panic").push(line);
+            }
+        });
+        let answers = program.stdout.take().map(BufReader::new);
+        Dev {
+            program,
+            said,
+            answers,
+        }
+    }
+
+    /// Everything so far.
+    pub(super) fn said(&self) -> String {
+        self.said.lock().expect("no panic").join("\n")
+    }
+
+    /// Wait until it has said this so often.
+    #[track_caller]
+    pub(super) fn wait_for(&self, words: &str, times: usize) {
+        wait_until(words, || {
+            let said = self.said();
+            let is_there = said.matches(words).count() >= times;
+            assert!(
+                is_there || !said.contains("\nerror: ") || words.contains("goes on"),
+                "{said}"
+            );
+            is_there
+        });
+    }
+
+    /// Type a line, and read the answer.
+    pub(super) fn call(&mut self, line: &str) -> Value {
+        let input = self.program.stdin.as_mut().expect("its stdin");
+        writeln!(input, "{line}").expect("it reads");
+        let mut answer = String::new();
+        let answers = self.answers.as_mut().expect("its stdout");
+        answers.read_line(&mut answer).expect("it answers");
+        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}\n{}", self.said()))
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
