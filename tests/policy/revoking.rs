@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use notehost::config::{CallerSettings, GrantSettings, Settings};
+use notehost::config::{CallerSettings, ComponentSettings, GrantSettings, Settings};
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::support::snapshot::Snapshot;
 
 const NOTE: &str = "Open/Note.md";
 
-/// A served vault, and a call in it that waits.
+/// A served vault, in which calls wait.
 struct Stage {
     place: Place,
     settings: Settings,
@@ -46,21 +46,36 @@ impl Stage {
         }
     }
 
+    fn client(&self) -> HttpClient {
+        HttpClient::stateless(self.server.address())
+    }
+
     /// Begin a call, and wait until it waits.
-    fn begin(&self, action: &str, token: Option<&str>) -> HttpClient {
-        let mut client = HttpClient::stateless(self.server.address());
-        if let Some(token) = token {
-            client = client.showing(token);
-        }
+    fn begin(&self, action: &str, mut client: HttpClient) -> HttpClient {
+        let waiting = self.log().matches("lingering").count();
         client.send_call(&format!("hostile.{action}"), json!({"path": NOTE}));
-        wait_until("the call waits", || self.log().contains("lingering"));
+        wait_until("the call waits", || {
+            self.log().matches("lingering").count() > waiting
+        });
         client
     }
 
     /// Change the config, as an editor would.
-    fn change(&mut self, change: impl FnOnce(&mut Settings)) {
-        change(&mut self.settings);
-        self.place.config_file(&self.settings);
+    fn change(&self, change: impl FnOnce(&mut Settings)) {
+        let mut settings = self.settings.clone();
+        change(&mut settings);
+        self.place.config_file(&settings);
+    }
+
+    /// Let everything be as at the beginning.
+    fn restore(&self) {
+        self.change(|_| {});
+        let mut client = self.client();
+        wait_until("all is as before", || {
+            let arguments = json!({"with": "access", "path": NOTE});
+            let reached = client.call("hostile.reach_writing", arguments);
+            reached["structuredContent"]["got"] == "rw"
+        });
     }
 
     /// What the component said.
@@ -76,31 +91,44 @@ impl Stage {
 
     /// What a call that read comes to after something was taken from it.
     #[track_caller]
-    fn read_after(mut self, change: impl FnOnce(&mut Settings)) -> Value {
-        let mut client = self.begin("linger_reading", None);
+    fn read_after(&self, change: impl FnOnce(&mut Settings)) -> Value {
+        let mut client = self.begin("linger_reading", self.client());
         self.change(change);
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), "none", "{result}");
+        self.restore();
         result["structuredContent"].clone()
     }
 
-    /// The error of a call that staged a note before something was taken from it; nothing of it landed.
+    /// A call that staged a note before something was taken from it: it meets this code from then on, or ends at once,
+    /// and nothing lands.
     #[track_caller]
-    fn write_after(mut self, change: impl FnOnce(&mut Settings)) -> (String, String) {
-        let mut client = self.begin("linger_writing", None);
+    fn write_after(&self, meets: Meets, change: impl FnOnce(&mut Settings)) {
+        let Meets(expected, lives) = meets;
+        let told = format!("write {expected}, create {expected}");
+        let before = self.log().matches(&told).count();
+        let mut client = self.begin("linger_writing", self.client());
         self.change(change);
         let result = client.receive()["result"].take();
+        assert_eq!(code(&result), expected, "{result}");
         self.assert_untouched();
-        let met = self.log();
-        let met = met.lines().rfind(|line| line.contains("write "));
-        let met = met.and_then(|line| line.rsplit('\t').next());
-        (code(&result).to_owned(), met.unwrap_or_default().to_owned())
+        if lives {
+            wait_until(&told, || self.log().matches(&told).count() > before);
+        }
+        self.restore();
     }
 }
+
+/// The code that a call meets, and whether it lives to see it.
+struct Meets(&'static str, bool);
 
 fn hide(settings: &mut Settings) {
     let notebooks = &mut settings.permissions.notebooks;
     notebooks.insert("Open".into(), Tier::None);
+}
+
+fn enemy(settings: &mut Settings) -> &mut ComponentSettings {
+    settings.components.get_mut("hostile").expect("the enemy")
 }
 
 fn gone() -> Value {
@@ -110,77 +138,54 @@ fn gone() -> Value {
 }
 
 #[test]
-fn a_notebook_that_is_hidden_meanwhile_is_not_there() {
-    assert_eq!(Stage::new().read_after(hide), gone());
-}
-
-#[test]
-fn what_one_caller_is_denied_meanwhile_is_denied_to_its_call() {
+fn what_is_hidden_meanwhile_is_not_there() {
+    let stage = Stage::new();
+    assert_eq!(stage.read_after(hide), gone(), "by permission");
     let of_caller = |settings: &mut Settings| {
         let mut own = CallerSettings::default();
         let notebooks = &mut own.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::None);
         settings.callers.insert("http".into(), own);
     };
-    assert_eq!(Stage::new().read_after(of_caller), gone());
-}
-
-#[test]
-fn a_grant_that_is_taken_back_hides_what_it_granted() {
-    let revoke = |settings: &mut Settings| {
-        let enemy = settings.components.get_mut("hostile").expect("the enemy");
-        enemy.grant.write = vec!["Other/**".into()];
-    };
-    assert_eq!(Stage::new().read_after(revoke), gone());
+    assert_eq!(stage.read_after(of_caller), gone(), "for this caller");
+    let regrant = |settings: &mut Settings| enemy(settings).grant.write = vec!["Other/**".into()];
+    assert_eq!(stage.read_after(regrant), gone(), "by the grant");
 }
 
 #[test]
 fn what_was_staged_does_not_land_where_it_may_no_longer_be_written() {
-    let narrow = |settings: &mut Settings| {
+    let stage = Stage::new();
+    stage.write_after(Meets("permission_denied", true), |settings| {
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::Read);
-    };
-    let denied = "write permission_denied, create permission_denied";
-    let met = Stage::new().write_after(narrow);
-    assert_eq!(met, ("permission_denied".into(), denied.into()));
-    let narrow = |settings: &mut Settings| {
-        let enemy = settings.components.get_mut("hostile").expect("the enemy");
-        enemy.grant = GrantSettings {
+    });
+    stage.write_after(Meets("permission_denied", true), |settings| {
+        enemy(settings).grant = GrantSettings {
             read: vec!["**".into()],
             ..GrantSettings::default()
         };
-    };
-    let met = Stage::new().write_after(narrow);
-    assert_eq!(met, ("permission_denied".into(), denied.into()));
-}
-
-#[test]
-fn the_kill_switch_stops_a_call_that_writes() {
-    let closed = "write read_only, create read_only";
-    let met = Stage::new().write_after(|settings| settings.read_only = true);
-    assert_eq!(met, ("read_only".into(), closed.into()));
-    let met = Stage::new().write_after(|settings| settings.vaults[0].read_only = true);
-    assert_eq!(met, ("read_only".into(), closed.into()));
-}
-
-#[test]
-fn a_call_whose_scope_is_taken_ends() {
-    let narrow = |settings: &mut Settings| {
+    });
+    // The kill switch, of all and of one vault.
+    stage.write_after(Meets("read_only", true), |settings| {
+        settings.read_only = true
+    });
+    stage.write_after(Meets("read_only", true), |settings| {
+        settings.vaults[0].read_only = true;
+    });
+    stage.write_after(Meets("forbidden", false), |settings| {
         let own = CallerSettings {
             scopes: Some(vec!["read".into()]),
             ..CallerSettings::default()
         };
         settings.callers.insert("http".into(), own);
-    };
-    let met = Stage::new().write_after(narrow);
-    assert_eq!(met, ("forbidden".into(), String::new()));
+    });
 }
 
 #[test]
 fn a_component_or_action_that_is_switched_off_ends_its_calls() {
+    let stage = Stage::new();
     for words in [&["hostile"][..], &["hostile", "linger_writing"]] {
-        let stage = Stage::new();
-        let mut client = stage.begin("linger_writing", None);
+        let mut client = stage.begin("linger_writing", stage.client());
         let disable = [
             &["component", "disable"],
             words,
@@ -196,6 +201,7 @@ fn a_component_or_action_that_is_switched_off_ends_its_calls() {
         assert!(message.contains("while the call ran"), "{message}");
         assert!(message.ends_with(": it lingers"), "{message}");
         stage.assert_untouched();
+        stage.restore();
     }
 }
 
@@ -204,29 +210,31 @@ fn a_token_that_is_revoked_takes_its_calls_with_it() {
     let stage = Stage::new();
     let token = |name: &str| door::token(&stage.place, name, &["--scopes", "read,write"]);
     let (phone, desk) = (token("phone"), token("desk"));
-    let mut client = stage.begin("linger_writing", Some(&phone));
+    let mut client = stage.begin("linger_writing", stage.client().showing(&phone));
     door::revoke(&stage.place, "phone");
     let result = client.receive()["result"].take();
     assert_eq!(code(&result), "unauthorized", "{result}");
     stage.assert_untouched();
     // Others are not touched by it.
-    let mut other = HttpClient::stateless(stage.server.address()).showing(&desk);
+    let mut other = stage.client().showing(&desk);
     let read = other.call("document.read", json!({"path": NOTE}));
     assert_eq!(code(&read), "none", "{read}");
 }
 
 #[test]
 fn what_does_not_concern_a_call_does_not_disturb_it() {
-    let mut stage = Stage::new();
-    let mut client = stage.begin("linger_reading", None);
-    stage.change(|settings| {
+    let stage = Stage::new();
+    let mut client = stage.begin("linger_reading", stage.client());
+    let other = |settings: &mut Settings| {
         settings.limits.reply_tokens = 20_000;
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Other".into(), Tier::None);
-    });
+    };
+    stage.change(other);
     stage.server.wait_for_log("the config file was read again");
     // It still waits, and sees what it saw: only now is something of it taken.
     stage.change(|settings| {
+        other(settings);
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::Read);
     });

@@ -118,7 +118,7 @@ fn what_is_off_is_told_only_to_who_could_use_it() {
     let server = over_http(&place);
     let mut may = HttpClient::stateless(server.address()).showing(&echo);
     let mut may_not = HttpClient::stateless(server.address()).showing(&document);
-    let mut met = |client: &mut HttpClient, name: &str| {
+    let met = |client: &mut HttpClient, name: &str| {
         let refused = client.call(name, json!({"text": "x"}));
         error_code(&refused).map(str::to_owned)
     };

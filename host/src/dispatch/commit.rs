@@ -145,6 +145,11 @@ pub(super) async fn commit(
     let dry_run = allowed.checked.common.dry_run;
     let mut change = None;
     if dry_run || is_idle {
+        if dry_run {
+            // What may no longer be done is not shown as if it could be.
+            allowed.standing.renew(&mut ran.transaction)?;
+            ran.transaction.check_rights()?;
+        }
         if let Err(conflict) = ran.transaction.validate() {
             return Ok(Landing::Conflict(conflict.path));
         }
