@@ -12,6 +12,17 @@ pub trait Outside: Send + Sync {
     fn denied(&self, to: Option<&Destination>, why: Denial);
 }
 
+/// Permits nothing, and tells nobody.
+pub struct Nowhere;
+
+impl Outside for Nowhere {
+    fn decide(&self, _: &str, _: &Destination) -> Result<Permit, Denial> {
+        Err(Denial::NotGranted)
+    }
+
+    fn denied(&self, _: Option<&Destination>, _: Denial) {}
+}
+
 /// A request that may be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Permit {

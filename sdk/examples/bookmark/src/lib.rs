@@ -19,6 +19,12 @@ domain! {
     }
 }
 
+// What it can ever be granted: hosts as the admin likes, and no removing of notes.
+notehost_sdk::manifest! {
+    "effect": "write",
+    "http": ["*"]
+}
+
 /// How many links one call looks at.
 const MOST_LINKS: usize = 30;
 
@@ -204,14 +210,6 @@ fn into_error(refusal: Refusal) -> Error {
         ),
     }
 }
-
-/// What this component can ever be granted: hosts as the admin likes, and no removing of notes.
-#[cfg(target_family = "wasm")]
-#[unsafe(link_section = "notehost:manifest")]
-#[used]
-static MANIFEST: [u8; MANIFEST_TEXT.len()] = *MANIFEST_TEXT;
-#[cfg(target_family = "wasm")]
-const MANIFEST_TEXT: &[u8; 34] = br#"{"effect": "write", "http": ["*"]}"#;
 
 #[cfg(test)]
 mod tests;
