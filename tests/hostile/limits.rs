@@ -1,8 +1,10 @@
 //! Using up what a call is given: time, stack, memory, host calls, bytes to stage and to keep.
 
+use notehost::config::{ComponentLimits, Settings};
 use serde_json::json;
 
 use super::Arena;
+use crate::support::place::call;
 
 /// Long enough for an honest call on a busy machine.
 const SHORT: u64 = 1500;
@@ -85,5 +87,74 @@ async fn floods_of_words_are_swallowed() {
             .await
             .expect("talking much is no crime");
     }
+    arena.assert_unharmed().await;
+}
+
+/// Say what the enemy alone may use.
+fn of_the_enemy(settings: &mut Settings, limits: ComponentLimits) {
+    let hostile = settings.components.get_mut("hostile");
+    hostile.expect("the enemy").limits = limits;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_may_have_less_than_others() {
+    let arena = Arena::with(|settings| {
+        let less = ComponentLimits {
+            memory_bytes: Some(16 << 20),
+            call_ms: Some(SHORT),
+            host_calls: Some(70),
+        };
+        of_the_enemy(settings, less);
+        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        hostile.grant.store_bytes = Some(3 << 20);
+    })
+    .await;
+    for (attack, word) in [("gorge", "its 16 MiB"), ("flood", "its 70 host calls")] {
+        let error = arena.refused(attack).await;
+        assert_eq!(error.code, "component_failed", "{attack}");
+        assert!(error.message.contains(word), "{attack}: {error}");
+    }
+    let error = arena.refused("spin").await;
+    assert_eq!(error.code, "timeout");
+    assert!(
+        error.message.contains(&format!("after {SHORT} ms")),
+        "{error}"
+    );
+    // Others have what they had.
+    call(&arena.host, "search.text", json!({"query": "note"}))
+        .await
+        .expect("others go on");
+    let error = arena.refused("store_until_refused").await;
+    assert!(error.message.contains(&(3 << 20).to_string()), "{error}");
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_component_may_have_more_than_others() {
+    let arena = Arena::with(|settings| {
+        settings.limits.memory_bytes = 64 << 20;
+        settings.limits.host_calls = 40;
+        let more = ComponentLimits {
+            memory_bytes: Some(96 << 20),
+            host_calls: Some(500),
+            ..ComponentLimits::default()
+        };
+        of_the_enemy(settings, more);
+    })
+    .await;
+    for (attack, word) in [("gorge", "its 96 MiB"), ("flood", "its 500 host calls")] {
+        let error = arena.refused(attack).await;
+        assert!(error.message.contains(word), "{attack}: {error}");
+    }
+    // What there is no room for was not made room for.
+    let mut settings = (*arena.host.settings()).clone();
+    let more = ComponentLimits {
+        memory_bytes: Some(1 << 30),
+        ..ComponentLimits::default()
+    };
+    of_the_enemy(&mut settings, more);
+    arena.host.apply(settings).await.expect("settings");
+    let error = arena.refused("gorge").await;
+    assert!(error.message.contains("its 96 MiB"), "{error}");
     arena.assert_unharmed().await;
 }

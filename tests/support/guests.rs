@@ -20,21 +20,39 @@ pub(crate) fn guest(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("there is no guest `{name}`"))
 }
 
+/// The component of a project in `sdk/examples`.
+pub(crate) fn example_bookmark() -> PathBuf {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        build_in(
+            &repository().join("sdk/examples/bookmark"),
+            &[
+                "--lib",
+                // As the guests are built: the SDK that both use is compiled once.
+                "--config=profile.release.opt-level=1",
+                "--config=profile.release.lto=false",
+                "--config=profile.release.codegen-units=16",
+            ],
+        )
+    });
+    built.join("bookmark.wasm")
+}
+
 /// Build all of them; returns the folder with the results.
 fn build() -> PathBuf {
+    build_in(
+        &repository().join("tests/guests"),
+        &["--workspace", "--lib", "--examples"],
+    )
+}
+
+fn build_in(project: &Path, what: &[&str]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)
-        .current_dir(repository().join("tests/guests"))
-        .args([
-            "build",
-            "--quiet",
-            "--release",
-            "--locked",
-            "--workspace",
-            "--lib",
-            "--examples",
-        ])
+        .current_dir(project)
+        .args(["build", "--quiet", "--release", "--locked"])
+        .args(what)
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
         // What is set for the build of the tests must not reach this one.
@@ -42,6 +60,6 @@ fn build() -> PathBuf {
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .status()
         .expect("cargo runs");
-    assert!(status.success(), "the guests could not be built");
+    assert!(status.success(), "{what:?} could not be built");
     target.join(TARGET).join("release")
 }

@@ -5,6 +5,7 @@ pub(crate) mod guests;
 pub(crate) mod http;
 pub(crate) mod issuer;
 pub(crate) mod place;
+pub(crate) mod server;
 pub(crate) mod snapshot;
 
 use std::path::PathBuf;

@@ -14,6 +14,7 @@ const WRITTEN: &str = "notehost_bytes_written_total";
 const IN_FLIGHT: &str = "notehost_calls_in_flight";
 const THROTTLED: &str = "notehost_throttled_total";
 const ASKED: &str = "notehost_confirmations_asked_total";
+const REQUESTS: &str = "notehost_component_requests_total";
 const LOST: &str = "notehost_audit_lost_total";
 const UPTIME: &str = "notehost_uptime_seconds";
 const BUILD: &str = "notehost_build_info";
@@ -60,6 +61,10 @@ fn install() -> Result<PrometheusHandle, String> {
     describe_gauge!(IN_FLIGHT, "Calls that are being answered");
     describe_counter!(THROTTLED, "Calls that were refused for coming too often");
     describe_counter!(ASKED, "Calls that were held until a person approves");
+    describe_counter!(
+        REQUESTS,
+        "HTTP requests that components wanted to send, by whether they were sent"
+    );
     describe_counter!(LOST, "Calls that could not be written down");
     describe_gauge!(UPTIME, "How long this process has been running");
     describe_gauge!(BUILD, "Which Notehost this is");
@@ -88,6 +93,12 @@ pub(super) fn count(entry: &Entry) {
         "confirmation_required" => counter!(ASKED).increment(1),
         _ => {}
     }
+}
+
+/// Count a request that a component wanted to send: `sent` or `denied`.
+pub fn count_request(domain: &str, outcome: &'static str) {
+    recorder();
+    counter!(REQUESTS, "domain" => domain.to_owned(), "outcome" => outcome).increment(1);
 }
 
 /// Count calls that could not be written down.

@@ -12,7 +12,7 @@ mod writer;
 
 pub use entry::{AUDIT_TABLE, Entry, Row};
 pub use events::{Event, Events, Happening};
-pub use metrics::{InFlight, metrics_text};
+pub use metrics::{InFlight, count_request, metrics_text};
 pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
 

@@ -118,7 +118,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 /// Every component, without a vault to use it on: enough to say what they can do.
 pub(super) async fn load_components(loaded: &Loaded) -> Result<Arc<Snapshot>, LoadError> {
     let state = &loaded.running.state;
-    let runtime = Runtime::new(&loaded.settings.limits, &state.join("compiled"))?;
+    let runtime = Runtime::new(&loaded.settings.sandbox_limits(), &state.join("compiled"))?;
     Ok(Registry::load(&loaded.settings, &runtime, state)
         .await
         .snapshot())

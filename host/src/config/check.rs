@@ -135,7 +135,12 @@ fn resolved(path: &Path) -> PathBuf {
 fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
     let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
-        if value.as_u64() == Some(0) && name != "store_bytes" {
+        // Of these none is one way to decide.
+        let may_be_none = matches!(
+            name.as_str(),
+            "store_bytes" | "http_requests" | "http_bytes"
+        );
+        if value.as_u64() == Some(0) && !may_be_none {
             let problem =
                 ConfigError::new(format!("`limits.{name}` is 0: every call would be refused"))
                     .with_hint("leave the key out for its default");

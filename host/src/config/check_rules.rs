@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::check::Nonsense;
 use super::file::join;
-use super::{CallerSettings, ConfigError, GrantSettings, PermissionRule, Settings, glob, nearest};
+use super::{
+    CallerSettings, ComponentLimits, ConfigError, GrantSettings, HostPattern, PermissionRule,
+    Settings, glob, nearest,
+};
 use crate::vault::{Tier, fold_path};
 
 /// What a caller may do at all.
@@ -20,10 +23,9 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
         check_caller(&join("callers", name), caller, vaults)?;
     }
     for (name, component) in &settings.components {
-        check_grant(
-            &format!("{}.grant", join("components", name)),
-            &component.grant,
-        )?;
+        let key = join("components", name);
+        check_grant(&format!("{key}.grant"), &component.grant)?;
+        check_limits(&format!("{key}.limits"), &component.limits)?;
     }
     Ok(())
 }
@@ -107,6 +109,27 @@ fn check_grant(key: &str, grant: &GrantSettings) -> Result<(), Nonsense> {
         for (index, glob) in globs.iter().enumerate() {
             check_glob(glob)
                 .map_err(|problem| Nonsense::new(format!("{key}.{effect}[{index}]"), problem))?;
+        }
+    }
+    for (index, host) in grant.http.iter().enumerate() {
+        if let Err(reason) = HostPattern::parse(host) {
+            let problem = ConfigError::new(format!("`{host}` cannot be granted: {reason}"))
+                .with_hint("such as `api.example.com`, `*.example.org`, `localhost:8080`, `http://10.0.0.7:9000`");
+            return Err(Nonsense::new(format!("{key}.http[{index}]"), problem));
+        }
+    }
+    Ok(())
+}
+
+/// A limit of nothing would refuse every call.
+fn check_limits(key: &str, limits: &ComponentLimits) -> Result<(), Nonsense> {
+    let limits = serde_json::to_value(limits).unwrap_or_default();
+    for (name, value) in limits.as_object().into_iter().flatten() {
+        if value.as_u64() == Some(0) {
+            let key = format!("{key}.{name}");
+            let problem = ConfigError::new(format!("`{key}` is 0: every call would be refused"))
+                .with_hint("leave the key out for what holds for all components");
+            return Err(Nonsense::new(key, problem));
         }
     }
     Ok(())
@@ -221,6 +244,16 @@ mod tests {
                 "[components.x.grant]\nwrite = ['../**']",
                 "components.x.grant.write[0]",
                 "can match no path",
+            ),
+            (
+                "[components.x.grant]\nhttp = ['example.com', 'https://example.com/api']",
+                "components.x.grant.http[1]",
+                "a host has no path",
+            ),
+            (
+                "[components.x.limits]\ncall_ms = 0",
+                "components.x.limits.call_ms",
+                "every call would be refused",
             ),
         ] {
             let found = refused(toml);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::layers::{load_with, read};
-use super::{ConfigError, Given, GrantSettings};
+use super::{ComponentLimits, ConfigError, Given, GrantSettings};
 use crate::vault::{Tier, fold_path};
 
 /// A config file that is being changed.
@@ -112,7 +112,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Say which paths a component from a file may use, in place of what it was granted.
+    /// Say what a component from a file may use, in place of what it was granted.
     pub fn set_grant(&mut self, component: &str, grant: &GrantSettings) -> Result<(), ConfigError> {
         let table = self.table(&["components", component, "grant"])?;
         for (effect, globs) in [
@@ -122,6 +122,35 @@ impl Edit {
         ] {
             put(table, effect, Value::from_iter(globs));
         }
+        match grant.http.is_empty() {
+            true => drop(table.remove("http")),
+            false => put(table, "http", Value::from_iter(&grant.http)),
+        }
+        put_or_remove(table, "store_bytes", grant.store_bytes);
+        Ok(())
+    }
+
+    /// Take back all that a component from a file was granted.
+    pub fn remove_grant(&mut self, component: &str) -> Result<(), ConfigError> {
+        self.table(&["components", component])?.remove("grant");
+        Ok(())
+    }
+
+    /// Say what one call of a component may use where that differs from others.
+    pub fn set_limits(
+        &mut self,
+        component: &str,
+        limits: &ComponentLimits,
+    ) -> Result<(), ConfigError> {
+        let parent = self.table(&["components", component])?;
+        if *limits == ComponentLimits::default() {
+            parent.remove("limits");
+            return Ok(());
+        }
+        let table = self.table(&["components", component, "limits"])?;
+        put_or_remove(table, "memory_bytes", limits.memory_bytes);
+        put_or_remove(table, "call_ms", limits.call_ms);
+        put_or_remove(table, "host_calls", limits.host_calls);
         Ok(())
     }
 
@@ -243,6 +272,16 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
+/// Set a number, or leave it to its default.
+fn put_or_remove(table: &mut dyn TableLike, key: &str, number: Option<impl TryInto<i64>>) {
+    // TOML has no larger number; nothing here has so many bytes.
+    let number = number.map(|number| number.try_into().unwrap_or(i64::MAX));
+    match number {
+        Some(number) => put(table, key, number.into()),
+        None => drop(table.remove(key)),
+    }
+}
+
 fn not_a_table(path: &[&str]) -> ConfigError {
     ConfigError::new(format!("`{}` is not a table", path.join(".")))
 }
@@ -318,6 +357,41 @@ mod tests {
             edit.set_read_only(Some("a"), true).expect("set");
         });
         assert_eq!(closed, format!("{text}read_only = true\n"));
+    }
+
+    #[test]
+    fn a_grant_is_set_whole_and_taken_back_whole() {
+        let grant = GrantSettings {
+            read: vec!["Work/**".into()],
+            http: vec!["api.example.com".into()],
+            store_bytes: Some(1000),
+            ..GrantSettings::default()
+        };
+        let limits = ComponentLimits {
+            call_ms: Some(500),
+            ..ComponentLimits::default()
+        };
+        let text = "[components.todo]\nenabled = false # mine\n";
+        let granted = edited(text, |edit| {
+            edit.set_grant("todo", &grant).expect("set");
+            edit.set_limits("todo", &limits).expect("set");
+        });
+        let settings: super::super::Settings = toml::from_str(&granted).expect("settings");
+        assert_eq!(settings.components["todo"].grant, grant);
+        assert_eq!(settings.components["todo"].limits, limits);
+        let narrower = edited(&granted, |edit| {
+            let nothing = GrantSettings::default();
+            edit.set_grant("todo", &nothing).expect("set");
+            edit.set_limits("todo", &ComponentLimits::default())
+                .expect("set");
+        });
+        assert!(!narrower.contains("http") && !narrower.contains("limits"));
+        let revoked = edited(&granted, |edit| {
+            edit.remove_grant("todo").expect("removed");
+            edit.set_limits("todo", &ComponentLimits::default())
+                .expect("set");
+        });
+        assert_eq!(revoked, text);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
+use super::{ComponentSettings, ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
 
 /// What the settings of this process were loaded from. Flags and variables of the start go on winning over the file.
 #[derive(Debug)]
@@ -109,6 +109,12 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
         old.concurrent_calls != new.concurrent_calls,
     );
     keep("limits.memory_bytes", old.memory_bytes != new.memory_bytes);
+    let room = running.sandbox_limits().memory_bytes;
+    let is_more = |component: &ComponentSettings| component.limits.memory_bytes > Some(room);
+    keep(
+        "components.*.limits.memory_bytes",
+        wanted.components.values().any(is_more),
+    );
 
     // The vaults that are open stay so; the switch of each is the new one.
     let switched = |vault: &VaultEntry| {

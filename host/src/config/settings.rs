@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::component_limits::ComponentLimits;
 use crate::vault::Tier;
 
 /// Everything that an admin can decide.
@@ -134,11 +135,13 @@ pub struct ComponentSettings {
     pub path: Option<PathBuf>,
     /// The file that it had before its last upgrade, for going back.
     pub previous: Option<PathBuf>,
-    /// What a component from a file may use of the vaults. First-party components are only bound by the caller.
+    /// What a component from a file may use. First-party components are only bound by the caller.
     pub grant: GrantSettings,
+    /// What one of its calls may use, where that differs from `[limits]`.
+    pub limits: ComponentLimits,
 }
 
-/// What a component from a file may use of the vaults: globs by effect. What nothing names it cannot see.
+/// What a component from a file may use: globs by effect, hosts, room. What nothing names it cannot see or reach.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrantSettings {
@@ -148,6 +151,10 @@ pub struct GrantSettings {
     pub write: Vec<String>,
     /// Paths where it may also remove.
     pub delete: Vec<String>,
+    /// Hosts it may send requests to, as [`HostPattern`](super::HostPattern) reads them.
+    pub http: Vec<String>,
+    /// How many bytes it may keep in its store, per vault; without it `limits.store_bytes`.
+    pub store_bytes: Option<u64>,
 }
 
 impl Default for ComponentSettings {
@@ -158,6 +165,7 @@ impl Default for ComponentSettings {
             path: None,
             previous: None,
             grant: GrantSettings::default(),
+            limits: ComponentLimits::default(),
         }
     }
 }
@@ -182,6 +190,10 @@ pub struct LimitSettings {
     pub concurrent_calls: usize,
     /// How many bytes a component may keep in its store, per vault.
     pub store_bytes: u64,
+    /// How many requests a call of a component with granted hosts may send.
+    pub http_requests: u32,
+    /// How many bytes such a call may send and receive.
+    pub http_bytes: u64,
 }
 
 impl Default for LimitSettings {
@@ -195,6 +207,8 @@ impl Default for LimitSettings {
             reply_tokens: 25_000,
             concurrent_calls: 128,
             store_bytes: 16 << 20,
+            http_requests: 64,
+            http_bytes: 16 << 20,
         }
     }
 }

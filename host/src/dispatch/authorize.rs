@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::outside::CallOutside;
 use super::resolve::nearest;
 use super::rights::{BadRights, Rights};
 use super::validate::Checked;
@@ -25,6 +26,8 @@ pub(super) struct Allowed {
     pub(super) index: Arc<Index>,
     /// What the caller and the component's grant both allow.
     pub(super) rules: Arc<dyn Rules>,
+    /// What it may ask of others.
+    pub(super) outside: Arc<CallOutside>,
 }
 
 /// Pick the vault, and intersect what the caller and the component may do.
@@ -50,6 +53,7 @@ pub(super) fn authorize(
     let vault = vaults[chosen].clone();
     let index = host.index_of(&vault);
     Ok(Allowed {
+        outside: Arc::new(CallOutside::of(host, &checked, effect)),
         rules: Arc::new(Both {
             caller: rights.permissions.clone(),
             grant: checked.found.domain.grant.clone(),

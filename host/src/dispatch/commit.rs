@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::authorize::Allowed;
 use super::claim::Claim;
 use super::confirm::Settled;
+use super::outside::CallOutside;
 use super::{CallError, Content, Host};
 use crate::audit::Happening;
 use crate::database::now_ms;
@@ -20,6 +21,8 @@ use crate::vault::{
 /// attempts take no time at all.
 const MOST_ATTEMPTS: u32 = 40;
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How often a call is run that asks others each time.
+const MOST_ATTEMPTS_OUTSIDE: u32 = 4;
 
 /// What became of a run.
 pub(super) enum Landing {
@@ -95,10 +98,22 @@ impl Attempts {
     }
 
     /// Wait a moment before the next try, or give up.
-    pub(super) async fn again(&mut self, path: Option<String>) -> Result<(), CallError> {
+    pub(super) async fn again(
+        &mut self,
+        path: Option<String>,
+        outside: &CallOutside,
+    ) -> Result<(), CallError> {
         self.0 += 1;
-        if self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE {
-            let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
+        let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
+        if outside.may_have_changed() {
+            let message = format!(
+                "{what} changed while the call ran; no note was changed, and the call was not run again because it had \
+                 already sent a request that may have changed something elsewhere: look there before you try again"
+            );
+            return Err(CallError::new("conflict", message));
+        }
+        let is_enough = self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE;
+        if is_enough || outside.was_asked() && self.0 >= MOST_ATTEMPTS_OUTSIDE {
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
             return Err(CallError::new("conflict", message));

@@ -100,7 +100,7 @@ impl Host {
         let indexes: Vec<Arc<Index>> = vaults.iter().map(Index::open).collect();
         tell_orientation(&indexes, &settings);
         let database = Arc::new(Database::open(state)?);
-        let runtime = Runtime::new(&settings.limits, &state.join("compiled"))?;
+        let runtime = Runtime::new(&settings.sandbox_limits(), &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
         let audit = Audit::start(&database, &settings)?;
         // On a connection of their own: whoever shows a token does not wait for what others write.

@@ -12,6 +12,7 @@ mod explain;
 mod govern;
 mod host;
 mod orientation;
+mod outside;
 mod record;
 mod reload;
 mod reply;
@@ -104,7 +105,7 @@ async fn answer(
         match commit(&allowed, &claim, settled).await? {
             Landing::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
-            Landing::Conflict(path) => attempts.again(path).await?,
+            Landing::Conflict(path) => attempts.again(path, &allowed.outside).await?,
         }
     };
     record.landed(&landed);

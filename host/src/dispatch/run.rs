@@ -34,20 +34,27 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     let settings = host.settings();
     let found = &allowed.checked.found;
     // Compiling happens once and is nobody's fault: the clock starts after it.
-    let told = |error| why(error, &found.domain.name, &found.request.action);
+    let told = |error| {
+        let mut told = why(error, &found.domain.name, &found.request.action);
+        if allowed.outside.may_have_changed() {
+            told.message += "; a request that it had sent may have changed something elsewhere";
+        }
+        told
+    };
     let Some(component) = &found.domain.component else {
         return admin::run(host, allowed).await;
     };
     let compiled = component.prepare(host.runtime()).await;
     compiled.map_err(|error| told(RunError::Load(error)))?;
-    let deadline = Instant::now() + Duration::from_millis(settings.limits.call_ms);
+    let limits = found.domain.limits(&settings);
+    let deadline = Instant::now() + Duration::from_millis(limits.call_ms);
     let transaction = allowed.vault.begin(Access {
         rules: allowed.rules.clone(),
         effect: allowed.effect,
         component: found.domain.name.clone(),
         limits: Limits {
-            max_staged_bytes: settings.limits.staged_bytes,
-            store_quota: settings.limits.store_bytes,
+            max_staged_bytes: limits.staged_bytes,
+            store_quota: limits.store_bytes,
             deadline: Some(deadline),
             ..Limits::default()
         },
@@ -59,8 +66,9 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         transaction,
         index: allowed.index.clone(),
         surroundings: Arc::new(CallSurroundings::of(host, allowed)),
+        outside: allowed.outside.clone(),
         deadline,
-        limits: settings.limits.clone(),
+        limits,
         cancelled: found.request.cancelled.clone(),
     };
     let outcome = match host.runtime().run(component, job).await {

@@ -119,7 +119,7 @@ mod tests {
         let grant = Grant::from_settings(&GrantSettings {
             read: vec!["Work/**".into()],
             write: vec!["Work/Log/*.md".into()],
-            delete: Vec::new(),
+            ..GrantSettings::default()
         })
         .expect("globs");
         assert_eq!(grant.tier("Diary/a.md"), Tier::None);

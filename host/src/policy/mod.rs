@@ -7,12 +7,14 @@ mod grant;
 mod idempotency;
 mod permissions;
 mod rates;
+mod reach;
 
 pub use approvals::{APPROVALS_TABLE, Approval, ApprovalError, ApprovalState, Approvals, Question};
 pub use grant::Grant;
 pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
 pub use permissions::{Decision, Narrowing, Permissions, Said};
 pub use rates::{RATES_TABLE, Rates};
+pub use reach::{BadHost, Reach, Within};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -6,7 +6,8 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use crate::auth::{Scope, Scopes};
-use crate::policy::Grant;
+use crate::config::{LimitSettings, Settings};
+use crate::policy::{Grant, Reach};
 use crate::runtime::{ActionDescription, Component, Description, Manifest};
 use crate::vault::Effect;
 
@@ -34,6 +35,8 @@ pub struct Domain {
     pub component: Option<Arc<Component>>,
     /// What the component may use of the vaults: what was granted, and no more than its manifest says.
     pub grant: Arc<Grant>,
+    /// Which hosts the component may send requests to.
+    pub reach: Arc<Reach>,
     /// The ceiling of what it can be granted.
     pub manifest: Arc<Manifest>,
     /// The name once more, for sharing.
@@ -101,6 +104,7 @@ impl Domain {
                 .collect::<Result<_, _>>()?,
             component: Some(Arc::new(component)),
             grant: Arc::new(grant),
+            reach: Arc::default(),
             manifest: Arc::new(manifest),
         })
     }
@@ -126,7 +130,8 @@ impl Domain {
             description: description.description,
             component: None,
             grant: Arc::new(Grant::nothing()),
-            manifest: Arc::new(Manifest::default()),
+            reach: Arc::default(),
+            manifest: Arc::default(),
         }
     }
 
@@ -134,6 +139,20 @@ impl Domain {
     pub fn action(&self, name: &str) -> Option<&Action> {
         let mut actions = self.actions.iter().map(Arc::as_ref);
         actions.find(|action| action.name == name)
+    }
+
+    /// What one call may use: as the admin decided, and no more than the component's author asks for.
+    pub fn limits(&self, settings: &Settings) -> LimitSettings {
+        let mut limits = settings.limits_of(&self.name);
+        let ceiling = &self.manifest.limits;
+        if let Some(most) = ceiling.memory_bytes {
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            limits.memory_bytes = limits.memory_bytes.min(most);
+        }
+        limits.call_ms = limits.call_ms.min(ceiling.call_ms.unwrap_or(u64::MAX));
+        let most = self.manifest.store_bytes.unwrap_or(u64::MAX);
+        limits.store_bytes = limits.store_bytes.min(most);
+        limits
     }
 
     /// What a caller needs to be allowed to call an action.

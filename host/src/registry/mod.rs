@@ -18,12 +18,15 @@ use tokio::sync::watch;
 
 use crate::auth::Scopes;
 use crate::config::{ComponentSettings, Settings};
-use crate::policy::{BadGlob, Grant};
+use crate::policy::{BadGlob, BadHost, Grant, Reach};
 use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
 use descriptions::Descriptions;
 
 /// How long compiling in the background holds back for calls.
 const HEAD_START: Duration = Duration::from_millis(50);
+
+/// What a component imports that sends requests.
+const REQUESTS: &str = "wasi:http/outgoing-handler@";
 
 /// What is loaded, now.
 pub struct Registry {
@@ -64,6 +67,8 @@ enum AddError {
     Load(#[from] LoadError),
     #[error(transparent)]
     Glob(#[from] BadGlob),
+    #[error(transparent)]
+    Host(#[from] BadHost),
     #[error("it calls itself `{found}`, and the config calls it `{expected}`")]
     OtherName { found: String, expected: String },
     #[error("this name belongs to the host's own domain")]
@@ -292,7 +297,7 @@ async fn domain_from_file(
     })?;
     let component = Component::new(name, wasm)?;
     // Also where its description is known from before: another host may have asked for it.
-    let manifest = component.inspect()?.manifest.unwrap_or_default();
+    let inspected = component.inspect()?;
     let description = kept.of(&component, runtime).await?;
     if description.name != name {
         return Err(AddError::OtherName {
@@ -301,6 +306,14 @@ async fn domain_from_file(
         });
     }
     let grant = Grant::from_settings(&switches.grant)?;
-    let domain = Domain::new(description, component, manifest, grant, several_vaults)?;
+    let manifest = inspected.manifest.unwrap_or_default();
+    // Who cannot send a request reaches nothing, whatever it is granted.
+    let mut imports = inspected.imports.iter();
+    let reach = match imports.any(|import| import.starts_with(REQUESTS)) {
+        true => Reach::new(&switches.grant.http, &manifest.http)?,
+        false => Reach::nothing(),
+    };
+    let mut domain = Domain::new(description, component, manifest, grant, several_vaults)?;
+    domain.reach = Arc::new(reach);
     Ok(domain)
 }

@@ -2,7 +2,8 @@
 
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
-const ALLOWED: [&str; 15] = [
+/// Requests may be imported by anybody too: each is decided when it is to be sent, and without a grant none is.
+const ALLOWED: [&str; 17] = [
     "notehost:domain/types",
     "notehost:domain/vault",
     "notehost:domain/store",
@@ -18,6 +19,8 @@ const ALLOWED: [&str; 15] = [
     "wasi:clocks/wall-clock",
     "wasi:random/random",
     "wasi:random/insecure-seed",
+    "wasi:http/types",
+    "wasi:http/outgoing-handler",
 ];
 
 /// Whole packages of that kind.
@@ -44,9 +47,10 @@ mod tests {
     fn nothing_with_reach_is_allowed() {
         assert!(is_allowed("notehost:domain/vault@0.1.0"));
         assert!(is_allowed("wasi:io/streams@0.2.9"));
+        assert!(is_allowed("wasi:http/outgoing-handler@0.2.9"));
         for import in [
             "wasi:sockets/tcp@0.2.0",
-            "wasi:http/outgoing-handler@0.2.0",
+            "wasi:http/incoming-handler@0.2.0",
             "wasi:filesystem/types@0.2.0",
             "notehost:domain/vaults",
         ] {

@@ -8,10 +8,12 @@ mod component;
 mod contract;
 mod description;
 mod engine;
+mod http;
 mod imports;
 mod inspect;
 mod manifest;
 mod output;
+mod outside;
 mod state;
 mod surroundings;
 
@@ -20,6 +22,7 @@ pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError};
 pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
+pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use surroundings::{Notice, Surroundings};
 
 use std::path::Path;
@@ -67,9 +70,11 @@ pub struct Job {
     pub index: Arc<Index>,
     /// What it may know of where it runs.
     pub surroundings: Arc<dyn Surroundings>,
+    /// Decides about the requests that it wants to send.
+    pub outside: Arc<dyn Outside>,
     /// When it is ended.
     pub deadline: Instant,
-    /// What it may use; its memory is as the sandbox was made.
+    /// What it may use; of memory at most what the sandbox was made for.
     pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
@@ -174,7 +179,9 @@ impl Runtime {
     }
 
     /// Run one action on a fresh instance.
-    pub async fn run(&self, component: &Component, job: Job) -> Result<Outcome, RunError> {
+    pub async fn run(&self, component: &Component, mut job: Job) -> Result<Outcome, RunError> {
+        // Settings that came after the start may allow more than there is room for.
+        job.limits.memory_bytes = job.limits.memory_bytes.min(self.limits.memory_bytes);
         let ready = component.ready(self).await.map_err(RunError::Load)?;
         let cancelled = job.cancelled.clone();
         let deadline = job.deadline;

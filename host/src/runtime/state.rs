@@ -6,8 +6,11 @@ use std::time::Instant;
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
+use super::http::Outgoing;
 use super::output::GuestOutput;
+use super::outside::Outside;
 use super::surroundings::{Notice, Surroundings};
 use crate::config::LimitSettings;
 use crate::index::Index;
@@ -15,6 +18,8 @@ use crate::vault::{Transaction, VaultError};
 
 /// How many handles a guest may hold at once; it needs a handful for its output streams.
 const MOST_HANDLES: usize = 1024;
+/// How much the headers of one request may take.
+const MOST_HEADER_BYTES: usize = 64 << 10;
 
 /// Why the host ends a guest.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +46,8 @@ pub(super) struct CallState {
     pub(super) surroundings: Option<Arc<dyn Surroundings>>,
     pub(super) notices: Vec<Notice>,
     wasi: WasiCtx,
+    http: WasiHttpCtx,
+    outgoing: Outgoing,
     table: ResourceTable,
 }
 
@@ -65,6 +72,8 @@ impl CallState {
         table.set_max_capacity(MOST_HANDLES);
         CallState {
             wasi: nothing_ambient(&domain),
+            http: http_with_short_headers(),
+            outgoing: Outgoing::nowhere(deadline),
             table,
             meter: Meter {
                 host_calls_left: limits.host_calls,
@@ -79,6 +88,22 @@ impl CallState {
             domain,
         }
     }
+
+    /// The same, with requests to what `outside` permits.
+    pub(super) fn with_outside(
+        mut self,
+        outside: Arc<dyn Outside>,
+        limits: &LimitSettings,
+    ) -> CallState {
+        self.outgoing = Outgoing::through(outside, self.meter.deadline, limits);
+        self
+    }
+}
+
+fn http_with_short_headers() -> WasiHttpCtx {
+    let mut http = WasiHttpCtx::new();
+    http.set_field_size_limit(MOST_HEADER_BYTES);
+    http
 }
 
 /// No files, no environment, no arguments, no network, closed input; what it prints goes to the log.
@@ -97,6 +122,16 @@ impl WasiView for CallState {
         WasiCtxView {
             ctx: &mut self.wasi,
             table: &mut self.table,
+        }
+    }
+}
+
+impl WasiHttpView for CallState {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView {
+            ctx: &mut self.http,
+            table: &mut self.table,
+            hooks: &mut self.outgoing,
         }
     }
 }

@@ -85,7 +85,7 @@ pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
                 .read_only(false)
                 .destructive(true)
                 .idempotent(false)
-                .open_world(false),
+                .open_world(snapshot.domains().any(|domain| domain.reach.is_open())),
         ),
     ]
 }

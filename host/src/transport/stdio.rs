@@ -27,7 +27,7 @@ const MARGIN: Duration = Duration::from_secs(20);
 /// Serve the parent process until its end of the pipe closes or we are told to stop.
 pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let patience = Duration::from_millis(host.settings().limits.call_ms) + MARGIN;
+    let patience = Duration::from_millis(host.settings().longest_call_ms()) + MARGIN;
     let server = Server::new(host, Caller::stdio(), options.surface, closing.clone());
     let (input, output) = streams();
     let wire = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_BYTES);

@@ -118,7 +118,7 @@ fn by_action(domain: &Domain) -> impl Iterator<Item = Tool> {
             help::of_action(action),
             Arc::new(schema::plain(&action.input)),
         )
-        .with_annotations(annotations(title, &[action]));
+        .with_annotations(annotations(domain, title, &[action]));
         // MCP wants an object there; an action that promises nothing is better without.
         if action.output.get("type") == Some(&Value::from("object")) {
             tool.with_raw_output_schema(Arc::new(action.output.clone()))
@@ -144,7 +144,7 @@ fn together(
         Arc::new(union(actions, words)),
     )
     .with_raw_output_schema(Arc::new(output))
-    .with_annotations(annotations(title, actions))
+    .with_annotations(annotations(domain, title, actions))
 }
 
 fn title(name: &str) -> String {
@@ -159,8 +159,9 @@ fn title(name: &str) -> String {
     )
 }
 
-/// What a client may know of a tool before it asks its user. The vault handle enforces the same.
-fn annotations(title: String, actions: &[&Action]) -> ToolAnnotations {
+/// What a client may know of a tool before it asks its user. The vault handle enforces the same, and whoever sends the
+/// requests of components.
+fn annotations(domain: &Domain, title: String, actions: &[&Action]) -> ToolAnnotations {
     let most = actions
         .iter()
         .map(|action| action.effect)
@@ -170,7 +171,7 @@ fn annotations(title: String, actions: &[&Action]) -> ToolAnnotations {
         .read_only(most == Effect::Read)
         .destructive(most == Effect::Delete)
         .idempotent(most == Effect::Read)
-        .open_world(false)
+        .open_world(domain.reach.is_open())
 }
 
 /// One argument as several actions take it.

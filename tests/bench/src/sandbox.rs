@@ -209,6 +209,7 @@ async fn one(
         transaction,
         index: index.clone(),
         surroundings: Arc::new(Nowhere),
+        outside: Arc::new(notehost::runtime::Nowhere),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),

@@ -112,6 +112,8 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
         read: said.texts("read"),
         write: said.texts("write"),
         delete: said.texts("delete"),
+        http: said.texts("http"),
+        store_bytes: said.number("store_bytes"),
     };
     written(
         host.edit_config(|edit| edit.set_grant(component, &grant))

@@ -49,7 +49,8 @@ pub(in super::super) async fn call(
         Some(job.surroundings),
         job.deadline,
         limits,
-    );
+    )
+    .with_outside(job.outside, limits);
     let mut store = store(engine, state);
     let asked = Asked {
         vault: Resource::new_borrow(0),

@@ -1,0 +1,92 @@
+//! What a component may ask of the outside in one call: hosts that are granted to it, now and when the call began, and
+//! in an action that only reads, or in a dry run, nothing that could change something there.
+//!
+//! A request cannot be taken back, and so it is no part of the call's transaction. What the host can do it does: a call
+//! that may have changed something elsewhere is not run again when the vault changed under it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::Host;
+use super::validate::Checked;
+use crate::audit::count_request;
+use crate::config::Destination;
+use crate::policy::Reach;
+use crate::runtime::{Denial, Outside, Permit};
+use crate::vault::Effect;
+
+/// Requests that change nothing, whoever answers them, as HTTP defines it.
+const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+
+/// The outside as one call meets it, however often it is run.
+pub(super) struct CallOutside {
+    host: Weak<Host>,
+    domain: Arc<str>,
+    /// As the call began: what is granted later is for later calls.
+    reach: Arc<Reach>,
+    only_reading: bool,
+    asked: AtomicBool,
+    may_have_changed: AtomicBool,
+}
+
+impl CallOutside {
+    pub(super) fn of(host: &Host, checked: &Checked, effect: Effect) -> CallOutside {
+        let domain = &checked.found.domain;
+        CallOutside {
+            host: host.shared(),
+            domain: domain.shared_name.clone(),
+            reach: domain.reach.clone(),
+            only_reading: effect == Effect::Read || checked.common.dry_run,
+            asked: AtomicBool::new(false),
+            may_have_changed: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a request was sent.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Whether a request was sent that may have changed something elsewhere.
+    pub(super) fn may_have_changed(&self) -> bool {
+        self.may_have_changed.load(Ordering::Relaxed)
+    }
+}
+
+impl Outside for CallOutside {
+    fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial> {
+        // What was taken back since the call began is taken back.
+        let host = self.host.upgrade().ok_or(Denial::NotGranted)?;
+        let domains = host.registry().snapshot();
+        let now = domains.domain(&self.domain).ok_or(Denial::NotGranted)?;
+        let (Some(then), Some(now)) = (self.reach.decide(to), now.reach.decide(to)) else {
+            return Err(Denial::NotGranted);
+        };
+        let is_safe = SAFE.contains(&method);
+        if self.only_reading && !is_safe {
+            return Err(Denial::OnlyReading);
+        }
+        self.asked.store(true, Ordering::Relaxed);
+        self.may_have_changed.fetch_or(!is_safe, Ordering::Relaxed);
+        count_request(&self.domain, "sent");
+        Ok(Permit {
+            may_be_private: then.may_be_private && now.may_be_private,
+        })
+    }
+
+    fn denied(&self, to: Option<&Destination>, why: Denial) {
+        count_request(&self.domain, "denied");
+        // Controlled by the guest: bounded, and control characters are shown.
+        let to: String = to
+            .map_or_else(|| "nowhere".to_owned(), ToString::to_string)
+            .chars()
+            .take(300)
+            .collect();
+        let domain = &*self.domain;
+        tracing::warn!(
+            domain,
+            "a request to {} was not sent: {why}",
+            to.escape_debug()
+        );
+    }
+}

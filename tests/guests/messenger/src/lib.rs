@@ -1,0 +1,68 @@
+//! The messenger: sends whatever requests it is told to, and tells what came of each. It speaks the contract itself, and
+//! tries to send one even when it is only asked what it is.
+
+mod request;
+
+use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
+use notehost_sdk::guest::notehost::domain::vault::Vault;
+use notehost_sdk::guest::{Guest, export_bindings};
+use notehost_sdk::serde_json::{Value, from_str, json};
+
+struct Messenger;
+
+impl Guest for Messenger {
+    fn describe() -> String {
+        let early = request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
+        let action = |name: &str, effect: &str| {
+            json!({
+                "name": name,
+                "description": "Send requests.",
+                "effect": effect,
+                "input": {"type": "object", "properties": {}},
+                "output": {"type": "object", "properties": {}},
+            })
+        };
+        json!({
+            "name": "messenger",
+            "version": "0.1.0",
+            "description": format!("Asked early: {early}"),
+            "actions": [action("fetch", "read"), action("send", "write")],
+        })
+        .to_string()
+    }
+
+    /// Reads `note` if there is one, sends `requests` one after the other, and adds to the note that it was here.
+    fn call(vault: &Vault, action: String, arguments: String) -> Result<Reply, Error> {
+        let arguments: Value = from_str(&arguments).unwrap_or_default();
+        let path = arguments["note"].as_str();
+        let note = path.map(|path| vault.read(path)).transpose()?;
+        let requests = arguments["requests"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let answers: Vec<Value> = requests.iter().map(request::send).collect();
+        if let (Some(path), Some(mut note)) = (path, note)
+            && action == "send"
+        {
+            note.bytes.extend_from_slice(b"the messenger was here\n");
+            vault.write(path, &note.bytes, None)?;
+        }
+        if arguments["spin"] == true {
+            loop {
+                std::hint::black_box(&answers);
+            }
+        }
+        Ok(Reply {
+            text: String::new(),
+            structured: json!({ "answers": answers }).to_string(),
+            content: Vec::new(),
+        })
+    }
+}
+
+export_bindings!(Messenger with_types_in notehost_sdk::guest);
+
+/// It would like to be granted anything.
+#[unsafe(link_section = "notehost:manifest")]
+#[used]
+static MANIFEST: [u8; 15] = *br#"{"http": ["*"]}"#;

@@ -1,0 +1,174 @@
+//! The example of the SDK, as its user meets it.
+
+use std::sync::Arc;
+
+use notehost::config::{GrantSettings, Settings};
+use notehost::dispatch::{CallError, Host, Reply};
+use serde_json::json;
+
+use crate::support::guests::example_bookmark;
+use crate::support::place::{Place, call, component};
+use crate::support::server::Server;
+
+struct Desk {
+    place: Place,
+    host: Arc<Host>,
+    server: Server,
+}
+
+fn settings(place: &Place, hosts: &[String]) -> Settings {
+    let mut settings = place.settings();
+    let grant = GrantSettings {
+        write: vec!["Reading/**".into()],
+        http: hosts.to_vec(),
+        ..GrantSettings::default()
+    };
+    settings
+        .components
+        .insert("bookmark".into(), component(example_bookmark(), grant));
+    settings.limits.call_ms = 60_000;
+    settings
+}
+
+impl Desk {
+    async fn new(change: impl FnOnce(&mut Settings)) -> Desk {
+        let place = Place::new();
+        place.write("Reading/List.md", "# To read\n");
+        let server = Server::start().await;
+        let mut settings = settings(&place, &[server.authority()]);
+        change(&mut settings);
+        let host = place.host(settings).await;
+        let snapshot = host.registry().snapshot();
+        assert!(snapshot.broken().is_empty(), "{:?}", snapshot.broken());
+        Desk {
+            place,
+            host,
+            server,
+        }
+    }
+
+    async fn add(&self, url: &str) -> Result<Reply, CallError> {
+        let arguments = json!({"url": url, "path": "Reading/List"});
+        call(&self.host, "bookmark.add", arguments).await
+    }
+
+    fn list(&self) -> String {
+        let bytes = self.place.read("Reading/List.md").expect("the list");
+        String::from_utf8(bytes).expect("text")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_added_with_its_title() {
+    let desk = Desk::new(|_| {}).await;
+    let reply = desk.add(&desk.server.url("/page")).await.expect("added");
+    assert_eq!(reply.structured["title"], "Tea & scones");
+    let line = format!(
+        "- [Tea & scones]({}): How to bake.\n",
+        desk.server.url("/page")
+    );
+    assert_eq!(desk.list(), format!("# To read\n{line}"));
+    // Also through a redirect; the link stays as it was asked for.
+    let reply = desk
+        .add(&desk.server.url("/to?/page"))
+        .await
+        .expect("added");
+    assert_eq!(reply.structured["moved_to"], desk.server.url("/page"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_fetched_changes_nothing_and_says_why() {
+    let desk = Desk::new(|settings| {
+        settings.limits.call_ms = 8_000;
+        settings.limits.http_bytes = 100_000;
+    })
+    .await;
+    let port = desk.server.address.port();
+    for (url, code, told) in [
+        (
+            desk.server.url("/to?https://refused.example/secret"),
+            "permission_denied",
+            "`https://refused.example` may not be asked",
+        ),
+        (
+            desk.server
+                .url(&format!("/to?http://localhost:{port}/page")),
+            "permission_denied",
+            "may not be asked",
+        ),
+        (desk.server.url("/large?200000"), "too_large", "too large"),
+        (desk.server.url("/flood?200000"), "too_large", "too large"),
+        (desk.server.url("/silent"), "unavailable", "took too long"),
+        (desk.server.url("/nothing"), "unavailable", "status 404"),
+        (
+            "mailto:ana@example.com".into(),
+            "validation_error",
+            "no address",
+        ),
+    ] {
+        let error = desk.add(&url).await.expect_err(&url);
+        assert_eq!(error.code, code, "{url}: {error}");
+        assert!(error.message.contains(told), "{url}: {error}");
+    }
+    assert_eq!(desk.list(), "# To read\n");
+    assert!(!desk.server.asked().contains(&"GET /page".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_address_is_none_of_the_public_hosts() {
+    let desk = Desk::new(|settings| {
+        let bookmark = settings.components.get_mut("bookmark").expect("bookmark");
+        let port = bookmark.grant.http[0].rsplit(':').next().expect("a port");
+        bookmark.grant.http = vec![format!("http://*:{port}")];
+    })
+    .await;
+    let error = desk.add(&desk.server.url("/page")).await;
+    let error = error.expect_err("it is private");
+    assert_eq!(error.code, "permission_denied", "{error}");
+    assert!(error.message.contains("not a public address"), "{error}");
+    assert!(desk.server.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grant_that_is_taken_back_is_gone() {
+    let desk = Desk::new(|_| {}).await;
+    desk.add(&desk.server.url("/page")).await.expect("added");
+    let revoked = settings(&desk.place, &[]);
+    desk.host.apply(revoked).await.expect("settings");
+    let error = desk.add(&desk.server.url("/page")).await;
+    let error = error.expect_err("it is revoked");
+    assert_eq!(error.code, "permission_denied");
+    let granting = format!("http = [\"{}\"]", desk.server.url(""));
+    assert!(error.hint.is_some_and(|hint| hint.contains(&granting)));
+    assert_eq!(desk.server.asked().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_links_of_a_note_are_checked() {
+    let desk = Desk::new(|_| {}).await;
+    let text = format!(
+        "[tea]({}) and {}\n<{}>\nhttps://elsewhere.example\n",
+        desk.server.url("/page"),
+        desk.server.url("/gone"),
+        desk.server.url("/to?/page"),
+    );
+    desk.place.write("Reading/Links.md", text);
+    let arguments = json!({"path": "Reading/Links.md"});
+    let reply = call(&desk.host, "bookmark.check", arguments)
+        .await
+        .expect("checked");
+    assert_eq!(reply.structured["broken"], 2, "{reply:?}");
+    let items = &reply.structured["items"];
+    assert_eq!(
+        (&items[0]["status"], &items[0]["line"]),
+        (&json!(200), &json!(1))
+    );
+    assert_eq!(items[1]["status"], 404);
+    assert_eq!(items[2]["moved_to"], desk.server.url("/page"));
+    assert_eq!(items[3]["line"], 3);
+    assert!(
+        items[3]["problem"]
+            .as_str()
+            .is_some_and(|why| why.contains("may not be asked"))
+    );
+}

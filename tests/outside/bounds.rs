@@ -1,0 +1,101 @@
+//! How much, how long, how many.
+
+use serde_json::json;
+
+use super::{Outpost, assert_refused, grant};
+
+/// An outpost whose calls may send and receive 100,000 bytes in 3 requests.
+async fn narrow() -> Outpost {
+    Outpost::with(|settings, server| {
+        grant(settings, &[&server.authority()]);
+        settings.limits.http_bytes = 100_000;
+        settings.limits.http_requests = 3;
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_too_large_is_cut_off() {
+    let outpost = narrow().await;
+    let answers = outpost
+        .fetch(json!([
+            outpost.request("/large?200000"), // said in advance
+            outpost.request("/flood?200000"), // found out while it comes
+        ]))
+        .await;
+    assert_refused(&answers[0], "HttpResponseBodySize");
+    assert_refused(&answers[1], "HttpResponseBodySize");
+    // All that a call receives counts together.
+    let twice = json!([
+        outpost.request("/large?60000"),
+        outpost.request("/large?60000")
+    ]);
+    let answers = outpost.fetch(twice).await;
+    assert_eq!(answers[0]["bytes"], 60_000, "{answers:?}");
+    assert_refused(&answers[1], "HttpResponseBodySize");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_sent_counts_too() {
+    let outpost = narrow().await;
+    let mut request = outpost.request("/echo");
+    request["method"] = "POST".into();
+    request["body"] = 200_000.into();
+    let reply = outpost.call("send", json!({ "requests": [request] })).await;
+    let reply = reply.expect("it answers");
+    assert_refused(&reply.structured["answers"][0], "HttpRequestBodySize");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_sends_so_many_requests_and_no_more() {
+    let outpost = narrow().await;
+    let page = outpost.request("/page");
+    let answers = outpost.fetch(json!([page, page, page, page])).await;
+    for answer in &answers[..3] {
+        assert_eq!(answer["status"], 200, "{answer}");
+    }
+    assert_refused(&answers[3], "ConnectionLimitReached");
+    assert_eq!(outpost.server.asked().len(), 3);
+    // The next call has its own.
+    assert_eq!(outpost.fetch(json!([page])).await[0]["status"], 200);
+}
+
+/// The guest is told before its time is over, so that it can say so itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_takes_too_long_is_given_up() {
+    let outpost = Outpost::with(|settings, server| {
+        grant(settings, &[&server.authority()]);
+        settings.limits.call_ms = 8_000;
+    })
+    .await;
+    let mut hurried = outpost.request("/silent");
+    hurried["first_byte_ms"] = 50.into();
+    let answers = outpost
+        .fetch(json!([hurried, outpost.request("/silent")]))
+        .await;
+    assert_refused(&answers[0], "HttpResponseTimeout");
+    assert_refused(&answers[1], "HttpResponseTimeout");
+    let answers = outpost.fetch(json!([outpost.request("/trickle")])).await;
+    assert_refused(&answers[0], "ConnectionReadTimeout");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_there_is_said_to_be_nobody() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let free = listener.local_addr().expect("an address").to_string();
+    let outpost = Outpost::with(|settings, server| {
+        grant(
+            settings,
+            &[&free, &server.authority(), "http://no-such-host.invalid"],
+        );
+    })
+    .await;
+    drop(listener);
+    let answer = outpost.ask("http", &free, "/").await;
+    assert_refused(&answer, "ConnectionRefused");
+    let answer = outpost.ask("http", "no-such-host.invalid", "/").await;
+    assert_refused(&answer, "DestinationNotFound");
+    // A server that speaks no TLS.
+    let answer = outpost.ask("https", &outpost.server.authority(), "/").await;
+    assert_refused(&answer, "TlsProtocolError");
+}

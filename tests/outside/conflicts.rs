@@ -1,0 +1,82 @@
+//! What happens to a request when its call comes to nothing: it cannot be taken back.
+
+use serde_json::{Value, json};
+
+use super::{Outpost, grant};
+
+/// Send one request in an action that reads a note before it and writes the note after it.
+fn errand(outpost: &Outpost, method: &str) -> Value {
+    let mut request = outpost.request("/echo");
+    request["method"] = method.into();
+    json!({"note": "Log.md", "requests": [request]})
+}
+
+/// While the first request is answered, somebody else edits the note.
+fn edit_meanwhile(outpost: &Outpost) {
+    let note = outpost.place.vault().join("Log.md");
+    outpost.server.meanwhile(move |before| {
+        if before == 0 {
+            std::fs::write(&note, "an edit by somebody else\n").expect("an edit");
+        }
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_only_asked_is_run_again() {
+    let outpost = Outpost::new().await;
+    edit_meanwhile(&outpost);
+    let reply = outpost.call("send", errand(&outpost, "GET")).await;
+    reply.expect("the second run lands");
+    assert_eq!(outpost.server.asked().len(), 2);
+    let note = outpost.place.read("Log.md").expect("a note");
+    assert_eq!(
+        String::from_utf8_lossy(&note),
+        "an edit by somebody else\nthe messenger was here\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_may_have_changed_something_is_sent_once() {
+    let outpost = Outpost::new().await;
+    edit_meanwhile(&outpost);
+    let error = outpost.call("send", errand(&outpost, "POST")).await;
+    let error = error.expect_err("the note changed");
+    assert_eq!(error.code, "conflict", "{error}");
+    assert!(
+        error.message.contains("changed something elsewhere"),
+        "{error}"
+    );
+    assert_eq!(outpost.server.asked(), ["POST /echo"]);
+    let note = outpost.place.read("Log.md").expect("a note");
+    assert_eq!(String::from_utf8_lossy(&note), "an edit by somebody else\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_never_rests_does_not_ask_a_server_for_ever() {
+    let outpost = Outpost::new().await;
+    let note = outpost.place.vault().join("Log.md");
+    outpost.server.meanwhile(move |before| {
+        std::fs::write(&note, format!("edit {before}\n")).expect("an edit");
+    });
+    let error = outpost.call("send", errand(&outpost, "GET")).await;
+    assert_eq!(error.expect_err("it gives up").code, "conflict");
+    assert_eq!(outpost.server.asked().len(), 4);
+}
+
+/// A call that is ended says that it may have left something behind elsewhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_fails_after_a_request_says_so() {
+    let outpost = Outpost::with(|settings, server| {
+        grant(settings, &[&server.authority()]);
+        settings.limits.call_ms = 3_000;
+    })
+    .await;
+    for (method, is_told) in [("GET", false), ("POST", true)] {
+        let mut arguments = errand(&outpost, method);
+        arguments["spin"] = true.into();
+        let error = outpost.call("send", arguments).await;
+        let error = error.expect_err("it is ended");
+        assert_eq!(error.code, "timeout", "{error}");
+        assert_eq!(error.message.contains("elsewhere"), is_told, "{error}");
+    }
+}

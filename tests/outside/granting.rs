@@ -1,0 +1,278 @@
+//! Which requests are sent.
+
+use serde_json::json;
+
+use super::{Outpost, assert_refused, grant, settings};
+use crate::support::client::Client;
+use crate::support::guests::guest;
+use crate::support::place::{Place, call, component};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_grant_every_request_is_refused() {
+    let outpost = Outpost::with(|_, _| {}).await;
+    for (scheme, authority) in [
+        ("http", outpost.server.authority()),
+        ("https", "example.com".to_owned()),
+        ("http", "localhost".to_owned()),
+    ] {
+        let answer = outpost.ask(scheme, &authority, "/page").await;
+        assert_refused(&answer, "HttpRequestDenied");
+    }
+    assert!(outpost.server.asked().is_empty());
+    let metrics = notehost::audit::metrics_text();
+    let denied = metrics.lines().find(|line| {
+        line.starts_with("notehost_component_requests_total")
+            && line.contains("domain=\"messenger\"")
+            && line.contains("outcome=\"denied\"")
+    });
+    assert!(denied.is_some(), "denials are counted: {metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_granted_host_is_asked_and_no_other() {
+    let outpost = Outpost::new().await;
+    let authority = outpost.server.authority();
+    let answer = outpost.ask("http", &authority, "/page?a=b").await;
+    assert_eq!(answer["status"], 200, "{answer}");
+    assert!(
+        answer["start"]
+            .as_str()
+            .is_some_and(|page| page.contains("scones"))
+    );
+    assert_eq!(outpost.server.asked(), ["GET /page?a=b"]);
+    let port = outpost.server.address.port();
+    for (scheme, authority, why) in [
+        ("http", format!("localhost:{port}"), "HttpRequestDenied"),
+        (
+            "http",
+            format!("[::ffff:127.0.0.1]:{port}"),
+            "HttpRequestDenied",
+        ),
+        ("http", format!("127.0.0.1.:{port}"), "HttpRequestDenied"),
+        ("http", format!("127.1:{port}"), "HttpRequestDenied"),
+        ("http", "127.0.0.1".to_owned(), "HttpRequestDenied"),
+        (
+            "http",
+            format!("user@127.0.0.1:{port}"),
+            "HttpRequestUriInvalid",
+        ),
+        (
+            "http",
+            format!("127.0.0.1:{port}@example.com"),
+            "HttpRequestUriInvalid",
+        ),
+        ("ftp", authority.clone(), "HttpProtocolError"),
+    ] {
+        let answer = outpost.ask(scheme, &authority, "/page").await;
+        assert_refused(&answer, why);
+    }
+    assert_eq!(outpost.server.asked().len(), 1, "nothing else was asked");
+}
+
+/// `*` grants every public host, and what leads to a private address is none, however it is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn private_addresses_are_refused_unless_they_are_spelt_out() {
+    let outpost = Outpost::with(|settings, server| {
+        grant(settings, &[&format!("http://*:{}", server.address.port())]);
+    })
+    .await;
+    let port = outpost.server.address.port();
+    for host in [
+        "127.0.0.1",
+        "localhost",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0.0.0.0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "169.254.169.254",
+        "10.0.0.1",
+        "[fd00::1]",
+    ] {
+        let answer = outpost
+            .ask("http", &format!("{host}:{port}"), "/page")
+            .await;
+        // What is no address to this machine's resolver is not found; neither is connected to.
+        let refused = answer["refused"].as_str().unwrap_or_default();
+        let is_odd = matches!(host, "127.1" | "2130706433" | "0x7f000001");
+        assert!(
+            refused.contains("DestinationIpProhibited")
+                || is_odd && refused.contains("DestinationNotFound"),
+            "{host}: {answer}"
+        );
+    }
+    assert!(outpost.server.asked().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn this_machine_may_be_granted_by_its_name() {
+    let outpost = Outpost::with(|settings, server| {
+        grant(settings, &[&format!("localhost:{}", server.address.port())]);
+    })
+    .await;
+    let authority = format!("LocalHost:{}", outpost.server.address.port());
+    let answer = outpost.ask("http", &authority, "/echo").await;
+    let echoed = answer["start"].as_str().unwrap_or_default();
+    let host = format!("[\"host\",\"{}\"]", authority.to_lowercase());
+    assert!(echoed.contains(&host), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_follows_a_redirect_but_the_guest() {
+    let outpost = Outpost::new().await;
+    let answer = outpost.fetch(json!([outpost.request("/to?/page")])).await;
+    assert_eq!(answer[0]["status"], 302, "{answer:?}");
+    assert!(
+        answer[0]["headers"]
+            .to_string()
+            .contains("[\"location\",\"/page\"]")
+    );
+    assert_eq!(outpost.server.asked(), ["GET /to?/page"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_of_the_connection_are_not_for_guests() {
+    let outpost = Outpost::new().await;
+    for name in [
+        "Host",
+        "connection",
+        "Keep-Alive",
+        "transfer-encoding",
+        "upgrade",
+        "proxy-authorization",
+        "te",
+        "Expect",
+    ] {
+        let mut request = outpost.request("/echo");
+        request["headers"] = json!([[name, "evil.example"]]);
+        let answer = outpost.fetch(json!([request])).await;
+        assert_refused(&answer[0], "Forbidden");
+    }
+    let mut request = outpost.request("/echo");
+    request["headers"] = json!([["x-own", "mine"], ["authorization", "Bearer mine"]]);
+    let answer = outpost.fetch(json!([request])).await;
+    let echoed = answer[0]["start"].as_str().unwrap_or_default();
+    // What the guest said, where it goes, and nothing of ours.
+    let headers: serde_json::Value = serde_json::from_str(echoed).expect("an echo");
+    let mut names: Vec<&str> = headers["headers"]
+        .as_array()
+        .expect("headers")
+        .iter()
+        .filter_map(|header| header[0].as_str())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(names, ["authorization", "host", "x-own"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_action_that_reads_sends_nothing_that_changes() {
+    let outpost = Outpost::new().await;
+    for method in [
+        "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "CONNECT", "TRACE", "get",
+    ] {
+        let mut request = outpost.request("/echo");
+        request["method"] = method.into();
+        let answer = outpost.fetch(json!([request.clone()])).await;
+        let is_known = matches!(method, "POST" | "PUT" | "PATCH" | "DELETE");
+        let why = match is_known {
+            true => "HttpRequestDenied",
+            false => "HttpRequestMethodInvalid",
+        };
+        assert_refused(&answer[0], why);
+        // Nor does a dry run of an action that writes.
+        let dry = json!({"requests": [request], "dry_run": true});
+        let reply = outpost.call("send", dry).await.expect("it answers");
+        assert_refused(&reply.structured["answers"][0], why);
+    }
+    assert!(outpost.server.asked().is_empty());
+    let mut request = outpost.request("/echo");
+    request["method"] = "POST".into();
+    request["body"] = 5000.into();
+    let sent = outpost.call("send", json!({ "requests": [request] })).await;
+    let sent = sent.expect("it answers");
+    assert!(
+        sent.structured["answers"][0]["start"]
+            .as_str()
+            .is_some_and(|echo| echo.contains("\"body\":5000")),
+        "{sent:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_taken_back_is_taken_back_in_the_middle_of_a_call() {
+    let outpost = Outpost::new().await;
+    let mut revoked = settings(&outpost.place);
+    grant(&mut revoked, &["other.example"]);
+    let (host, threads) = (outpost.host.clone(), tokio::runtime::Handle::current());
+    outpost.server.meanwhile(move |_| {
+        let (host, revoked) = (host.clone(), revoked.clone());
+        tokio::task::block_in_place(|| threads.block_on(host.apply(revoked)))
+            .expect("it is revoked");
+    });
+    let answers = outpost
+        .fetch(json!([outpost.request("/page"), outpost.request("/page")]))
+        .await;
+    assert_eq!(answers[0]["status"], 200, "{answers:?}");
+    assert_refused(&answers[1], "HttpRequestDenied");
+    assert_eq!(outpost.server.asked().len(), 1);
+}
+
+/// A component that was granted everything reaches nothing while it says what it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_is_made_without_requests() {
+    let outpost = Outpost::with(|settings, _| grant(settings, &["localhost:9"])).await;
+    let domains = outpost.host.registry().snapshot();
+    let described = &domains
+        .domain("messenger")
+        .expect("it is there")
+        .description;
+    assert!(described.contains("HttpRequestDenied"), "{described}");
+}
+
+/// What the manifest does not ask for cannot be granted; and who imports sockets is not let in at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_manifest_is_the_ceiling() {
+    let place = Place::new();
+    let file = place.root().join("narrow.wasm");
+    let wide = std::fs::read(guest("messenger")).expect("a component");
+    // Of the same length, so that the section around it stays right.
+    let (asked, narrower) = (br#"{"http": ["*"]}"#, br#"{"http":["a"] }"#);
+    let at = wide.windows(asked.len()).position(|bytes| bytes == asked);
+    let at = at.expect("its manifest");
+    let mut narrow = wide;
+    narrow[at..at + asked.len()].copy_from_slice(narrower);
+    std::fs::write(&file, narrow).expect("a component");
+    let mut settings = settings(&place);
+    let grant = settings.components["messenger"].grant.clone();
+    settings
+        .components
+        .insert("messenger".into(), component(file, grant));
+    super::grant(&mut settings, &["*", "localhost:9"]);
+    let host = place.host(settings).await;
+    let request = json!({"scheme": "http", "authority": "localhost:9"});
+    let reply = call(&host, "messenger.fetch", json!({ "requests": [request] })).await;
+    let reply = reply.expect("it answers");
+    assert_refused(&reply.structured["answers"][0], "HttpRequestDenied");
+}
+
+/// The hint that clients show follows from what is enforced.
+#[tokio::test(flavor = "multi_thread")]
+async fn clients_are_told_which_tools_reach_the_outside() {
+    let place = Place::new();
+    for (hosts, is_open) in [(&[][..], false), (&["example.com"][..], true)] {
+        let mut settings = settings(&place);
+        grant(&mut settings, hosts);
+        let config = place.config_file(&settings);
+        let mut client = Client::start(&config, &place.state());
+        let listed = client.ask("tools/list", json!({}));
+        let hint = |name: &str| {
+            let tools = listed["tools"].as_array().expect("tools");
+            let tool = tools.iter().find(|tool| tool["name"] == name);
+            tool.expect("the tool")["annotations"]["openWorldHint"].clone()
+        };
+        assert_eq!(hint("messenger"), is_open);
+        assert_eq!(hint("document"), false);
+    }
+}
