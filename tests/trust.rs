@@ -25,7 +25,10 @@ impl Desk {
     fn with(lines: &str) -> Desk {
         let place = Place::new();
         let config = place.root().join("notehost.toml");
-        let text = format!("[[vaults]]\nid = \"main\"\npath = {:?}\n{lines}", place.vault());
+        let text = format!(
+            "[[vaults]]\nid = \"main\"\npath = {:?}\n{lines}",
+            place.vault()
+        );
         std::fs::write(&config, text).expect("a config");
         Desk { place, config }
     }

@@ -149,7 +149,9 @@ fn fetch() -> Result<PathBuf, String> {
 }
 
 fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let output = command
+        .output()
+        .map_err(|error| format!("{command:?}: {error}"))?;
     match output.status.success() {
         true => Ok(()),
         false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),

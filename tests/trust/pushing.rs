@@ -16,7 +16,10 @@ async fn what_is_pushed_comes_back_with_its_signature() {
     let unsigned = desk.pushed(&file, &reference);
     assert!(unsigned["key"].is_null());
     let pulled = pull(&reference).await.expect("it is there");
-    assert_eq!((pulled.bytes.as_slice(), &pulled.signature), (bytes.as_slice(), &None));
+    assert_eq!(
+        (pulled.bytes.as_slice(), &pulled.signature),
+        (bytes.as_slice(), &None)
+    );
     assert_eq!(unsigned["digest"], pulled.digest);
     // The same once more has the same digest.
     assert_eq!(desk.pushed(&file, &reference), unsigned);
@@ -48,12 +51,19 @@ fn what_is_wrong_is_not_pushed() {
     let module = desk.file("module.wasm", b"\0asm\x01\0\0\0");
     let output = desk.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told(&output).contains("is no WebAssembly component"), "{}", told(&output));
+    assert!(
+        told(&output).contains("is no WebAssembly component"),
+        "{}",
+        told(&output)
+    );
 
     let file = desk.file("todo.wasm", &bytes);
     for (signature, words) in [
         ("nonsense".to_owned(), "no minisign signature"),
-        (publisher.sign(b"something else", ""), "not what `ana` signed"),
+        (
+            publisher.sign(b"something else", ""),
+            "not what `ana` signed",
+        ),
     ] {
         desk.file("todo.wasm.minisig", signature.as_bytes());
         let output = desk.push(&file, reference);
@@ -63,11 +73,18 @@ fn what_is_wrong_is_not_pushed() {
     desk.file("todo.wasm.minisig", publisher.sign(&bytes, "").as_bytes());
     let output = desk.push(&file, reference);
     assert_eq!(output.status.code(), Some(3));
-    assert!(told(&output).contains("`127.0.0.1:1` refuses the connection"), "{}", told(&output));
+    assert!(
+        told(&output).contains("`127.0.0.1:1` refuses the connection"),
+        "{}",
+        told(&output)
+    );
 
     for (reference, words) in [
         ("todo", "does not begin with `oci://`"),
-        (&format!("oci://127.0.0.1:1/todo@sha256:{}", "0".repeat(64)), "a push needs a tag"),
+        (
+            &format!("oci://127.0.0.1:1/todo@sha256:{}", "0".repeat(64)),
+            "a push needs a tag",
+        ),
     ] {
         let output = desk.push(&file, reference);
         assert_eq!(output.status.code(), Some(2), "{}", told(&output));
@@ -85,10 +102,17 @@ fn a_registry_that_asks_is_told_who_we_are() {
     let reference = registry.reference("todo:1");
     let output = desk.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told(&output).contains("does not let us in"), "{}", told(&output));
+    assert!(
+        told(&output).contains("does not let us in"),
+        "{}",
+        told(&output)
+    );
 
     // `ana:a:secret`, as `docker login` writes it.
-    let known = format!(r#"{{"auths": {{"{}": {{"auth": "YW5hOmE6c2VjcmV0"}}}}}}"#, registry.address());
+    let known = format!(
+        r#"{{"auths": {{"{}": {{"auth": "YW5hOmE6c2VjcmV0"}}}}}}"#,
+        registry.address()
+    );
     desk.file("config.json", known.as_bytes());
     desk.pushed(&file, &reference);
 }

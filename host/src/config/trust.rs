@@ -98,10 +98,26 @@ mod tests {
         assert!(check_trust(&trust).is_ok());
         let other = one.replace("ana", "ben");
         for (toml, key, told) in [
-            (one.replace("ana", " "), "publishers[0].name", "needs a name"),
-            (one.replace(KEY, &KEY[..20]), "publishers[0].key", "no public key"),
-            (one.replace("RW", "QW"), "publishers[0].key", "no public key"),
-            (format!("{one}{one}"), "publishers[1].name", "two publishers"),
+            (
+                one.replace("ana", " "),
+                "publishers[0].name",
+                "needs a name",
+            ),
+            (
+                one.replace(KEY, &KEY[..20]),
+                "publishers[0].key",
+                "no public key",
+            ),
+            (
+                one.replace("RW", "QW"),
+                "publishers[0].key",
+                "no public key",
+            ),
+            (
+                format!("{one}{one}"),
+                "publishers[1].name",
+                "two publishers",
+            ),
             (format!("{one}{other}"), "publishers[1].key", "the same key"),
             (
                 format!("{one}components = []\n"),

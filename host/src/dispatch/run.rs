@@ -13,6 +13,9 @@ use super::{CallError, Host};
 use crate::runtime::{GuestContent, Job, Notice, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
+/// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
+const LONGEST_MESSAGE: usize = 2000;
+
 /// What a run came to.
 pub(super) enum Attempt {
     Ran(Box<Ran>),
@@ -99,8 +102,8 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             };
             CallError {
                 code,
-                message,
-                hint,
+                message: bounded(message),
+                hint: hint.map(bounded),
                 details: details.and_then(|json| serde_json::from_str(&json).ok()),
             }
         }
@@ -128,6 +131,13 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
                 .with_hint(error.to_string())
         }
+    }
+}
+
+fn bounded(text: String) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -22,7 +22,10 @@ const BY_NAME: [(&str, &[&str]); 16] = [
     ("notebook", &["Work", "Diary"]),
     ("new_", &["Work/New.md", "New", "Brand new"]),
     ("destination", &["Work/New.md", "Diary"]),
-    ("to", &["Work/New.md", "Diary", "Work/Meeting.md", "2026-03-02"]),
+    (
+        "to",
+        &["Work/New.md", "Diary", "Work/Meeting.md", "2026-03-02"],
+    ),
     ("tag", &["project", "#todo"]),
     ("date", &["2026-03-01", "today"]),
     ("day", &["2026-03-01", "today"]),
@@ -118,7 +121,10 @@ pub(super) fn with_options(
 }
 
 /// The same arguments with one of them made odd at a time.
-pub(super) fn odd(input: &Map<String, Value>, usual: &Map<String, Value>) -> Vec<Map<String, Value>> {
+pub(super) fn odd(
+    input: &Map<String, Value>,
+    usual: &Map<String, Value>,
+) -> Vec<Map<String, Value>> {
     let mut made = Vec::new();
     for (name, schema) in properties(input) {
         for value in odd_values(schema) {
@@ -183,25 +189,39 @@ fn texts(name: &str, told: &Told) -> Vec<Value> {
         .iter()
         .find(|(part, _)| name == *part || (part.len() > 2 && name.contains(part)));
     let mut texts: Vec<Value> = Vec::new();
-    texts.extend(by_name.into_iter().flat_map(|(_, texts)| *texts).map(|text| json!(text)));
+    texts.extend(
+        by_name
+            .into_iter()
+            .flat_map(|(_, texts)| *texts)
+            .map(|text| json!(text)),
+    );
     // What was told as `id` may be asked for as `change_id`, and the other way round.
     let is_same = |known: &str| {
-        known == name || name.ends_with(&format!("_{known}")) || known.ends_with(&format!("_{name}"))
+        known == name
+            || name.ends_with(&format!("_{known}"))
+            || known.ends_with(&format!("_{name}"))
     };
     for (_, values) in told.iter().filter(|(known, _)| is_same(known)) {
         texts.extend(values.iter().filter(|value| value.is_string()).cloned());
     }
     texts.extend(ANYWHERE.map(|text| json!(text)));
     let mut seen = Vec::new();
-    texts.retain(|text| !seen.contains(text) && {
-        seen.push(text.clone());
-        true
+    texts.retain(|text| {
+        !seen.contains(text) && {
+            seen.push(text.clone());
+            true
+        }
     });
     texts
 }
 
 fn numbers(schema: &Value, told: Option<&Vec<Value>>) -> Vec<Value> {
-    let mut numbers: Vec<Value> = told.into_iter().flatten().filter(|value| value.is_number()).cloned().collect();
+    let mut numbers: Vec<Value> = told
+        .into_iter()
+        .flatten()
+        .filter(|value| value.is_number())
+        .cloned()
+        .collect();
     numbers.extend([json!(1), json!(3), json!(10)]);
     let bound = |key: &str| schema.get(key).filter(|value| value.is_number()).cloned();
     numbers.extend(bound("minimum"));
@@ -236,7 +256,9 @@ fn odd_values(schema: &Value) -> Vec<Value> {
     }
     match schema.get("type").and_then(Value::as_str) {
         Some("string") => odd_texts().into_iter().map(Value::String).collect(),
-        Some("integer") => [0, -1, i64::MIN, i64::MAX, 1 << 40].map(Value::from).to_vec(),
+        Some("integer") => [0, -1, i64::MIN, i64::MAX, 1 << 40]
+            .map(Value::from)
+            .to_vec(),
         Some("number") => [0.0, -1.5, 1e300, -1e300, 1e-300]
             .into_iter()
             .filter_map(|number| Number::from_f64(number).map(Value::Number))
@@ -297,10 +319,21 @@ mod tests {
     fn what_is_required_is_given_and_the_rest_in_turn() {
         let told = Told::from([("id".to_owned(), vec![json!("abc")])]);
         let usual = sensible(&schema(), &told);
-        assert_eq!(usual[0], *json!({"path": RICH_NOTE}).as_object().expect("an object"));
+        assert_eq!(
+            usual[0],
+            *json!({"path": RICH_NOTE}).as_object().expect("an object")
+        );
         let optional = with_options(&schema(), &usual[0], &told);
-        assert!(optional.iter().all(|arguments| arguments.contains_key("path")));
-        let has = |name: &str, value: Value| optional.iter().any(|arguments| arguments.get(name) == Some(&value));
+        assert!(
+            optional
+                .iter()
+                .all(|arguments| arguments.contains_key("path"))
+        );
+        let has = |name: &str, value: Value| {
+            optional
+                .iter()
+                .any(|arguments| arguments.get(name) == Some(&value))
+        };
         assert!(has("limit", json!(1)) && has("mode", json!("b")));
         assert!(has("rows", json!([{"id": "abc"}])), "{optional:#?}");
     }
@@ -319,7 +352,10 @@ mod tests {
     #[test]
     fn what_replies_tell_is_gathered_by_name() {
         let mut told = Told::new();
-        gather(&json!({"items": [{"id": "a", "n": 1}, {"id": "b"}], "text": "x"}), &mut told);
+        gather(
+            &json!({"items": [{"id": "a", "n": 1}, {"id": "b"}], "text": "x"}),
+            &mut told,
+        );
         assert_eq!(told["id"], [json!("a"), json!("b")]);
         assert_eq!(told["n"], [json!(1)]);
     }

@@ -17,7 +17,12 @@ const COMBINING: [&str; 6] = ["oneOf", "anyOf", "allOf", "not", "if", "$ref"];
 /// Its name and version.
 pub(super) fn identity(description: &Description, findings: &mut Findings) {
     let version = &description.version;
-    let numbers: Vec<&str> = version.split(['-', '+']).next().unwrap_or("").split('.').collect();
+    let numbers: Vec<&str> = version
+        .split(['-', '+'])
+        .next()
+        .unwrap_or("")
+        .split('.')
+        .collect();
     let is_number = |text: &&str| text.parse::<u64>().is_ok();
     if numbers.len() != 3 || !numbers.iter().all(is_number) {
         findings.add(format!(
@@ -31,7 +36,10 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     for action in &description.actions {
         check_input(action, &mut findings);
-        for key in COMBINING.iter().filter(|key| action.output.contains_key(**key)) {
+        for key in COMBINING
+            .iter()
+            .filter(|key| action.output.contains_key(**key))
+        {
             let told = format!("its output schema has `{key}` at the top: write the fields out");
             findings.add_for(&action.name, told);
         }
@@ -54,7 +62,10 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
 }
 
 fn check_input(action: &ActionDescription, findings: &mut Findings) {
-    for key in COMBINING.iter().filter(|key| action.input.contains_key(**key)) {
+    for key in COMBINING
+        .iter()
+        .filter(|key| action.input.contains_key(**key))
+    {
         let told = format!(
             "its input schema has `{key}` at the top, which many clients refuse: make the fields optional, and refuse in \
              `call` what does not go together"
@@ -75,18 +86,14 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
     }
 }
 
-fn check_argument(
-    action: &ActionDescription,
-    name: &str,
-    schema: &Value,
-    findings: &mut Findings,
-) {
+fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findings: &mut Findings) {
     let Some(schema) = schema.as_object() else {
         let told = format!("the schema of `{name}` is no object");
         return findings.add_for(&action.name, told);
     };
     for key in COMBINING.iter().filter(|key| schema.contains_key(**key)) {
-        let told = format!("`{name}` has `{key}`, which many clients refuse: give it one plain type");
+        let told =
+            format!("`{name}` has `{key}`, which many clients refuse: give it one plain type");
         findings.add_for(&action.name, told);
     }
     let is_chosen = schema.contains_key("enum") || schema.contains_key("const");
@@ -133,7 +140,8 @@ pub(super) fn words(description: &Description, report: &mut Report) {
         for (name, schema) in properties(&action.input) {
             let described = schema.get("description").and_then(Value::as_str);
             if described.is_none_or(|text| text.trim().is_empty()) {
-                let told = format!("`{name}` has no description: say what belongs there, with an example");
+                let told =
+                    format!("`{name}` has no description: say what belongs there, with an example");
                 findings.add_for(&action.name, told);
             }
         }
@@ -146,11 +154,7 @@ pub(super) fn words(description: &Description, report: &mut Report) {
 }
 
 /// Whether examples and defaults fit, and examples can be called.
-pub(super) async fn examples(
-    ground: &Ground<'_>,
-    description: &Description,
-    report: &mut Report,
-) {
+pub(super) async fn examples(ground: &Ground<'_>, description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     for action in &description.actions {
         for (name, schema) in properties(&action.input) {
@@ -160,7 +164,9 @@ pub(super) async fn examples(
                 continue;
             };
             for value in shown.filter(|value| !fits.is_valid(value)) {
-                let told = format!("`{value}` stands as an example or default of `{name}` and does not fit its schema");
+                let told = format!(
+                    "`{value}` stands as an example or default of `{name}` and does not fit its schema"
+                );
                 findings.add_for(&action.name, told);
             }
         }
@@ -169,7 +175,11 @@ pub(super) async fn examples(
             example_works(ground, action, example, &mut findings).await;
         }
     }
-    report.check("examples", "its examples work, where it gives any", findings);
+    report.check(
+        "examples",
+        "its examples work, where it gives any",
+        findings,
+    );
 }
 
 async fn example_works(
@@ -187,7 +197,9 @@ async fn example_works(
     let told = match &answer.ending {
         // The notes of an example are the author's, and need not lie in this vault.
         Ending::Refused { code, .. } if code == "not_found" => None,
-        Ending::Refused { code, message } => Some(format!("the example is refused: {code}: {message}")),
+        Ending::Refused { code, message } => {
+            Some(format!("the example is refused: {code}: {message}"))
+        }
         _ => manners::fault(&answer.ending),
     };
     if let Some(told) = told {

@@ -12,19 +12,11 @@ pub(super) enum Plan {
     /// Nothing is.
     Watch,
     /// The host call is refused with this code.
-    Refuse {
-        at: u64,
-        code: &'static str,
-    },
+    Refuse { at: u64, code: &'static str },
     /// The caller gives up.
-    Cancel {
-        at: u64,
-    },
+    Cancel { at: u64 },
     /// Somebody edits these notes.
-    Edit {
-        at: u64,
-        files: Vec<PathBuf>,
-    },
+    Edit { at: u64, files: Vec<PathBuf> },
 }
 
 /// Carries out a plan, and counts host calls.

@@ -177,7 +177,9 @@ pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Re
             ground.restore(&edited);
             for (answer, meant) in [(during, "while"), (again, "after")] {
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!("{meant} a note is changed by somebody else at host call {at} {fault}");
+                    let told = format!(
+                        "{meant} a note is changed by somebody else at host call {at} {fault}"
+                    );
                     findings.add_call(name, &calls.usual, told);
                 }
             }
@@ -230,7 +232,11 @@ fn told(answer: &Answer) -> Value {
         .iter()
         .map(|(path, kind, after)| {
             let after = after.as_deref().map(String::from_utf8_lossy);
-            serde_json::json!([without_ids(path), kind, after.map(|text| without_ids(&text))])
+            serde_json::json!([
+                without_ids(path),
+                kind,
+                after.map(|text| without_ids(&text))
+            ])
         })
         .collect();
     serde_json::json!([without_ids(text), without_ids(structured), staged])
@@ -274,6 +280,9 @@ mod tests {
             without_ids(r#"{"id": "01h8xg2k9qabcdef", "path": "Work/plan.md"}"#),
             r#"{"id": "<id>", "path": "Work/plan.md"}"#
         );
-        assert_eq!(without_ids("characterization ünïcode"), "characterization ünïcode");
+        assert_eq!(
+            without_ids("characterization ünïcode"),
+            "characterization ünïcode"
+        );
     }
 }

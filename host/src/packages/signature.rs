@@ -35,7 +35,9 @@ pub enum SignatureError {
     #[error("its signature is no minisign signature: {0}")]
     Malformed(&'static str),
     /// Nobody knows who that is.
-    #[error("it is signed with the key `{key_id}`, which belongs to none of the trusted publishers")]
+    #[error(
+        "it is signed with the key `{key_id}`, which belongs to none of the trusted publishers"
+    )]
     UnknownKey {
         /// The key's id.
         key_id: String,
@@ -285,8 +287,14 @@ mod tests {
         let stranger = SignatureError::UnknownKey {
             key_id: "B39DA6CAE91A69CB".into(),
         };
-        assert_eq!(check(COMPONENT, Some(SIGNATURE), &trust(true, vec![])), Err(stranger));
-        assert_eq!(check(COMPONENT, Some(SIGNATURE), &trust(false, vec![])), Ok(None));
+        assert_eq!(
+            check(COMPONENT, Some(SIGNATURE), &trust(true, vec![])),
+            Err(stranger)
+        );
+        assert_eq!(
+            check(COMPONENT, Some(SIGNATURE), &trust(false, vec![])),
+            Ok(None)
+        );
         assert_eq!(
             check(COMPONENT, None, &trust(true, vec![publisher(None)])),
             Err(SignatureError::Unsigned)

@@ -36,17 +36,21 @@ impl Push {
         let bytes = std::fs::read(&self.file).map_err(|error| unreadable(&self.file, &error))?;
         if !oci::is_component(&bytes) {
             let shown = self.file.display();
-            return Err(Failure::call(format!("`{shown}` is no WebAssembly component"))
-                .with_hint("components are built for the target wasm32-wasip2"));
+            return Err(
+                Failure::call(format!("`{shown}` is no WebAssembly component"))
+                    .with_hint("components are built for the target wasm32-wasip2"),
+            );
         }
         let signature = self.read_signature()?;
         let signed = match &signature {
             // A key that we do not know is the registry's readers' affair; a signature of something else is nobody's.
-            Some(text) => match signature::verify(&bytes, text, &loaded.settings.trust.publishers) {
-                Ok(signed) => Some(signed.key_id),
-                Err(SignatureError::UnknownKey { key_id }) => Some(key_id),
-                Err(error) => return Err(error.into()),
-            },
+            Some(text) => {
+                match signature::verify(&bytes, text, &loaded.settings.trust.publishers) {
+                    Ok(signed) => Some(signed.key_id),
+                    Err(SignatureError::UnknownKey { key_id }) => Some(key_id),
+                    Err(error) => return Err(error.into()),
+                }
+            }
             None => None,
         };
         let artifact = Artifact {

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::super::call::print_json;
 use super::super::failure::Failure;
+use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::super::logging;
 use crate::config::nearest;
 use crate::kit::{self, Check, Finding, KitError, Report, Verdict};
 use crate::registry::EMBEDDED;
@@ -89,7 +89,9 @@ fn lines(terminal: &Terminal, report: &Report) -> String {
         told.extend(shown.map(|finding| reason(terminal, finding)));
         let more = check.findings.len().saturating_sub(MOST_SHOWN);
         if more > 0 {
-            told.push_str(&format!("        and {more} more: `--json` tells them all\n"));
+            told.push_str(&format!(
+                "        and {more} more: `--json` tells them all\n"
+            ));
         }
     }
     told.push_str(&last_line(report));
@@ -105,7 +107,10 @@ fn reason(terminal: &Terminal, finding: &Finding) -> String {
     let mut line = format!("        {action}{told}\n");
     if let Some(arguments) = &finding.arguments {
         let arguments = terminal.safe(arguments);
-        line.push_str(&format!("        {}\n", terminal.faint(&format!("  with {arguments}"))));
+        line.push_str(&format!(
+            "        {}\n",
+            terminal.faint(&format!("  with {arguments}"))
+        ));
     }
     line
 }
@@ -117,7 +122,11 @@ fn last_line(report: &Report) -> String {
     };
     let failed = count(Verdict::Failed);
     match failed {
-        0 => format!("all {} checks passed, in {} calls\n", report.checks.len(), report.calls),
+        0 => format!(
+            "all {} checks passed, in {} calls\n",
+            report.checks.len(),
+            report.calls
+        ),
         _ => format!(
             "{failed} of {} checks failed, in {} calls\n",
             report.checks.len(),

@@ -57,7 +57,12 @@ mod tests {
         let ana = Some(("ana".to_owned(), "a:b".to_owned()));
         assert_eq!(entry(&config, "registry.example.org"), ana);
         assert_eq!(entry(&config, "localhost:5000"), ana);
-        for other in ["localhost", "localhost:5001", "example.org", "empty.example.org"] {
+        for other in [
+            "localhost",
+            "localhost:5001",
+            "example.org",
+            "empty.example.org",
+        ] {
             assert_eq!(entry(&config, other), None, "{other}");
         }
     }

@@ -39,7 +39,9 @@ pub enum OciError {
         reason: String,
     },
     /// Something else came than what its digest says.
-    #[error("what came for `{reference}` has the digest `{found}`, and it should have `{expected}`")]
+    #[error(
+        "what came for `{reference}` has the digest `{found}`, and it should have `{expected}`"
+    )]
     DigestDiffers {
         /// What was asked for.
         reference: String,
@@ -68,7 +70,9 @@ impl OciError {
     /// What a person can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            OciError::NoSuchHost(_) => "check the spelling of the host, and whether this machine is online",
+            OciError::NoSuchHost(_) => {
+                "check the spelling of the host, and whether this machine is online"
+            }
             OciError::Refused(_) => "check the port, and whether the registry runs",
             OciError::Unreachable { .. } => {
                 "registries are spoken to over https; only one on this machine may use plain http"
@@ -77,7 +81,9 @@ impl OciError {
                 "log in to the registry: `docker login HOST` writes `~/.docker/config.json`, which is read"
             }
             OciError::NotFound(_) => "check the name and the tag",
-            OciError::NotWasm { .. } => "push components with `notehost component push FILE oci://…`",
+            OciError::NotWasm { .. } => {
+                "push components with `notehost component push FILE oci://…`"
+            }
             OciError::DigestDiffers { .. } => {
                 "the registry has something else than what was asked for: do not install it, and ask its publisher"
             }
@@ -121,10 +127,9 @@ impl OciError {
                     Some(OciErrorCode::Unauthorized | OciErrorCode::Denied) => {
                         OciError::NotAllowed(registry.to_owned())
                     }
-                    _ => failed(first.map_or_else(
-                        || "it gave no reason".to_owned(),
-                        |error| error.message,
-                    )),
+                    _ => failed(
+                        first.map_or_else(|| "it gave no reason".to_owned(), |error| error.message),
+                    ),
                 }
             }
             OciDistributionError::DigestError(error) => {
@@ -194,8 +199,5 @@ fn unreachable(
 /// Controlled by the registry: one line of bounded length.
 fn bounded(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars()
-        .filter(|c| !c.is_control())
-        .take(300)
-        .collect()
+    line.chars().filter(|c| !c.is_control()).take(300).collect()
 }

@@ -203,8 +203,7 @@ impl Registry {
         let most = u64::try_from(layer.size).unwrap_or(0);
         let mut bytes = Vec::new();
         while let Some(part) = coming.next().await {
-            let part = part
-                .map_err(|error| OciError::of_stream(&error, &self.host, &self.told))?;
+            let part = part.map_err(|error| OciError::of_stream(&error, &self.host, &self.told))?;
             if (bytes.len() + part.len()) as u64 > most {
                 return Err(OciError::Failed {
                     registry: self.host.clone(),
@@ -301,8 +300,5 @@ fn digest_of(bytes: &[u8]) -> String {
 
 /// Controlled by the registry.
 fn shortened(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control())
-        .take(100)
-        .collect()
+    text.chars().filter(|c| !c.is_control()).take(100).collect()
 }

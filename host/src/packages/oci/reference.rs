@@ -79,9 +79,7 @@ impl Reference {
     pub(super) fn for_client(&self) -> oci_client::Reference {
         let (registry, name) = (self.registry.clone(), self.name.clone());
         match (&self.digest, &self.tag) {
-            (Some(digest), _) => {
-                oci_client::Reference::with_digest(registry, name, digest.clone())
-            }
+            (Some(digest), _) => oci_client::Reference::with_digest(registry, name, digest.clone()),
             (None, tag) => {
                 let tag = tag.as_deref().unwrap_or(LATEST);
                 oci_client::Reference::with_tag(registry, name, tag.to_owned())
@@ -197,7 +195,10 @@ fn is_tag(text: &str) -> bool {
 /// Whether a text names a content.
 pub(super) fn is_digest(text: &str) -> bool {
     text.strip_prefix("sha256:").is_some_and(|digits| {
-        digits.len() == 64 && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        digits.len() == 64
+            && digits
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     })
 }
 
@@ -209,8 +210,14 @@ mod tests {
     fn references_are_read_and_told_alike() {
         let digest = format!("sha256:{}", "0a".repeat(32));
         for (text, told) in [
-            ("oci://registry.example.org/todo", "oci://registry.example.org/todo:latest"),
-            ("oci://localhost:5000/team/todo:1.0.0", "oci://localhost:5000/team/todo:1.0.0"),
+            (
+                "oci://registry.example.org/todo",
+                "oci://registry.example.org/todo:latest",
+            ),
+            (
+                "oci://localhost:5000/team/todo:1.0.0",
+                "oci://localhost:5000/team/todo:1.0.0",
+            ),
             ("oci://[::1]:5000/todo:v1", "oci://[::1]:5000/todo:v1"),
             (
                 &format!("oci://example.org/todo@{digest}"),
@@ -245,7 +252,10 @@ mod tests {
             ("oci://host/todo:", "a tag has"),
             ("oci://host/todo:a b", "a tag has"),
             ("oci://host/todo@sha256:12", "a digest is"),
-            ("oci://host/todo@md5:d41d8cd98f00b204e9800998ecf8427e", "a digest is"),
+            (
+                "oci://host/todo@md5:d41d8cd98f00b204e9800998ecf8427e",
+                "a digest is",
+            ),
         ] {
             let error = text.parse::<Reference>().expect_err(text).to_string();
             assert!(error.contains(reason), "{error}");
