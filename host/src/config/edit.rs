@@ -102,8 +102,9 @@ impl Edit {
             }
             Some(action) if told.peek().is_some() => {
                 let table = self.table(&["components", component, "reasons"])?;
-                let reason: InlineTable =
-                    told.map(|(key, word)| (key, Value::from(word.as_str()))).collect();
+                let reason: InlineTable = told
+                    .map(|(key, word)| (key, Value::from(word.as_str())))
+                    .collect();
                 put(table, action, reason.into());
             }
             Some(action) => {
