@@ -35,6 +35,7 @@ fn with_spinner(place: &Place, call_ms: u64) -> Settings {
         component(guest("hostile"), GrantSettings::default()),
     );
     settings.limits.call_ms = call_ms;
+    settings.supervision.strikes = 0;
     settings
 }
 

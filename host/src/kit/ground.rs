@@ -15,7 +15,7 @@ use super::meddlers::{Meddler, Plan};
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::runtime::{
-    ActionDescription, Component, Description, Job, RunError, Runtime, Surroundings,
+    ActionDescription, Component, Description, Job, Nowhere, RunError, Runtime, Surroundings,
 };
 use crate::vault::{
     Access, ChangeKind, CommitNote, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
@@ -218,6 +218,7 @@ impl<'kit> Ground<'kit> {
             limits: terms.limits,
             cancelled: CancellationToken::new(),
             interference: Some(meddler.clone()),
+            outside: Arc::new(Nowhere),
         };
         let mut staged = Vec::new();
         let ending = match self.runtime.run(self.component, job).await {

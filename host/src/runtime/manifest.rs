@@ -76,6 +76,10 @@ impl Manifest {
         if json.len() > MOST_BYTES {
             return Err(ManifestError::TooLong(json.len()));
         }
+        // Serde would take a list of the values as well.
+        if json.trim_ascii_start().first() != Some(&b'{') {
+            return Err(ManifestError::Malformed("it is no JSON object".into()));
+        }
         let manifest: Manifest = serde_json::from_slice(json)
             .map_err(|error| ManifestError::Malformed(error.to_string()))?;
         match manifest

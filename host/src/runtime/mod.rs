@@ -25,7 +25,7 @@ pub use description::{ActionDescription, Description, DescriptionError, check_na
 pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
 pub use interference::{Interference, Meddling};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
-pub use outside::{Denial, Outside, Permit};
+pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use surroundings::{Notice, Standing, Surroundings, Used};
 
 use std::path::Path;

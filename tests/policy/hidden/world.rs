@@ -142,6 +142,8 @@ fn settings(place: &Place, entrance: Entrance) -> Settings {
             .insert(name.into(), component(guest(name), everywhere.clone()));
     }
     settings.limits.call_ms = 60_000;
+    // How long a component that fails rests is told to the millisecond, and never twice the same.
+    settings.supervision.strikes = 0;
     settings
 }
 

@@ -81,6 +81,7 @@ impl Own {
             read: everything(),
             write: everything(),
             delete: everything(),
+            ..GrantSettings::default()
         };
         let switches = ComponentSettings {
             path: Some(kept),

@@ -32,7 +32,7 @@ pub(super) struct Push {
 
 impl Push {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let loaded = options::load(self.common.given())?;
+        let loaded = options::load(self.common.clone().given())?;
         let bytes = std::fs::read(&self.file).map_err(|error| unreadable(&self.file, &error))?;
         if !oci::is_component(&bytes) {
             let shown = self.file.display();

@@ -94,7 +94,7 @@ export default domain({
       },
       output: { path: { type: "string" }, property: { type: "string" }, minutes: figures.minutes },
       run({ path, property = "reading_minutes", pace }, vault) {
-        if (!/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(property)) {
+        if (!/^[A-Za-z_\u00c0-\uffff][\w\u00c0-\uffff-]*$/.test(property)) {
           throw invalid(`\`${property}\` is no name for a property: use letters, digits, _ and -`);
         }
         const note = vault.readNote(path);

@@ -2,6 +2,11 @@
 
 const FRONTMATTER = /(?<![\s\S])(\uFEFF?---\r?\n)([\s\S]*?)(^---[ \t]*(?:\r?\n|$))/m;
 
+// The engine in the sandbox has no tables of Unicode (`\p{…}`), so these are ranges: Chinese and Japanese characters, and
+// whatever is neither space nor punctuation.
+const DENSE = /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]/g;
+const WORD = /[^\s!-/:-@[-^`{-~\u00a0-\u00bf\u2000-\u206f\u3000-\u303f\uff00-\uff0f][^\s!-&(-,./:-@[-^`{-~\u3000-\u303f]*/g;
+
 /** Words, characters, sentences and minutes of what a person reads: no frontmatter, no code, no comments. */
 export function measure(text, pace = 230) {
   const read = text
@@ -12,10 +17,9 @@ export function measure(text, pace = 230) {
     .replace(/\]\([^)\s]*\)/g, "]")
     .trim();
   // Scripts without spaces are read character by character.
-  const dense = read.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu) ?? [];
-  const spaced = read.replace(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu, " ");
-  const words = dense.length + (spaced.match(/[\p{L}\p{N}][\p{L}\p{N}'’_-]*/gu) ?? []).length;
-  const sentences = (read.match(/[^.!?。！？\n]*[\p{L}\p{N}][^.!?。！？\n]*/gu) ?? []).length;
+  const dense = read.match(DENSE) ?? [];
+  const words = dense.length + (read.replace(DENSE, " ").match(WORD) ?? []).length;
+  const sentences = read.split(/[.!?\n\u3002\uff01\uff1f]+/).filter((part) => part.search(WORD) >= 0).length;
   return { words, characters: [...read].length, sentences, minutes: Math.ceil(words / pace) };
 }
 

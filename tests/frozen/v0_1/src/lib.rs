@@ -87,7 +87,7 @@ fn everything(vault: &Vault, path: &str) -> Result<Reply, Error> {
         "before": before,
         "files": index::files(vault)?,
         "state": json(index::state(vault))["state"],
-        "found": json(index::find(vault, "{}")?)["items"].is_array(),
+        "found": json(index::find(vault, r#"{"limit": 10}"#)?)["items"].is_array(),
         "clock": json(host::now()).is_object(),
         "caller": json(host::caller(vault)?).is_object(),
         "host": json(host::about(vault)?).is_object(),
