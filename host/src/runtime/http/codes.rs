@@ -21,7 +21,8 @@ pub(in super::super) fn tell_codes(linker: &mut Linker<CallState>) -> wasmtime::
     linker.instance(TYPES)?.func_wrap(
         "http-error-code",
         |mut store: StoreContextMut<'_, CallState>, (error,): Asked| -> wasmtime::Result<Told> {
-            let error = store.data_mut().http().table.get(&error)?;
+            let http = store.data_mut().http();
+            let error = http.table.get(&error)?;
             Ok((error.downcast_ref::<Error>().map(code),))
         },
     )?;
