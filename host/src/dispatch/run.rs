@@ -113,6 +113,9 @@ fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
             Err(RunError::Broke(_)) => Some(Failure::Trap),
             _ => None,
         };
+        if let Some(used) = &mut conduct.used {
+            used.denials += allowed.outside.take_denials();
+        }
         conduct.has_answered = matches!(outcome, Ok(_) | Err(RunError::Refused { .. }));
     });
 }
