@@ -48,6 +48,7 @@ fn a_component_comes_changes_and_goes() {
 #[test]
 fn what_is_granted_can_be_used_and_survives() {
     let desk = Desk::bare();
+    desk.place.write("Work/day.md", "a day\n");
     desk.done(&["component", "add", &version("wide")]);
     let vault = desk.place.vault();
     let vault = vault.to_str().expect("a path of text");
@@ -150,7 +151,7 @@ fn a_server_that_runs_takes_it_over_and_tells_its_clients() {
     let config = desk.config.as_deref().expect("a config");
     let mut client = Client::start(config, &desk.place.state());
     client.shake_hands();
-    let say = |client: &mut Client| client.call("steady__say", json!({"text": "a"}));
+    let say = |client: &mut Client| client.call("steady.say", json!({"text": "a"}));
     let version_of = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
     let missing = client.ask(
         "tools/call",
@@ -180,7 +181,7 @@ fn a_server_that_runs_takes_it_over_and_tells_its_clients() {
     });
     desk.done(&["component", "disable", "steady"]);
     wait_until("it is off", || {
-        error_code(&say(&mut client)["structuredContent"]) == Some("disabled")
+        error_code(&say(&mut client)) == Some("disabled")
     });
     desk.done(&["component", "enable", "steady"]);
     wait_until("it is on", || version_of(&mut client) == 2);
@@ -202,7 +203,7 @@ fn files_of_a_folder_are_components_and_swapped_when_they_change() {
     let mut client = Client::start(&config, &desk.place.state());
     client.shake_hands();
     let version_of = |client: &mut Client| {
-        client.call("steady__say", json!({"text": "a"}))["structuredContent"]["version"].clone()
+        client.call("steady.say", json!({"text": "a"}))["structuredContent"]["version"].clone()
     };
     assert_eq!(version_of(&mut client), 1);
     // What cannot be used takes nobody's place.

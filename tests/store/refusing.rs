@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use notehost::config::PublisherSettings;
+
 use super::{Desk, version};
 use crate::support::guests::guest;
 use crate::support::repository;
@@ -66,7 +68,7 @@ fn files_that_are_no_component_of_this_contract() {
 #[test]
 fn one_that_imports_what_nobody_has() {
     let desk = Desk::new();
-    let smuggler = guest("network");
+    let smuggler = guest("smuggler_network");
     let told = desk.refused(&["component", "add", &path(&smuggler)]);
     assert!(told.contains("wasi:sockets"), "{told}");
     assert!(desk.store().is_empty(), "nothing was made");
@@ -108,15 +110,13 @@ fn one_that_asks_for_more_is_held_until_somebody_says_yes() {
 fn unsigned_and_tampered_ones_where_signatures_are_asked_for() {
     let signer = Signer::number(7);
     let desk = Desk::new();
-    let config = desk.config.as_deref().expect("a config");
-    let mut text = std::fs::read_to_string(config).expect("a config");
-    // A table of the settings that were written out.
-    text = text.replace("[trust]\nrequire_signed = false\n", "");
-    text.push_str(&format!(
-        "\n[[trust.publishers]]\nname = \"ana\"\nkey = \"{}\"\n",
-        signer.public_key()
-    ));
-    std::fs::write(config, text).expect("a config");
+    let mut settings = desk.place.settings();
+    settings.trust.publishers = vec![PublisherSettings {
+        name: "ana".into(),
+        key: signer.public_key(),
+        components: None,
+    }];
+    desk.place.config_file(&settings);
     let file = desk.place.outside().join("steady.wasm");
     std::fs::copy(version("one"), &file).expect("a copy");
     let file_text = path(&file);

@@ -40,7 +40,7 @@ fn swaps_under_load_fail_no_call() {
                     let mut client = HttpClient::stateless(&address);
                     let mut seen = [0_usize; 3];
                     while !stop.load(Ordering::Relaxed) {
-                        let answer = client.call("steady__say", json!({"text": "two words"}));
+                        let answer = client.call("steady.say", json!({"text": "two words"}));
                         seen[of_one_version(&answer)] += 1;
                         calls.fetch_add(1, Ordering::Relaxed);
                     }
@@ -58,7 +58,7 @@ fn swaps_under_load_fail_no_call() {
             };
             installer.put(&version(name));
             wait_until("the other version answers", || {
-                let answer = asking.call("steady__say", json!({"text": "two words"}));
+                let answer = asking.call("steady.say", json!({"text": "two words"}));
                 of_one_version(&answer) == expected
             });
             // The first swaps warm up what stays.

@@ -87,16 +87,26 @@ pub struct Action {
 /// Why a description makes no domain.
 #[derive(Debug, thiserror::Error)]
 pub enum DomainError {
+    /// It takes an argument for itself that every action has.
     #[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
-    OfHost { action: String, argument: String },
+    OfHost {
+        /// Which action.
+        action: String,
+        /// Which argument.
+        argument: String,
+    },
+    /// It says that it does more than its manifest says.
     #[error(
         "action `{action}` has the effect `{}`, and the component's manifest says that it needs no more than `{}`",
         .effect.word(),
         .ceiling.word()
     )]
     AboveManifest {
+        /// Which action.
         action: String,
+        /// What it may do to notes.
         effect: Effect,
+        /// What the manifest says at most.
         ceiling: Effect,
     },
 }

@@ -91,6 +91,9 @@ impl Snapshot {
         let mut snapshot = Snapshot::default();
         for embedded in EMBEDDED {
             let added = loading.embedded(embedded);
+            if let Ok(domain) = &added {
+                snapshot.keep_embedded(domain);
+            }
             snapshot.add(embedded.name, &loading.switches(embedded.name), added, None);
         }
         snapshot.add_own();
@@ -140,6 +143,12 @@ impl Loading<'_> {
     }
 
     fn embedded(&self, embedded: &Embedded) -> Result<Domain, AddError> {
+        let before = self
+            .before
+            .and_then(|before| before.embedded(embedded.name));
+        if let Some(same) = before {
+            return Ok(same.clone());
+        }
         let description = Description::parse(embedded.description).map_err(LoadError::from)?;
         let component = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
         Ok(Domain::new(

@@ -14,6 +14,8 @@ use crate::vault::Effect;
 #[derive(Default)]
 pub struct Snapshot {
     domains: BTreeMap<String, Arc<Domain>>,
+    /// Those that came with the program, with what is switched off: the next snapshot takes them over as they are.
+    embedded: BTreeMap<String, Domain>,
     /// Switched off by the config.
     disabled: BTreeMap<String, Vec<String>>,
     /// Why and by whom: by `domain`, or `domain.action`.
@@ -86,6 +88,7 @@ impl Snapshot {
             .filter_map(|(name, domain)| Some((name.clone(), Arc::new(domain.seen_with(scopes)?))));
         Snapshot {
             domains: seen.collect(),
+            embedded: BTreeMap::new(),
             disabled: self.disabled.clone(),
             reasons: self.reasons.clone(),
             broken: Vec::new(),
@@ -181,6 +184,16 @@ impl Snapshot {
                 });
             }
         }
+    }
+
+    /// A domain that came with the program, as it is before anything is switched off.
+    pub(super) fn embedded(&self, name: &str) -> Option<&Domain> {
+        self.embedded.get(name)
+    }
+
+    /// Remember a domain that came with the program.
+    pub(super) fn keep_embedded(&mut self, domain: &Domain) {
+        self.embedded.insert(domain.name.clone(), domain.clone());
     }
 
     /// Something is wrong with a source of components; what came from it before goes on.

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
@@ -19,6 +20,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::{Asked, new_seal};
@@ -29,6 +31,9 @@ use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
 use crate::registry::Snapshot;
+
+/// Changes of the tools within this time are told together.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// What a client may tell its model about us. Some clients cut it, some never show it.
 const INSTRUCTIONS: &str = "\
@@ -171,7 +176,7 @@ impl Server {
         loop {
             tokio::select! {
                 () = self.0.closing.cancelled() => return,
-                changed = changes.changed() => if changed.is_err() { return },
+                changed = settled(&mut changes) => if changed.is_err() { return },
             }
             for peer in self.live_peers(None) {
                 // A client that cannot be told has gone, and is forgotten at the next look.
@@ -347,7 +352,7 @@ impl ServerHandler for Server {
             tokio::select! {
                 () = context.cancelled() => return Ok(()),
                 () = self.0.closing.cancelled() => return Ok(()),
-                changed = changes.changed() => if changed.is_err() { return Ok(()) },
+                changed = settled(&mut changes) => if changed.is_err() { return Ok(()) },
             }
             // An error means that this listener did not ask for tools, or has gone: then it was cancelled too.
             if let Err(error) = context.sink().notify_tool_list_changed().await {
@@ -355,6 +360,14 @@ impl ServerHandler for Server {
             }
         }
     }
+}
+
+/// Waits for a change, and a moment longer: what changes in one go is told once.
+async fn settled(changes: &mut watch::Receiver<u64>) -> Result<(), watch::error::RecvError> {
+    changes.changed().await?;
+    tokio::time::sleep(TOGETHER).await;
+    changes.mark_unchanged();
+    Ok(())
 }
 
 /// What a client asked for, as far as its words tell before anything is looked up.
