@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{Arena, settings, treasury};
 use crate::support::client::Client;
+use crate::support::place::call;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_giant_reply_is_refused() {
@@ -31,6 +32,16 @@ async fn nonsense_is_the_components_failure() {
         assert!(!error.message.contains("belongs to us"), "{error}");
     }
     arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_does_not_send_a_whole_argument_back() {
+    let arena = Arena::new().await;
+    let path = "x".repeat(1 << 20);
+    let read = call(&arena.host, "document.read", json!({ "path": path })).await;
+    let error = read.expect_err("there is no such note");
+    let length = error.message.chars().count();
+    assert!((1000..3000).contains(&length), "{length}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -116,10 +116,11 @@ async fn a_component_may_have_less_than_others() {
     }
     let error = arena.refused("spin").await;
     assert_eq!(error.code, "timeout");
-    assert!(
-        error.message.contains(&format!("after {SHORT} ms")),
-        "{error}"
-    );
+    let told = error
+        .message
+        .split(' ')
+        .find_map(|word| word.parse::<u64>().ok());
+    assert!(told.is_some_and(|told| told <= SHORT), "{error}");
     // Others have what they had.
     call(&arena.host, "search.text", json!({"query": "note"}))
         .await

@@ -219,6 +219,26 @@ async fn what_is_taken_back_is_taken_back_in_the_middle_of_a_call() {
     assert_eq!(outpost.server.asked().len(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_kill_switch_stops_what_changes_in_the_middle_of_a_call() {
+    let outpost = Outpost::new().await;
+    let mut closed = settings(&outpost.place);
+    grant(&mut closed, &[&outpost.server.authority()]);
+    closed.read_only = true;
+    let (host, threads) = (outpost.host.clone(), tokio::runtime::Handle::current());
+    outpost.server.meanwhile(move |_| {
+        let (host, closed) = (host.clone(), closed.clone());
+        tokio::task::block_in_place(|| threads.block_on(host.apply(closed))).expect("it is closed");
+    });
+    let mut request = outpost.request("/echo");
+    request["method"] = "POST".into();
+    // Whatever the call comes to then.
+    let _ = outpost
+        .call("send", json!({ "requests": [request, request] }))
+        .await;
+    assert_eq!(outpost.server.asked(), ["POST /echo"]);
+}
+
 /// A component that was granted everything reaches nothing while it says what it is.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_description_is_made_without_requests() {
@@ -238,11 +258,11 @@ async fn the_manifest_is_the_ceiling() {
     let file = place.root().join("narrow.wasm");
     let wide = std::fs::read(guest("messenger")).expect("a component");
     // Of the same length, so that the section around it stays right.
-    let (asked, narrower) = (br#"{"http": ["*"]}"#, br#"{"http":["a"] }"#);
+    let asked = br#"notehost:manifest{"http": ["*"]}"#;
     let at = wide.windows(asked.len()).position(|bytes| bytes == asked);
     let at = at.expect("its manifest");
     let mut narrow = wide;
-    narrow[at..at + asked.len()].copy_from_slice(narrower);
+    narrow[at..at + asked.len()].copy_from_slice(br#"notehost:manifest{"http":["a"] }"#);
     std::fs::write(&file, narrow).expect("a component");
     let mut settings = settings(&place);
     let grant = settings.components["messenger"].grant.clone();

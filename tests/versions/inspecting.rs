@@ -28,10 +28,10 @@ fn a_component_tells_what_it_is() {
         );
         assert_eq!(inspected.exports, ["notehost:domain/domain@0.1.0"]);
         let mut producers = inspected.producers.iter();
-        let language = producers.find(|producer| producer.role == "language");
-        assert_eq!(
-            language.map(|language| language.name.as_str()),
-            Some("Rust")
+        assert!(
+            producers.any(|one| (one.role, one.name.as_str()) == ("processed-by", "wit-component")),
+            "{:?}",
+            inspected.producers
         );
     }
 }
@@ -52,6 +52,7 @@ fn what_has_reach_is_seen_in_its_imports() {
 #[test]
 fn damage_anywhere_breaks_nothing() {
     let whole = std::fs::read(frozen("0.2")).expect("a component");
+    let exports = inspect(&whole).expect("a component").exports;
     let mut refused = 0;
     for at in (0..whole.len()).step_by(61) {
         for wrong in [0x00, 0x7f, 0xff] {
@@ -59,9 +60,11 @@ fn damage_anywhere_breaks_nothing() {
             damaged[at] = wrong;
             refused += usize::from(inspect(&damaged).is_err());
         }
-        // A cut between two sections leaves a whole component that lacks its end, and so its exports.
-        let cut = inspect(&whole[..at]).and_then(|inspected| inspected.track());
-        assert!(cut.is_err(), "cut after {at} bytes");
+        // A cut between two sections leaves a whole component that lacks its end: its exports, or only remarks of tools.
+        if let Ok(cut) = inspect(&whole[..at]) {
+            let lacks = exports.len() - cut.exports.len();
+            assert_eq!(cut.track().is_ok(), lacks == 0, "cut after {at} bytes");
+        }
     }
     assert!(refused > 0, "some damage is seen without a compiler");
 }

@@ -57,7 +57,7 @@ pub(super) fn authorize(
     let effect = action.effect;
     let vault = vaults[chosen].clone();
     let index = host.index_of(&vault);
-    let standing = CallStanding::new(
+    let standing = Arc::new(CallStanding::new(
         host,
         Beginning {
             caller,
@@ -69,14 +69,14 @@ pub(super) fn authorize(
             generation,
             rules: rights.rules.clone(),
         },
-    );
+    ));
     Ok(Allowed {
-        outside: Arc::new(CallOutside::of(host, &checked, effect)),
+        outside: Arc::new(CallOutside::of(host, &checked, effect, standing.clone())),
         rules: Arc::new(Both::new(
             rights.permissions.clone(),
             checked.found.domain.grant.clone(),
         )),
-        standing: Arc::new(standing),
+        standing,
         caller: caller.clone(),
         checked,
         effect,

@@ -4,15 +4,16 @@
 //! A request cannot be taken back, and so it is no part of the call's transaction. What the host can do it does: a call
 //! that may have changed something elsewhere is not run again when the vault changed under it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::Host;
+use super::standing::CallStanding;
 use super::validate::Checked;
 use crate::audit::count_request;
 use crate::config::Destination;
 use crate::policy::Reach;
-use crate::runtime::{Denial, Outside, Permit};
+use crate::runtime::{Denial, Outside, Permit, Standing};
 use crate::vault::Effect;
 
 /// Requests that change nothing, whoever answers them, as HTTP defines it.
@@ -25,26 +26,41 @@ pub(super) struct CallOutside {
     /// As the call began: what is granted later is for later calls.
     reach: Arc<Reach>,
     only_reading: bool,
+    /// What else may be taken from the call while it runs.
+    standing: Arc<CallStanding>,
     asked: AtomicBool,
     may_have_changed: AtomicBool,
+    denials: AtomicU64,
 }
 
 impl CallOutside {
-    pub(super) fn of(host: &Host, checked: &Checked, effect: Effect) -> CallOutside {
+    pub(super) fn of(
+        host: &Host,
+        checked: &Checked,
+        effect: Effect,
+        standing: Arc<CallStanding>,
+    ) -> CallOutside {
         let domain = &checked.found.domain;
         CallOutside {
             host: host.shared(),
             domain: domain.shared_name.clone(),
             reach: domain.reach.clone(),
             only_reading: effect == Effect::Read || checked.common.dry_run,
+            standing,
             asked: AtomicBool::new(false),
             may_have_changed: AtomicBool::new(false),
+            denials: AtomicU64::new(0),
         }
     }
 
     /// Whether a request was sent.
     pub(super) fn was_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    /// How many requests were refused since this was last asked.
+    pub(super) fn take_denials(&self) -> u64 {
+        self.denials.swap(0, Ordering::Relaxed)
     }
 
     /// Whether a request was sent that may have changed something elsewhere.
@@ -62,8 +78,12 @@ impl Outside for CallOutside {
         let (Some(then), Some(now)) = (self.reach.decide(to), now.reach.decide(to)) else {
             return Err(Denial::NotGranted);
         };
+        let standing = match self.standing.generation() == self.standing.began() {
+            true => Standing::default(),
+            false => self.standing.now().map_err(|_| Denial::NotGranted)?,
+        };
         let is_safe = SAFE.contains(&method);
-        if self.only_reading && !is_safe {
+        if (self.only_reading || standing.closed.is_some()) && !is_safe {
             return Err(Denial::OnlyReading);
         }
         self.asked.store(true, Ordering::Relaxed);
@@ -75,6 +95,7 @@ impl Outside for CallOutside {
     }
 
     fn denied(&self, to: Option<&Destination>, why: Denial) {
+        self.denials.fetch_add(1, Ordering::Relaxed);
         count_request(&self.domain, "denied");
         // Controlled by the guest: bounded, and control characters are shown.
         let to: String = to

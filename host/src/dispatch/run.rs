@@ -14,6 +14,9 @@ use crate::audit::Failure;
 use crate::runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
+/// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
+const LONGEST_MESSAGE: usize = 2000;
+
 /// What a run came to.
 pub(super) enum Attempt {
     Ran(Box<Ran>),
@@ -110,6 +113,9 @@ fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
             Err(RunError::Broke(_)) => Some(Failure::Trap),
             _ => None,
         };
+        if let Some(used) = &mut conduct.used {
+            used.denials += allowed.outside.take_denials();
+        }
         conduct.has_answered = matches!(outcome, Ok(_) | Err(RunError::Refused { .. }));
     });
 }
@@ -125,8 +131,8 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             };
             CallError {
                 code,
-                message,
-                hint,
+                message: bounded(message),
+                hint: hint.map(bounded),
                 details: details.and_then(|json| serde_json::from_str(&json).ok()),
             }
         }
@@ -155,6 +161,13 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
                 .with_hint(error.to_string())
         }
+    }
+}
+
+fn bounded(text: String) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

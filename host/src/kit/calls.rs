@@ -47,8 +47,8 @@ impl Calls {
         }
         let mut calls = Vec::new();
         for (action, (mut usual, mut answer)) in actions.into_iter().zip(found) {
-            // With all that was told by then, what did not work may.
-            if reply_of(&answer).is_none() {
+            // With all that was told by then, what was refused may work.
+            if matches!(answer.ending, Ending::Refused { .. }) {
                 (usual, answer) = usual_call(ground, action, &told).await;
             }
             let fits = validator(&action.input).ok();

@@ -231,7 +231,8 @@ impl<'kit> Ground<'kit> {
             }
             Err(RunError::Refused { code, message, .. }) => Ending::Refused { code, message },
             Err(RunError::Torn) => Ending::Torn,
-            Err(RunError::Cancelled) => Ending::Cancelled,
+            // Nobody takes anything away here.
+            Err(RunError::Cancelled | RunError::Revoked(_)) => Ending::Cancelled,
             Err(RunError::TimedOut(_)) => Ending::TimedOut,
             Err(RunError::OverLimit(limit)) => Ending::OverLimit(limit),
             Err(RunError::Broke(reason)) => Ending::Broke(first_cause(&reason)),

@@ -11,8 +11,6 @@ use crate::dispatch::component_code;
 
 /// After so many reasons of a kind an action is left alone.
 const ENOUGH: usize = 3;
-/// A model reads the message: it is a sentence, and not what the model sent, sent back.
-const LONGEST_MESSAGE: usize = 4096;
 
 /// What the checks of this room found.
 #[derive(Default)]
@@ -119,12 +117,6 @@ fn refusal_fault(code: &str, message: &str) -> Option<String> {
     if message.trim().is_empty() {
         return Some(format!(
             "it refuses with `{code}` and no message: say what was wrong and how to mend the call"
-        ));
-    }
-    if message.len() > LONGEST_MESSAGE {
-        return Some(format!(
-            "its message has {} bytes: do not repeat the input in it",
-            message.len()
         ));
     }
     None

@@ -9,7 +9,7 @@ pub(super) struct Ask {
 }
 
 /// Actions that only use up time or memory, whatever they are told.
-const EXHAUSTING: [&str; 11] = [
+const EXHAUSTING: [&str; 13] = [
     "spin",
     "recurse",
     "gorge",
@@ -20,6 +20,8 @@ const EXHAUSTING: [&str; 11] = [
     "stage_regardless",
     "store_until_refused",
     "write_then_spin",
+    "linger_reading",
+    "linger_writing",
     "giant_reply",
 ];
 

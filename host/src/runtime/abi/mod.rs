@@ -44,6 +44,7 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     let mut linker = Linker::new(engine);
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
+    super::http::tell_codes(&mut linker)?;
     v0_1::add_to_linker(&mut linker)?;
     v0_2::add_to_linker(&mut linker)?;
     Ok(linker)

@@ -6,7 +6,10 @@
 
 mod address;
 mod body;
+mod codes;
 mod exchange;
+
+pub(super) use codes::tell_codes;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

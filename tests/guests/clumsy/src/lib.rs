@@ -154,7 +154,9 @@ fn dices(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 /// Takes for granted that what it just read can be looked at.
 fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
-    let folder = vault.list("", false, None, 10).expect("the vault can be listed");
+    let folder = vault
+        .list("", false, None, 10)
+        .expect("the vault can be listed");
     answer(length + folder.entries.len())
 }
 

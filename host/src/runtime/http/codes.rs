@@ -1,0 +1,43 @@
+//! Why a body ended, for guests that ask: `http-error-code`. As wasmtime-wasi-http 48 links it, it knows no error of a
+//! body, and a guest could not tell a body that is too large from one that broke off.
+
+use wasmtime::StoreContextMut;
+use wasmtime::component::{Linker, Resource};
+use wasmtime_wasi::p2::IoError;
+use wasmtime_wasi_http::p2::bindings::http::types::ErrorCode;
+use wasmtime_wasi_http::{Error, WasiHttpView as _};
+
+use super::super::state::CallState;
+
+/// The interface, with the version that wasmtime-wasi-http gives it.
+const TYPES: &str = "wasi:http/types@0.2.12";
+
+type Asked = (Resource<IoError>,);
+type Told = (Option<ErrorCode>,);
+
+/// Let the function tell what `body` says.
+pub(in super::super) fn tell_codes(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
+    linker.allow_shadowing(true);
+    linker.instance(TYPES)?.func_wrap(
+        "http-error-code",
+        |mut store: StoreContextMut<'_, CallState>, (error,): Asked| -> wasmtime::Result<Told> {
+            let http = store.data_mut().http();
+            let error = http.table.get(&error)?;
+            Ok((error.downcast_ref::<Error>().map(code),))
+        },
+    )?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+fn code(error: &Error) -> ErrorCode {
+    match error {
+        Error::HttpResponseBodySize(size) => ErrorCode::HttpResponseBodySize(*size),
+        Error::HttpRequestBodySize(size) => ErrorCode::HttpRequestBodySize(*size),
+        Error::ConnectionReadTimeout => ErrorCode::ConnectionReadTimeout,
+        Error::ConnectionTerminated => ErrorCode::ConnectionTerminated,
+        Error::HttpResponseTimeout => ErrorCode::HttpResponseTimeout,
+        Error::HttpResponseIncomplete => ErrorCode::HttpResponseIncomplete,
+        _ => ErrorCode::HttpProtocolError,
+    }
+}
