@@ -67,7 +67,11 @@ impl Dev {
         };
         let sample = demo.as_ref();
         if let Some(demo) = sample {
-            share_compiled_code(demo, options::load(self.common.clone().given())?);
+            let usual = Given {
+                ignore_file: true,
+                ..Given::default()
+            };
+            share_compiled_code(demo, &options::load(usual)?);
         }
         let loaded = options::load(Given {
             // What is tried out stands for itself: nothing of the config of real notes.
@@ -85,7 +89,7 @@ impl Dev {
 }
 
 /// The sample notes are new each time; what was compiled for the last ones need not be compiled again.
-fn share_compiled_code(demo: &Demo, usual: Loaded) {
+fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     let compiled = usual.running.state.join("compiled");
     #[cfg(unix)]
     let shared = std::fs::create_dir_all(&compiled)
