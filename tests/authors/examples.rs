@@ -33,7 +33,9 @@ fn copy_folder(from: &Path, to: &Path) {
                 .iter()
                 .any(|built| name == *built) => {}
             true => copy_folder(&path, &to.join(name)),
-            false => drop(std::fs::copy(&path, to.join(name)).expect("a copy")),
+            false => {
+                std::fs::copy(&path, to.join(name)).expect("a copy");
+            }
         }
     }
 }
