@@ -31,13 +31,6 @@ fn server() -> (Place, PathBuf, Client) {
     (place, config, client)
 }
 
-fn edit(file: &Path, change: impl FnOnce(&str) -> String) {
-    let text = std::fs::read_to_string(file).expect("the source");
-    let changed = change(&text);
-    assert_ne!(text, changed, "the edit changes something");
-    std::fs::write(file, changed).expect("the source is written");
-}
-
 /// New, test, into a running server, call, break, mend, swap. Returns the project.
 fn cycle(kind: &Kind) -> PathBuf {
     let folder = bench(&format!("cycle-{}", kind.language));
@@ -65,11 +58,16 @@ fn cycle(kind: &Kind) -> PathBuf {
         dev.said()
     );
     // What it may use is the admin's to say.
-    edit(&config, |text| {
-        format!(
-            "{text}\n[components.tally.grant]\nread = [\"**\"]\nwrite = [\"**\"]\ndelete = []\n"
-        )
-    });
+    let mut grant = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    grant.args(["component", "grant", "tally"]);
+    grant.args(["--read", "**", "--write", "**"]);
+    succeed(
+        grant
+            .arg("--config")
+            .arg(&config)
+            .arg("--state")
+            .arg(&state),
+    );
     let mut words =
         || client.call("tally.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
     wait_until("the component answers", || words() == 3);

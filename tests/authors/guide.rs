@@ -53,7 +53,11 @@ fn follow(title: &str) {
     for block in section(title) {
         match (block.language.as_str(), block.text.trim()) {
             ("sh", "notehost component dev .") => {
-                dev = Some(Dev::start(&folder, &[], &[("TMPDIR", state.clone())]));
+                dev = Some(Dev::start(
+                    &folder,
+                    &[],
+                    &[("TMPDIR", state.clone()), ("NOTEHOST_STATE", state.clone())],
+                ));
                 dev.as_ref().expect("it runs").wait_for("ready: ", 1);
             }
             ("text", lines) => {

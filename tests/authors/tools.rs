@@ -124,6 +124,9 @@ pub(super) fn author(program: &str, folder: &Path) -> Command {
         .current_dir(folder)
         .env("PATH", std::env::join_paths(paths).expect("paths"))
         .env("CARGO_TARGET_DIR", workshop().join("target"))
+        // Nothing of the settings and the state of whoever runs the tests.
+        .env("XDG_CONFIG_HOME", workshop().join("config"))
+        .env("XDG_STATE_HOME", workshop().join("state"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .stdin(Stdio::null());
     if let Some(environment) = python_environment_if_made() {

@@ -131,7 +131,14 @@ def gather(vault, folder, today):
     """Every task with a date below a folder, the earliest first."""
     found = []
     for path in vault.notes(folder.rstrip("/")):
-        for task in tasks.of(vault.read(path).text):
+        try:
+            text = vault.read(path).text
+        except Refusal as refusal:
+            # A note that is no text has no tasks, and must not spoil the rest.
+            if refusal.code == "unsupported":
+                continue
+            raise
+        for task in tasks.of(text):
             place = {"path": path, "line": task.line, "text": task.text}
             found.append({**place, "due": str(task.due), "days": (task.due - today).days, "done": task.done})
     return sorted(found, key=lambda task: (task["due"], task["path"], task["line"]))

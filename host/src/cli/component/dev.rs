@@ -17,13 +17,11 @@ use super::super::failure::Failure;
 use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::place::{Own, Place, Running};
+use super::place::{Own, Place, Running, Taken};
 use super::project::Project;
 use super::trying;
 use super::watch::Watch;
 use crate::config::{Confirm, Given, Loaded};
-use crate::registry::Difference;
-use crate::runtime::{Component, Description};
 use crate::transport::{self, ServeOptions};
 use crate::vault::Tier;
 
@@ -68,6 +66,13 @@ impl Dev {
             Some(_) => None,
         };
         let sample = demo.as_ref();
+        if let Some(demo) = sample {
+            let usual = Given {
+                ignore_file: true,
+                ..Given::default()
+            };
+            share_compiled_code(demo, &options::load(usual)?);
+        }
         let loaded = options::load(Given {
             // What is tried out stands for itself: nothing of the config of real notes.
             ignore_file: true,
@@ -80,6 +85,19 @@ impl Dev {
         logging::start(&loaded.running, USUAL_LOG)?;
         loaded.check()?;
         options::block_on(in_own_server(project, loaded, address))?
+    }
+}
+
+/// The sample notes are new each time; what was compiled for the last ones need not be compiled again.
+fn share_compiled_code(demo: &Demo, usual: &Loaded) {
+    let compiled = usual.running.state.join("compiled");
+    #[cfg(unix)]
+    let shared = std::fs::create_dir_all(&compiled)
+        .and_then(|()| std::fs::create_dir_all(demo.state()))
+        .and_then(|()| std::os::unix::fs::symlink(&compiled, demo.state().join("compiled")));
+    #[cfg(unix)]
+    if let Err(error) = shared {
+        tracing::debug!("compiled code is not shared: {error}");
     }
 }
 
@@ -171,8 +189,8 @@ struct Following {
     terminal: Terminal,
     project: Project,
     place: Place,
-    /// What is there to call: how it describes itself, and the digest of its content.
-    current: Option<(Description, String)>,
+    /// What is there to call.
+    current: Option<Taken>,
 }
 
 impl Following {
@@ -186,9 +204,10 @@ impl Following {
         if let Err(failure) = taken {
             failure.tell(&self.terminal);
             let next = match &self.current {
-                Some((current, _)) => format!(
+                Some(Taken { description, .. }) => format!(
                     "`{}` {} goes on; waiting for a change\n",
-                    current.name, current.version
+                    description.name,
+                    self.terminal.safe(&description.version)
                 ),
                 None => "waiting for a change\n".to_owned(),
             };
@@ -197,73 +216,54 @@ impl Following {
     }
 
     async fn take(&mut self, file: &Path, took: Duration) -> Result<(), Failure> {
-        let wasm = std::fs::read(file).map_err(|error| {
-            Failure::call(format!("`{}` cannot be read: {error}", file.display()))
-        })?;
-        let shown = file
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let component = Component::new(&shown, wasm)?;
-        if self
-            .current
-            .as_ref()
-            .is_some_and(|(_, digest)| digest == component.digest())
-        {
+        let Some(taken) = self.place.take(file, self.current.as_ref()).await? else {
             self.terminal
                 .print("built; the component is the same as before\n");
             return Ok(());
-        }
-        let description = self.place.runtime().describe(&component).await?;
-        let before = self.current.as_ref().map(|(before, _)| before);
-        let told = self
-            .place
-            .put(&component, file, &description, before)
-            .await?;
-        self.tell(&component, &description, took);
-        for line in told {
-            self.terminal.print(&format!("  {line}\n"));
-        }
-        self.current = Some((description, component.digest().to_owned()));
+        };
+        self.tell(&taken, took);
+        self.current = Some(taken);
         Ok(())
     }
 
     /// What is there now, and what became different.
-    fn tell(&self, component: &Component, description: &Description, took: Duration) {
+    fn tell(&self, taken: &Taken, took: Duration) {
         let terminal = &self.terminal;
         let mut told = format!(
             "{} `{}` {} ({}, {} KB) in {:.1} s\n",
             terminal.good("ready:"),
-            description.name,
-            terminal.safe(&description.version),
+            taken.description.name,
+            terminal.safe(&taken.description.version),
             self.project.language(),
-            component.size() / 1000,
+            taken.inspected.size / 1000,
             took.as_secs_f64(),
         );
-        match &self.current {
-            None => told.push_str(&trying::overview(terminal, description)),
-            Some((before, _)) => {
-                let difference = Difference::between(before, description);
-                if difference.is_empty() {
-                    told.push_str("  it describes itself as before\n");
-                }
+        match &taken.difference {
+            None => told.push_str(&trying::overview(terminal, &taken.description)),
+            Some(difference) if difference.is_empty() => {
+                told.push_str("  it describes itself as before\n");
+            }
+            Some(difference) => {
                 for change in difference.changes() {
-                    let words = terminal.safe(&change.words).into_owned();
+                    let words = terminal.safe(&change.words);
                     told.push_str(&match change.widens {
                         true => {
-                            format!("  {} {words}\n", terminal.warning("! it reaches further:"))
+                            let mark = terminal.warning("! it reaches further:");
+                            format!("  {mark} {words}\n")
                         }
                         false => format!("  {words}\n"),
                     });
                 }
             }
         }
+        for note in &taken.notes {
+            told.push_str(&format!("  {note}\n"));
+        }
         terminal.print(&told);
     }
 
     async fn hear(&mut self, line: &str) {
-        let Some((description, _)) = &self.current else {
+        let Some(Taken { description, .. }) = &self.current else {
             return self.terminal.print("there is nothing to call yet\n");
         };
         match &self.place {

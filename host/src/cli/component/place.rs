@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::failure::Failure;
-use super::super::permission;
-use crate::config::{ComponentSettings, Given, GrantSettings, Loaded};
+use crate::config::{ComponentSettings, GrantSettings, Loaded};
+use crate::database::now_ms;
 use crate::dispatch::Host;
-use crate::registry::Broken;
-use crate::runtime::{Component, Description, Runtime};
+use crate::packages::Packages;
+use crate::registry::{Broken, Candidate, Difference, Offer};
+use crate::runtime::{Component, Description, Inspected, Runtime, digest};
 
 /// Where builds lie, in the state folder.
 const FOLDER: &str = "dev";
@@ -22,27 +23,37 @@ pub(super) enum Place {
     Running(Running),
 }
 
-impl Place {
-    /// What asks a component what it is.
-    pub(super) fn runtime(&self) -> &Runtime {
-        match self {
-            Place::Own(own) => own.host.runtime(),
-            Place::Running(running) => &running.runtime,
-        }
-    }
+/// A build that is there to call.
+pub(super) struct Taken {
+    /// What it says of itself.
+    pub(super) description: Description,
+    /// What its bytes say.
+    pub(super) inspected: Inspected,
+    /// What is different from the version before, if there was one.
+    pub(super) difference: Option<Difference>,
+    /// What the author should know beside that.
+    pub(super) notes: Vec<String>,
+}
 
-    /// Put a build in the place of the one before. Returns what the author should know.
-    pub(super) async fn put(
-        &mut self,
-        component: &Component,
+impl Place {
+    /// Put a build in the place of the one before, `current`; `None` if it is the same. What cannot be used changes
+    /// nothing.
+    pub(super) async fn take(
+        &self,
         file: &Path,
-        description: &Description,
-        before: Option<&Description>,
-    ) -> Result<Vec<String>, Failure> {
-        match self {
-            Place::Own(own) => own.put(component, file, description, before).await,
-            Place::Running(running) => running.put(component, file, description),
+        current: Option<&Taken>,
+    ) -> Result<Option<Taken>, Failure> {
+        let wasm = std::fs::read(file).map_err(|error| {
+            Failure::call(format!("`{}` cannot be read: {error}", file.display()))
+        })?;
+        if current.is_some_and(|current| current.inspected.digest == digest(&wasm)) {
+            return Ok(None);
         }
+        let taken = match self {
+            Place::Own(own) => own.take(file, wasm, current).await,
+            Place::Running(running) => running.take(file).await,
+        };
+        taken.map(Some)
     }
 }
 
@@ -63,14 +74,17 @@ impl Own {
         &self.host
     }
 
-    async fn put(
+    async fn take(
         &self,
-        component: &Component,
         file: &Path,
-        description: &Description,
-        before: Option<&Description>,
-    ) -> Result<Vec<String>, Failure> {
-        let kept = keep(&self.state, component, file, &description.name)?;
+        wasm: Vec<u8>,
+        current: Option<&Taken>,
+    ) -> Result<Taken, Failure> {
+        let component = Component::new(&stem(file), wasm)?;
+        let inspected = component.inspect()?;
+        let description = self.host.runtime().describe(&component).await?;
+        let kept = keep(&self.state, &component, file, &description.name)?;
+        let before = current.map(|current| &current.description);
         let running = self.host.settings();
         let mut settings = (*running).clone();
         if let Some(before) = before.filter(|before| before.name != description.name) {
@@ -99,7 +113,16 @@ impl Own {
             self.apply((*running).clone()).await?;
             return Err(Failure::call(reason));
         }
-        Ok(Vec::new())
+        let difference = current.map(|current| {
+            Difference::between(&current.description, &description)
+                .with_capabilities(&current.inspected, &inspected)
+        });
+        Ok(Taken {
+            description,
+            inspected,
+            difference,
+            notes: Vec::new(),
+        })
     }
 
     async fn apply(&self, settings: crate::config::Settings) -> Result<(), Failure> {
@@ -108,54 +131,54 @@ impl Own {
     }
 }
 
-/// A server that runs already, reached by the config that it watches.
+/// A server that runs already, reached by the component store that it looks at.
 pub(super) struct Running {
     runtime: Runtime,
-    state: PathBuf,
-    given: Given,
+    loaded: Loaded,
 }
 
 impl Running {
     pub(super) fn open(loaded: Loaded) -> Result<Running, Failure> {
-        let state = loaded.running.state.clone();
         // The folder of the server: what is compiled here need not be compiled there.
-        let runtime = Runtime::new(&loaded.settings.limits, &state.join("compiled"))?;
-        let given = Given {
-            config: loaded.file.clone(),
-            state: Some(state.clone()),
-            ..Given::default()
-        };
-        // Before a minute is spent on a build.
-        permission::open(&given)?;
-        Ok(Running {
-            runtime,
-            state,
-            given,
-        })
+        let compiled = loaded.running.state.join("compiled");
+        let runtime = Runtime::new(&loaded.settings.limits, &compiled)?;
+        Ok(Running { runtime, loaded })
     }
 
-    fn put(
-        &self,
-        component: &Component,
-        file: &Path,
-        description: &Description,
-    ) -> Result<Vec<String>, Failure> {
-        let kept = keep(&self.state, component, file, &description.name)?;
-        let mut edit = permission::open(&self.given)?;
-        edit.set_component_file(&description.name, &kept)?;
-        edit.save(&self.given)?;
-        let loaded = super::super::options::load(self.given.clone())?;
-        let switches = loaded.settings.components.get(&description.name);
+    async fn take(&self, file: &Path) -> Result<Taken, Failure> {
+        let (state, settings) = (&self.loaded.running.state, &self.loaded.settings);
+        let offer = Offer::fetch(&file.display().to_string(), None).await?;
+        let candidate = Candidate::examine(offer, None, &settings.trust, &self.runtime, state)
+            .await
+            .map_err(|error| Failure::call(error.to_string()).with_any_hint(error.hint()))?;
+        let name = candidate.description.name.clone();
+        let switches = settings.components.get(&name);
+        if switches.is_some_and(|switches| switches.path.is_some()) {
+            return Err(Failure::call(format!(
+                "the config says that `{name}` comes from a file: `components.{name}.path`"
+            ))
+            .with_hint("take that line out, and it comes from here"));
+        }
+        let mut taken = Taken {
+            description: candidate.description.clone(),
+            inspected: candidate.inspected.clone(),
+            difference: candidate.difference.clone(),
+            notes: vec!["handed to the server".to_owned()],
+        };
         let has_grant = switches.is_some_and(|switches| switches.grant != GrantSettings::default());
-        let mut told = vec!["handed to the server".to_owned()];
-        if !has_grant {
-            told.push(format!(
-                "it may use no notes yet: grant some under `[components.{}.grant]` in the config",
-                description.name
+        if !has_grant && taken.difference.is_none() {
+            taken.notes.push(format!(
+                "it may use no notes yet: `notehost component grant {name} --read '**'` lets it read all"
             ));
         }
-        Ok(told)
+        candidate.install(&Packages::of(state), now_ms())?;
+        Ok(taken)
     }
+}
+
+fn stem(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 /// A copy of a build under a name that no other build has: a file that is loaded is never written to.

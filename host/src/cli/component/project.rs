@@ -1,7 +1,7 @@
 //! An author's project: in which language it is written, and how it becomes a component.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::time::SystemTime;
 
 use serde_json::Value;
@@ -71,9 +71,10 @@ impl Project {
             part.starts_with('.') || part.ends_with('~') || NOT_SOURCES.contains(&part)
         };
         let mut parts = inside.iter().map(|part| part.to_string_lossy());
-        inside != Path::new("")
-            && inside != Path::new("Cargo.lock")
-            && !parts.any(|part| is_foreign(&part))
+        let is_lock = ["Cargo.lock", "package-lock.json"]
+            .iter()
+            .any(|lock| inside == Path::new(lock));
+        inside != Path::new("") && !is_lock && !parts.any(|part| is_foreign(&part))
     }
 
     /// Build it; what the compilers say goes to the terminal. Returns the component's file.
@@ -98,12 +99,12 @@ impl Project {
 
     async fn build_rust(&self) -> Result<PathBuf, Failure> {
         self.ask_for_target().await?;
-        let built = self
-            .command("cargo")
-            .args(["build", "--release", "--target", TARGET])
-            .arg("--message-format=json-render-diagnostics")
-            .stdout(Stdio::piped())
-            .output()
+        let words = ["build", "--release", "--target", TARGET];
+        let mut cargo = self.command("cargo");
+        cargo
+            .args(words)
+            .arg("--message-format=json-render-diagnostics");
+        let built = answered(cargo)
             .await
             .map_err(|error| missing("cargo", &error))?;
         if !built.status.success() {
@@ -131,11 +132,9 @@ impl Project {
 
     /// Rustup's own automatic installation may be switched off, so it has to be asked.
     async fn ask_for_target(&self) -> Result<(), Failure> {
-        let asked = self
-            .command("rustc")
-            .args(["--print", "target-libdir", "--target", TARGET])
-            .stdout(Stdio::piped())
-            .output()
+        let mut rustc = self.command("rustc");
+        rustc.args(["--print", "target-libdir", "--target", TARGET]);
+        let asked = answered(rustc)
             .await
             .map_err(|error| missing("rustc", &error))?;
         let folder = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
@@ -187,6 +186,13 @@ impl Project {
             .kill_on_drop(true);
         command
     }
+}
+
+/// What a command answers on its stdout; what it complains about goes to the terminal as it comes. (`Command::output` would
+/// keep both to itself.)
+async fn answered(mut command: Command) -> std::io::Result<Output> {
+    let running = command.stdout(Stdio::piped()).spawn()?;
+    running.wait_with_output().await
 }
 
 fn missing(program: &str, error: &std::io::Error) -> Failure {
@@ -243,6 +249,7 @@ mod tests {
             "src/.lib.rs.swp",
             "a.py~",
             "Cargo.lock",
+            "package-lock.json",
             "__pycache__/a",
         ] {
             assert!(!is_source(other), "{other}");

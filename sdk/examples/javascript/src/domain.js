@@ -20,6 +20,16 @@ const figures = {
   minutes: count("Minutes that it takes to read, rounded up"),
 };
 
+/** The text of a note; one that is no text has nothing to read, and must not spoil the rest. */
+function textOf(vault, path) {
+  try {
+    return vault.read(path).text;
+  } catch (error) {
+    if (error.code === "unsupported") return undefined;
+    throw error;
+  }
+}
+
 export default domain({
   name: "reading",
   version: "1.0.0",
@@ -65,10 +75,10 @@ export default domain({
         minutes: count("Minutes that it takes to read them all"),
       },
       run({ folder = "", limit = 10, pace }, vault) {
-        const items = vault.notes(folder.replace(/\/+$/, "")).map((path) => ({
-          path,
-          ...measure(vault.read(path).text, pace),
-        }));
+        const items = vault.notes(folder.replace(/\/+$/, "")).flatMap((path) => {
+          const text = textOf(vault, path);
+          return text === undefined ? [] : [{ path, ...measure(text, pace) }];
+        });
         items.sort((one, other) => other.words - one.words || (one.path < other.path ? -1 : 1));
         const sum = (figure) => items.reduce((total, item) => total + item[figure], 0);
         return { items: items.slice(0, limit), notes: items.length, words: sum("words"), minutes: sum("minutes") };
