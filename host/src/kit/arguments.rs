@@ -9,7 +9,7 @@ use super::description::{properties, required};
 use super::ground::{RICH_NOTE, ROOT_NOTE};
 
 /// A text that is longer than anybody means.
-const HUGE: usize = 1 << 20;
+const HUGE: usize = 100 << 10;
 /// A list that is longer than anybody means.
 const MANY: usize = 1000;
 

@@ -32,7 +32,7 @@ use ground::Ground;
 use report::Findings;
 
 /// How long one call may take, in milliseconds. Far longer than any honest one on a busy machine.
-const CALL_MS: u64 = 5_000;
+const CALL_MS: u64 = 10_000;
 
 /// Why the kit could not judge.
 #[derive(Debug, thiserror::Error)]

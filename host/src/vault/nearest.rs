@@ -17,7 +17,12 @@ impl Transaction {
 
     fn with_nearest(&self, path: &str, error: VaultError) -> VaultError {
         const MANY: usize = 1000;
+        /// No disk has longer names, and comparing a long one with each takes as long as it is.
+        const LONGEST_NAME: usize = 255;
         let (folder, name) = split(path);
+        if name.len() > LONGEST_NAME {
+            return error;
+        }
         let Ok(Some(found)) = self.find(folder) else {
             return error;
         };
