@@ -98,7 +98,9 @@ fn build(workspace: &Path, names: &[String]) -> PathBuf {
     for (variable, _) in env::vars_os() {
         let variable = variable.to_string_lossy().into_owned();
         let of_host = variable.starts_with("CARGO_") && !is_users_own(&variable);
-        if of_host || variable == "RUSTFLAGS" {
+        // Clippy's own compiler would build every component once more.
+        let of_clippy = variable == "RUSTC_WORKSPACE_WRAPPER" || variable == "CLIPPY_ARGS";
+        if of_host || of_clippy || variable == "RUSTFLAGS" {
             cargo.env_remove(variable);
         }
     }

@@ -155,7 +155,12 @@ impl Vault {
     }
 
     fn no_note(&self, name: &str) -> Error {
+        // No disk has longer names, and comparing a long one with each takes as long as it is.
+        const LONGEST_NAME: usize = 255;
         let error = Error::not_found(format!("no note `{name}`"));
+        if stem_of(name).len() > LONGEST_NAME {
+            return error;
+        }
         let wanted = fold_name(stem_of(name));
         let mut near: Vec<(f64, String)> = self
             .notes("")

@@ -153,14 +153,8 @@ fn a_server_that_runs_takes_it_over_and_tells_its_clients() {
     client.shake_hands();
     let say = |client: &mut Client| client.call("steady.say", json!({"text": "a"}));
     let version_of = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
-    let missing = client.ask(
-        "tools/call",
-        json!({"name": "steady__say", "arguments": {"text": "a"}}),
-    );
-    assert!(
-        missing.get("error").is_some() || missing["result"]["isError"] == true,
-        "{missing}"
-    );
+    let missing = say(&mut client);
+    assert_eq!(error_code(&missing), Some("not_found"), "{missing}");
 
     desk.done(&["component", "add", &version("one")]);
     wait_until("the first version answers", || {
