@@ -7,6 +7,9 @@ the host: that is handed in by `component.py`, so a domain can be tested by plai
 
 import json
 
+# No path of a vault is longer.
+LONGEST_NAME = 4096
+
 
 class Refusal(Exception):
     """Why an action refuses: a code of the contract, and a message that tells a model how to mend its call."""
@@ -140,6 +143,8 @@ class Vault:
 
     def find_note(self, name):
         """The path of the note that a caller named: by its path, with or without `.md`, or by its unique name."""
+        if len(name) > LONGEST_NAME:
+            raise invalid(f"no note has a name of {len(name)} characters")
         wanted = name.strip()
         if wanted.startswith("[[") and wanted.endswith("]]"):
             wanted = wanted[2:-2].split("|")[0].split("#")[0].strip()

@@ -124,6 +124,7 @@ export class Vault {
 
   /** The path of the note that a caller named: by its path, with or without `.md`, or by its unique name. */
   findNote(name) {
+    if (name.length > LONGEST_NAME) throw invalid(`no note has a name of ${name.length} characters`);
     const wanted = name.trim().replace(/^\[\[([^|#\]]*).*\]\]$/, "$1").trim();
     const notes = asked(() => this.handle.resolve(wanted, undefined)).filter(isNote);
     const exact = notes.find((path) => [wanted, `${wanted}.md`].includes(path));
@@ -227,6 +228,9 @@ export function consoleTo(log) {
 }
 
 const shown = (word) => (typeof word === "string" ? word : word instanceof Error ? String(word) : JSON.stringify(word));
+
+/** No path of a vault is longer. */
+const LONGEST_NAME = 4096;
 
 /** Whether a path names a note. */
 export const isNote = (path) => path.length > 3 && path.toLowerCase().endsWith(".md");
