@@ -139,7 +139,7 @@ async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode,
     let running = Running::open(loaded)?;
     tokio::select! {
         _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
-        failed = follow(project, Place::Running(running)) => Err(failed),
+        failed = follow(project, Place::Running(Box::new(running))) => Err(failed),
     }
 }
 

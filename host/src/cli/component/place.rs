@@ -20,7 +20,7 @@ pub(super) enum Place {
     /// A server of its own.
     Own(Own),
     /// A server that runs already.
-    Running(Running),
+    Running(Box<Running>),
 }
 
 /// A build that is there to call.
