@@ -239,22 +239,16 @@ fn an_admin_over_http_sees_who_called_what() {
 fn an_admin_installs_upgrades_and_goes_back() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
-    let (first, second) = (
-        place.outside().join("echo-1.wasm"),
-        place.outside().join("echo-2.wasm"),
-    );
-    for file in [&first, &second] {
-        std::fs::copy(guest("echo"), file).expect("a component");
-    }
+    let (first, second) = (guest("steady_one"), guest("steady_two"));
     let broken = place.outside().join("broken.wasm");
     std::fs::write(&broken, "no component").expect("a file");
-    let with = |file: &std::path::Path| json!({"component": "echo", "file": file});
+    let with = |file: &std::path::Path| json!({"component": "steady", "file": file});
 
     for (action, arguments, code) in [
         ("admin.install", with(&broken), "validation_error"),
         (
             "admin.install",
-            with(std::path::Path::new("echo.wasm")),
+            with(std::path::Path::new("steady.wasm")),
             "validation_error",
         ),
         ("admin.upgrade", with(&first), "not_found"),
@@ -267,28 +261,47 @@ fn an_admin_installs_upgrades_and_goes_back() {
         let refused = client.call(action, arguments);
         assert_eq!(error_code(&refused), Some(code), "{action}: {refused}");
     }
-    assert!(!names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    assert!(!names(&client.ask("tools/list", json!({}))).contains(&"steady"));
     let done = client.call("admin.install", with(&first));
     assert_eq!(error_code(&done), None, "{done}");
-    assert!(names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    assert!(names(&client.ask("tools/list", json!({}))).contains(&"steady"));
     let granted = client.call(
         "admin.grant",
-        json!({"component": "echo", "read": ["Work/**"]}),
+        json!({"component": "steady", "read": ["Work/**"]}),
     );
     assert_eq!(error_code(&granted), None, "{granted}");
     let config = std::fs::read_to_string(place.root().join("notehost.toml")).expect("the config");
     assert!(config.contains("Work/**"), "{config}");
     let again = client.call("admin.install", with(&first));
     assert_eq!(error_code(&again), Some("already_exists"), "{again}");
-    let nothing = client.call("admin.rollback", json!({"component": "echo"}));
+    let nothing = client.call("admin.rollback", json!({"component": "steady"}));
     assert_eq!(error_code(&nothing), Some("unsupported"), "{nothing}");
 
     // What cannot be used replaces nothing.
     let refused = client.call("admin.upgrade", with(&broken));
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
-    assert!(names(&client.ask("tools/list", json!({}))).contains(&"echo"));
+    assert!(names(&client.ask("tools/list", json!({}))).contains(&"steady"));
+    let version = |client: &mut Client| {
+        let said = client.call("steady.say", json!({"text": "a"}));
+        said["structuredContent"]["version"].clone()
+    };
+    assert_eq!(version(&mut client), 1);
     let done = client.call("admin.upgrade", with(&second));
-    assert_eq!(done["structuredContent"]["file"], json!(second), "{done}");
-    let done = client.call("admin.rollback", json!({"component": "echo"}));
-    assert_eq!(done["structuredContent"]["file"], json!(first), "{done}");
+    assert_eq!(done["structuredContent"]["version"], "2.0.0", "{done}");
+    assert_eq!(version(&mut client), 2);
+    // One that asks for more waits for a yes.
+    let wide = guest("steady_wide");
+    let held = client.call("admin.upgrade", with(&wide));
+    assert_eq!(error_code(&held), Some("confirmation_required"), "{held}");
+    assert_eq!(version(&mut client), 2);
+    let accepted = json!({"component": "steady", "file": wide, "accept": true});
+    let done = client.call("admin.upgrade", accepted);
+    assert_eq!(done["structuredContent"]["version"], "3.0.0", "{done}");
+    let done = client.call("admin.rollback", json!({"component": "steady"}));
+    assert_eq!(done["structuredContent"]["version"], "2.0.0", "{done}");
+    let done = client.call("admin.revoke", json!({"component": "steady"}));
+    assert_eq!(error_code(&done), None, "{done}");
+    let done = client.call("admin.remove", json!({"component": "steady"}));
+    assert_eq!(error_code(&done), None, "{done}");
+    assert!(!names(&client.ask("tools/list", json!({}))).contains(&"steady"));
 }

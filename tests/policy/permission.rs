@@ -238,7 +238,7 @@ fn what_cannot_be_set_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn without_a_config_the_way_to_one_is_told() {
+fn without_a_config_one_is_made() {
     let place = Place::new();
     let home = place.root().join("home");
     std::fs::create_dir(&home).expect("a folder");
@@ -253,7 +253,9 @@ fn without_a_config_the_way_to_one_is_told() {
         }
         Ended::of(command.output().expect("the program runs"))
     };
-    set(None).refused("notehost config init");
+    let made = set(None);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert!(made.output.contains("notehost.toml"), "{made:#?}");
     let named = place.root().join("new/notehost.toml");
     let ended = set(Some(&named));
     assert_eq!(ended.code, Some(0), "{ended:#?}");
