@@ -12,6 +12,9 @@ use axum::http::{Request, Response, header};
 use futures_util::stream;
 use serde_json::json;
 
+/// What happens while a request is answered, by its number.
+type Meanwhile = Box<dyn Fn(usize) + Send>;
+
 /// A running server; it ends with the test's runtime.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
@@ -22,7 +25,7 @@ pub(crate) struct Server {
 #[derive(Default)]
 struct Asked {
     requests: Mutex<Vec<String>>,
-    meanwhile: Mutex<Option<Box<dyn Fn(usize) + Send>>>,
+    meanwhile: Mutex<Option<Meanwhile>>,
 }
 
 impl Server {
