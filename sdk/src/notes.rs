@@ -81,7 +81,7 @@ impl Vault {
         }
     }
 
-    /// The path of the file that a caller named: a note as [`find_note`](Vault::find_note) finds it, or else another file
+    /// The path of the file that a caller named: a note as `find_note` finds it, or else another file
     /// by its path or its unique name.
     pub fn find_file(&self, name: &str) -> Result<String> {
         let no_note = match self.find_note(name) {
