@@ -4,7 +4,6 @@
 //! What npm and pip fetch lies in `target/authors`, once for all tests. Where node or python is missing the tests of that
 //! language say `skipped:`.
 
-mod copies;
 mod cycle;
 mod dev;
 mod examples;

@@ -1,6 +1,7 @@
 //! `notehost component new`: what it makes, and what it refuses to make.
 
 use super::tools::{author, bench, succeed};
+use crate::support::repository;
 
 fn new(words: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
     let mut command = author(env!("CARGO_BIN_EXE_notehost"), folder);
@@ -65,4 +66,14 @@ fn every_language_gets_its_next_steps() {
         );
         assert!(folder.join(name).join("README.md").exists());
     }
+}
+
+#[test]
+fn no_lock_file_names_a_registry() {
+    let lock =
+        std::fs::read_to_string(repository().join("sdk/examples/javascript/package-lock.json"));
+    assert!(
+        !lock.expect("the lock file").contains("\"resolved\""),
+        "npm's `omit-lockfile-registry-resolved` leaves it out"
+    );
 }

@@ -120,19 +120,6 @@ impl Edit {
         Ok(())
     }
 
-    /// Say from which file a component comes.
-    pub fn set_component_file(&mut self, component: &str, file: &Path) -> Result<(), ConfigError> {
-        let table = self.table(&["components", component])?;
-        put(table, "path", file.display().to_string().into());
-        Ok(())
-    }
-
-    /// Forget what was decided about a component.
-    pub fn remove_component(&mut self, component: &str) -> Result<(), ConfigError> {
-        self.table(&["components"])?.remove(component);
-        Ok(())
-    }
-
     /// Say what a component from a file may use, in place of what it was granted.
     pub fn set_grant(&mut self, component: &str, grant: &GrantSettings) -> Result<(), ConfigError> {
         let table = self.table(&["components", component, "grant"])?;

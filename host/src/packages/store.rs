@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::fail::fail_point;
 use super::lock::{FORM, Installed, Lock, Version};
-use crate::runtime::digest;
+use crate::runtime::{digest, private_folder};
 
 /// The component store of a state folder.
 #[derive(Debug, Clone)]
@@ -237,15 +237,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         Some(folder) => File::open(folder)?.sync_all(),
         None => Ok(()),
     }
-}
-
-/// A folder that only this user can use: whoever could write there could run code in the sandbox.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

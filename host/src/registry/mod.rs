@@ -97,6 +97,8 @@ impl Registry {
 
     /// Load everything once more and swap: calls in flight end on what they began with, and new ones get the new.
     pub async fn refresh(&self, settings: &Settings, runtime: &Runtime, state: &Path) {
+        // Looked at first: what changes meanwhile is met at the next look, and nothing is loaded twice.
+        self.files_changed(settings, state);
         let before = self.snapshot();
         let snapshot = Snapshot::load(settings, runtime, state, Some(&before)).await;
         self.current.store(Arc::new(snapshot));

@@ -138,7 +138,8 @@ impl std::hash::Hasher for StableHasher {
     }
 }
 
-fn private_folder(folder: &Path) -> std::io::Result<()> {
+/// A folder that only this user can use: whoever could write there could run code here, or in the sandbox.
+pub(crate) fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

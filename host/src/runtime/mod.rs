@@ -19,6 +19,7 @@ mod state;
 mod surroundings;
 mod turns;
 
+pub(crate) use cache::private_folder;
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};

@@ -12,6 +12,7 @@ use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
 use crate::packages::oci::{self, Artifact, OciError, Reference};
 use crate::packages::signature::{self, SignatureError};
+use crate::runtime::inspect;
 
 #[derive(Debug, Args)]
 pub(super) struct Push {
@@ -53,10 +54,15 @@ impl Push {
             }
             None => None,
         };
+        let inspected = inspect(&bytes).map_err(|error| {
+            let shown = self.file.display();
+            Failure::call(format!("`{shown}` {error}"))
+        })?;
         let artifact = Artifact {
             bytes,
             signature,
-            ..Artifact::default()
+            exports: inspected.exports,
+            imports: inspected.imports,
         };
         let digest = options::block_on(oci::push(&self.reference, artifact))??;
         let pinned = self.reference.pinned_to(&digest);

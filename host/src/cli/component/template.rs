@@ -1,5 +1,6 @@
-//! What a new project is made of: the files of `sdk/templates`, the contract, and for Rust the SDK's own sources, all of
-//! them part of the program. Whoever has the program has everything but the compiler.
+//! What a new project is made of: the files of `sdk/templates`, what it has in common with the example in its language,
+//! the contract, and for Rust the SDK's own sources, all of them part of the program. Whoever has the program has
+//! everything but the compiler.
 
 use std::collections::BTreeMap;
 
@@ -25,32 +26,39 @@ pub(super) enum Language {
     Python,
 }
 
+/// The files of a template, and those that it has in common with the example in its language.
 macro_rules! files {
-    ($folder:literal: $($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../../../../sdk/templates/", $folder, "/", $path)))),*]
+    ($folder:literal: $($path:literal),*; as the example: $($shared:literal),* $(,)?) => {
+        &[
+            $(($path, include_str!(concat!("../../../../sdk/templates/", $folder, "/", $path))),)*
+            $(($shared, include_str!(concat!("../../../../sdk/examples/", $folder, "/", $shared))),)*
+        ]
     };
 }
 
-const RUST: &[(&str, &str)] = files!["rust": ".gitignore", "Cargo.toml", "README.md", "src/lib.rs"];
+const RUST: &[(&str, &str)] =
+    files!["rust": ".gitignore", "Cargo.toml", "README.md", "src/lib.rs"; as the example:];
 const JAVASCRIPT: &[(&str, &str)] = files!["javascript":
     ".gitignore",
     "README.md",
     "build.mjs",
     "package.json",
-    "src/component.js",
     "src/domain.js",
+    "test/domain.test.js";
+    as the example:
+    "src/component.js",
     "src/notehost.js",
-    "test/domain.test.js",
 ];
 const PYTHON: &[(&str, &str)] = files!["python":
     ".gitignore",
     "README.md",
     "build.py",
-    "component.py",
     "domain.py",
+    "test_domain.py";
+    as the example:
+    "component.py",
     "notehost.py",
     "requirements.txt",
-    "test_domain.py",
 ];
 
 /// The files of a new project by their paths in it. `sdk` names the folder of a Rust project's SDK, if it is not to bring

@@ -21,7 +21,6 @@ use oci_client::Client;
 use oci_client::client::{ClientConfig, ClientProtocol};
 use oci_client::manifest::{OCI_IMAGE_MEDIA_TYPE, OciDescriptor, OciImageManifest};
 use serde_json::json;
-use sha2::Digest as _;
 
 /// The largest component that is pulled or pushed.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -293,9 +292,7 @@ fn described(media_type: &str, bytes: &[u8]) -> OciDescriptor {
 }
 
 fn digest_of(bytes: &[u8]) -> String {
-    let digest = sha2::Sha256::digest(bytes);
-    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{digits}")
+    format!("sha256:{}", crate::runtime::digest(bytes))
 }
 
 /// Controlled by the registry.
