@@ -13,7 +13,7 @@ use super::core::Core;
 use super::find::Broken;
 use super::keeper::REBUILD;
 use super::text::Failure;
-use super::viewer::Viewer;
+use super::viewer::{Viewer, WorkedOut};
 use super::{Index, find, links, names, tags};
 use crate::vault::{Effect, Kind, Transaction, VaultError};
 
@@ -49,7 +49,7 @@ pub enum Question {
 
 impl Question {
     /// Whether the answer is a matter of a millisecond, so that nobody has to step aside for it.
-    fn is_quick(&self) -> bool {
+    fn is_quick(&self, worked_out: WorkedOut) -> bool {
         match self {
             Question::Find(query) => {
                 query.limit <= 200
@@ -58,6 +58,8 @@ impl Question {
                     && query.condition.as_ref().is_none_or(is_quick)
             }
             Question::Backlinks(of) => of.limit <= 200,
+            Question::Tags(of) => worked_out.tags && of.under.is_empty() && of.limit <= 1000,
+            Question::Unresolved(of) => worked_out.web && of.under.is_empty() && of.limit <= 200,
             _ => false,
         }
     }
@@ -83,8 +85,19 @@ pub enum Answer {
 
 impl Index {
     /// Whether a question can be asked from a thread on which others wait.
-    pub fn is_quick(&self, effect: Effect, question: &Question) -> bool {
-        effect == Effect::Read && self.is_ready() && question.is_quick()
+    pub fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
+        if transaction.terms().effect != Effect::Read || !self.is_ready() {
+            return false;
+        }
+        let worked_out = match self.core.is_settled() {
+            true => {
+                let generation = self.core.graph().generation;
+                self.core.viewers.worked_out(transaction, generation)
+            }
+            // What was worked out is about to be worked out anew.
+            false => WorkedOut::default(),
+        };
+        question.is_quick(worked_out)
     }
 
     /// Answers a question for whoever began this transaction.

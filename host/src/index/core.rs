@@ -244,6 +244,12 @@ impl Core {
         dirty.extend(paths);
     }
 
+    /// Whether nothing is left to be read that commits changed.
+    pub(super) fn is_settled(&self) -> bool {
+        let dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        dirty.is_empty()
+    }
+
     /// Reads what commits changed. When it returns, every commit that was made before is in the index.
     pub(super) fn settle(&self) -> usize {
         let _held = self.settling.lock().unwrap_or_else(PoisonError::into_inner);

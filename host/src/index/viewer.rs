@@ -33,6 +33,27 @@ struct Derived {
     incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
 }
 
+/// What of it is there for an asker already, so that the next answer costs little.
+#[derive(Clone, Copy, Default)]
+pub(super) struct WorkedOut {
+    pub(super) web: bool,
+    pub(super) tags: bool,
+}
+
+impl Derived {
+    fn worked_out(&self, generation: u64) -> WorkedOut {
+        WorkedOut {
+            web: is_of(&self.web, generation),
+            tags: is_of(&self.tags, generation),
+        }
+    }
+}
+
+fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
+    let kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_ref().is_some_and(|(known, _)| *known == generation)
+}
+
 /// An asker, the notes that are expected, and how many of them it sees.
 type Expecting = (u64, Arc<Vec<String>>, u64);
 
@@ -104,6 +125,16 @@ impl Viewers {
 }
 
 impl Viewers {
+    /// What is worked out for whoever began this transaction, for a generation of the graph.
+    pub(super) fn worked_out(&self, transaction: &Transaction, generation: u64) -> WorkedOut {
+        let identity = transaction.terms().rules.identity();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.iter().find(|known| Some(known.identity) == identity);
+        known.map_or_else(WorkedOut::default, |known| {
+            known.derived.worked_out(generation)
+        })
+    }
+
     /// How many of these notes whoever began this transaction sees; counted once.
     pub(super) fn count(&self, transaction: &Transaction, expected: &Arc<Vec<String>>) -> u64 {
         let count = || {

@@ -14,9 +14,7 @@ impl VaultView<'_> {
     async fn ask(&mut self, question: Question) -> Result<Answer, Refusal> {
         let index = self.index.clone();
         let is_quick = match (&index, &self.transaction) {
-            (Some(index), Some(transaction)) => {
-                index.is_quick(transaction.terms().effect, &question)
-            }
+            (Some(index), Some(transaction)) => index.is_quick(transaction, &question),
             _ => false,
         };
         if let (true, Some(index)) = (is_quick, &index) {
