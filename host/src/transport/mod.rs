@@ -10,6 +10,7 @@ mod help;
 mod http;
 mod mcp;
 mod orienting;
+mod ranking;
 mod resolve;
 mod resources;
 mod results;
@@ -17,8 +18,10 @@ mod schema;
 mod shutdown;
 mod stdio;
 mod surface;
+mod synonyms;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 use std::io;
 use std::net::SocketAddr;

@@ -6,7 +6,9 @@ use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
 use super::resolve::{Target, Unresolved, resolve};
+use super::surface::Offered;
 use super::{schema, surface};
+use crate::auth::Scopes;
 use crate::config::{Settings, Surface, VaultEntry};
 use crate::dispatch::Host;
 use crate::registry::Snapshot;
@@ -46,12 +48,9 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 fn meant(snapshot: &Snapshot, tool: &str, given: Value) -> Result<Target, Unresolved> {
-    resolve(
-        snapshot,
-        &surface::tools(snapshot, Surface::Domain),
-        tool,
-        arguments(given),
-    )
+    let everything = snapshot.seen_with(&Scopes::everything());
+    let offered = Offered::new(everything, Surface::Domain);
+    resolve(&offered, tool, arguments(given))
 }
 
 fn bytes(tools: &[Tool]) -> usize {
