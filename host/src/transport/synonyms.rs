@@ -481,14 +481,11 @@ impl Wanted {
         self.words.iter().map(Vec::as_slice)
     }
 
-    /// How surely these stems were said, as words or in other ones: from 0 to 1.
-    pub(super) fn naming(&self, name: &[String]) -> f32 {
-        let said = |stem: &String| {
-            let variants = self.words.iter().flatten();
-            let same = variants.filter(|(variant, _)| variant == stem);
-            same.map(|(_, weight)| *weight).fold(0.0, f32::max)
-        };
-        name.iter().map(said).fold(1.0, f32::min)
+    /// How surely this stem was said, as a word or in another one: from 0 to 1.
+    pub(super) fn says(&self, stem: &str) -> f32 {
+        let variants = self.words.iter().flatten();
+        let same = variants.filter(|(variant, _)| variant == stem);
+        same.map(|(_, weight)| *weight).fold(0.0, f32::max)
     }
 
     /// What is to be done.
@@ -567,7 +564,12 @@ fn stem(word: &str) -> String {
         .unwrap_or(stem);
     match stem.as_bytes() {
         // `dropped`, `tagged`
-        [.., one, other] if one == other && stem.len() > 3 && !matches!(other, b'l' | b's') => {
+        [.., one, other]
+            if one == other
+                && other.is_ascii_alphabetic()
+                && stem.len() > 3
+                && !matches!(other, b'l' | b's') =>
+        {
             stem[..stem.len() - 1].to_owned()
         }
         _ => stem.to_owned(),

@@ -8,18 +8,18 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::help::{first_sentence, is_common, is_paging, signature};
-use super::schema;
+use super::{brief, schema};
 use crate::registry::{Action, Domain};
 
 /// Clients cut a longer description.
 const DESCRIPTION_BYTES: usize = 2048;
 
 /// How many bytes may be said on an action, from much to little, and on an argument.
-const ON_ACTION: [usize; 12] = [120, 96, 84, 72, 64, 56, 52, 48, 44, 40, 32, 24];
-const ON_ARGUMENT: [usize; 9] = [96, 80, 64, 56, 48, 40, 32, 24, 16];
+const ON_ACTION: [usize; 14] = [160, 120, 96, 84, 72, 64, 60, 56, 52, 48, 44, 40, 32, 24];
+const ON_ARGUMENT: [usize; 10] = [96, 80, 72, 64, 56, 48, 40, 32, 24, 16];
 
 /// What is kept back for arguments while lines on actions are chosen, of a hundred bytes.
-const FOR_ARGUMENTS: usize = 6;
+const FOR_ARGUMENTS: usize = 3;
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, Default)]
@@ -100,13 +100,13 @@ impl<'a> Draft<'a> {
     /// cut, then their arguments, never the list.
     fn description(&self, most: usize) -> String {
         let about = first_sentence(&self.domain.description, 300);
-        let intro = format!("{about}. Actions ([optional]; more: action `help`, topic its name):");
+        let intro = format!("{about}. Actions ([optional]; `help` with topic ACTION tells more):");
         let lines = |limit: usize| {
             self.actions.iter().fold(intro.clone(), |mut text, action| {
                 text.push_str(&format!("\n{}", signature(action)));
-                let sentence = first_sentence(&action.description, limit);
-                if !sentence.is_empty() {
-                    text.push_str(&format!(": {sentence}"));
+                let line = brief::line(&action.name, &action.description, limit);
+                if !line.is_empty() {
+                    text.push_str(&format!(": {line}"));
                 }
                 text
             })
