@@ -1,13 +1,16 @@
 //! A surface for a named caller: what it is shown follows the config while the program runs, and whatever it is shown,
 //! every action can be called by its flat name.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use notehost::config::{CallerSettings, Settings, Surface};
+use notehost::config::{CallerSettings, Confirm, Settings, Surface};
 use serde_json::{Value, json};
 
 use super::{SURFACES, listed, name, served};
 use crate::support::client::Client;
+use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
 /// Longer than anything takes, even on a busy machine; only a hang reaches it.
@@ -62,20 +65,57 @@ fn a_callers_surface_follows_the_config_while_it_runs() {
     }
 }
 
+/// A token that the command line makes.
+fn token(place: &Place, config: &Path, name: &str) -> String {
+    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["token", "new", "--name", name, "--config"])
+        .arg(config)
+        .arg("--state")
+        .arg(place.state())
+        .output()
+        .expect("the program runs");
+    let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    told["token"].as_str().expect("a token").to_owned()
+}
+
 #[test]
 fn callers_of_one_server_see_tools_of_their_own() {
     let place = Place::new();
     let mut settings = place.settings();
+    settings.confirm = Confirm::Floor;
     let phone = CallerSettings {
         surface: Some(Surface::Finder),
         ..CallerSettings::default()
     };
-    settings.callers.insert("http".into(), phone);
+    settings.callers.insert("phone".into(), phone);
     let config = place.config_file(&settings);
-    // Over stdio the caller has another name, and another surface.
-    let mut stdio = Client::start(&config, &place.state());
-    assert!(names(&mut stdio).contains(&"document".to_owned()));
-    let shown = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let (phone, desk) = (
+        token(&place, &config, "phone"),
+        token(&place, &config, "desk"),
+    );
+    let server = Server::start(&config, &place.state());
+    let count = |token: &str| {
+        let mut clients = [
+            HttpClient::stateless(server.address()).showing(token),
+            HttpClient::with_session_of(server.address(), Some(token)),
+        ];
+        let counts = clients.each_mut().map(|client| {
+            let list = client.ask("tools/list", json!({}));
+            list["tools"].as_array().expect("tools").len()
+        });
+        assert_eq!(counts[0], counts[1], "both eras show the same");
+        counts[0]
+    };
+    assert_eq!(count(&phone), 3);
+    assert!(count(&desk) > 3);
+    assert_eq!(count(&phone), 3);
+}
+
+#[test]
+fn the_config_tells_where_a_callers_surface_comes_from() {
+    let place = Place::new();
+    let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
+    let shown = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["config", "show", "--json-output", "--config"])
         .arg(&config)
         .output()
@@ -84,14 +124,11 @@ fn callers_of_one_server_see_tools_of_their_own() {
     let items = shown["items"].as_array().expect("items");
     let surface = items
         .iter()
-        .find(|item| item["key"] == "callers.http.surface")
+        .find(|item| item["key"] == "callers.stdio.surface")
         .expect("the setting is shown");
     assert_eq!(surface["value"], "finder");
     let origin = surface["origin"].as_str().expect("an origin");
-    assert!(
-        origin.contains("notehost.toml") || origin.contains("line"),
-        "{origin}"
-    );
+    assert!(origin.contains("notehost.toml"), "{origin}");
 }
 
 #[test]

@@ -57,8 +57,17 @@ fn first_thoughts(text: &str, limit: usize) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// Whether no parenthesis and no code is left open, and nothing is cut away that explains code.
+/// Words that want another one after them.
+const HANGING: [&str; 10] = [
+    "and", "by", "for", "from", "in", "of", "or", "that", "to", "with",
+];
+
+/// Whether no parenthesis and no code is left open, and nothing is cut away that explains code or ends a phrase.
 fn is_whole(text: &str) -> bool {
+    let last = text.rsplit(' ').next().unwrap_or_default();
+    if HANGING.contains(&last) {
+        return false;
+    }
     text.matches('(').count() == text.matches(')').count()
         && text.matches('`').count().is_multiple_of(2)
         && !text.ends_with('`')
@@ -73,7 +82,15 @@ fn cut(text: &str, limit: usize) -> String {
         short.push_str(word);
         short.push(' ');
     }
-    match short.trim_end() {
+    // What hangs in the air is better left out.
+    let mut short = short.trim_end();
+    while let Some((before, last)) = short.rsplit_once(' ') {
+        if !HANGING.contains(&last) {
+            break;
+        }
+        short = before;
+    }
+    match short {
         "" => String::new(),
         short => format!("{short}…"),
     }

@@ -7,7 +7,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value};
 
 use super::ranking::Ranking;
-use super::wording::{self, Draft};
+use super::wording::{self, Draft, Place};
 use super::{finder, resolve, schema};
 use crate::config::Surface;
 use crate::registry::{Action, Domain, Snapshot};
@@ -63,10 +63,11 @@ pub(super) fn tools(snapshot: &Snapshot, surface: Surface) -> Vec<Tool> {
 fn of_domain(domain: &Domain) -> Draft<'_> {
     let actions: Vec<&Action> = domain.actions.iter().map(Arc::as_ref).collect();
     let hints = annotations(domain, title(&domain.name), &actions);
-    Draft::new(domain, domain.name.clone(), actions, hints)
+    Draft::new(domain, Place::First, domain.name.clone(), actions, hints)
 }
 
 fn by_effect(domain: &Domain) -> impl Iterator<Item = Draft<'_>> {
+    let mut place = Place::First;
     [Effect::Read, Effect::Write, Effect::Delete]
         .into_iter()
         .filter_map(move |effect| {
@@ -75,7 +76,10 @@ fn by_effect(domain: &Domain) -> impl Iterator<Item = Draft<'_>> {
             let name = resolve::split_tool(&domain.name, effect);
             let title = format!("{}: {}", title(&domain.name), effect.word());
             let hints = annotations(domain, title, &actions);
-            (!actions.is_empty()).then(|| Draft::new(domain, name, actions, hints))
+            (!actions.is_empty()).then(|| {
+                let place = std::mem::replace(&mut place, Place::After);
+                Draft::new(domain, place, name, actions, hints)
+            })
         })
 }
 

@@ -26,7 +26,7 @@ const FOR_ARGUMENTS: usize = 3;
 struct Words {
     /// Bytes on an action.
     action: usize,
-    /// Bytes on an argument that has parts of its own: its name and type do not tell how to fill it.
+    /// Bytes on an argument of parts that its schema does not tell.
     involved: usize,
     /// Bytes on every other argument of an action.
     argument: usize,
@@ -34,9 +34,19 @@ struct Words {
     minor: usize,
 }
 
+/// How much a tool says of its domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It introduces the domain, and has its help.
+    First,
+    /// Another tool of the domain has said it.
+    After,
+}
+
 /// The tool of several actions, before its words are chosen.
 pub(super) struct Draft<'a> {
     domain: &'a Domain,
+    place: Place,
     name: String,
     actions: Vec<&'a Action>,
     arguments: Vec<Argument>,
@@ -55,6 +65,7 @@ impl<'a> Draft<'a> {
     /// One tool for these actions of a domain.
     pub(super) fn new(
         domain: &'a Domain,
+        place: Place,
         name: String,
         actions: Vec<&'a Action>,
         annotations: ToolAnnotations,
@@ -80,6 +91,7 @@ impl<'a> Draft<'a> {
         arguments.sort_by_key(|argument| is_common(&argument.name));
         Draft {
             domain,
+            place,
             name,
             actions,
             arguments,
@@ -99,8 +111,14 @@ impl<'a> Draft<'a> {
     /// What the domain is, then a line for each action. Where that is too long for a client the words on the actions are
     /// cut, then their arguments, never the list.
     fn description(&self, most: usize) -> String {
-        let about = first_sentence(&self.domain.description, 300);
-        let intro = format!("{about}. Actions ([optional]; `help` with topic ACTION tells more):");
+        let about = |most: usize| first_sentence(&self.domain.description, most);
+        let intro = match self.place {
+            Place::First => format!(
+                "{}. Actions ([optional]; `help` with topic ACTION tells more):",
+                about(300)
+            ),
+            Place::After => format!("{}. Actions:", about(60)),
+        };
         let lines = |limit: usize| {
             self.actions.iter().fold(intro.clone(), |mut text, action| {
                 text.push_str(&format!("\n{}", signature(action)));
@@ -130,7 +148,9 @@ impl<'a> Draft<'a> {
             .iter()
             .map(|action| action.name.as_str())
             .collect();
-        if !names.contains(&"help") {
+        // Help can be asked of every tool; one of a domain says so.
+        let helps = self.place == Place::First;
+        if helps && !names.contains(&"help") {
             names.push("help");
         }
         let mut properties = Map::new();
@@ -140,9 +160,11 @@ impl<'a> Draft<'a> {
                 .entry(argument.name.clone())
                 .or_insert_with(|| argument.brief(words).into());
         }
-        properties
-            .entry("topic")
-            .or_insert_with(|| json!({ "type": "string" }));
+        if helps {
+            properties
+                .entry("topic")
+                .or_insert_with(|| json!({ "type": "string" }));
+        }
         schema::object(
             json!({ "type": "object", "properties": properties, "required": ["action"] }),
         )
@@ -171,9 +193,12 @@ impl Argument {
     }
 
     fn is_involved(&self) -> bool {
-        let is_object = |schema: &Map<String, Value>| schema.get("type") == Some(&"object".into());
+        let is_open = |schema: &Map<String, Value>| {
+            schema.get("type") == Some(&"object".into())
+                && schema::properties(schema).next().is_none()
+        };
         let items = self.schema.get("items").and_then(Value::as_object);
-        is_object(&self.schema) || items.is_some_and(is_object)
+        is_open(&self.schema) || items.is_some_and(is_open)
     }
 
     /// What most of the actions say of it: the first may be the exception.
