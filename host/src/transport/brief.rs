@@ -9,7 +9,8 @@ const AFTER_A_THOUGHT: [&str; 24] = [
 
 /// What an action says of itself, to be read after its name, in no more than so many bytes.
 pub(super) fn line(action: &str, description: &str, limit: usize) -> String {
-    let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
+    // A description is one line for each paragraph.
+    let paragraph = description.trim().lines().next().unwrap_or_default();
     let sentence = paragraph.split(". ").next().unwrap_or_default();
     let telegram = without_articles(sentence.trim_end_matches('.'));
     let verb = action.split('_').next().unwrap_or_default();
@@ -102,7 +103,8 @@ mod tests {
 
     #[test]
     fn a_line_goes_on_where_the_name_stops() {
-        let about = "Rename a note; links to it follow everywhere. And more.";
+        let about =
+            "Rename a note; links to it follow everywhere.\nExample: `{\"path\": \"Plan\"}`";
         assert_eq!(
             line("rename", about, 60),
             "note; links to it follow everywhere"

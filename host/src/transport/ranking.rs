@@ -11,16 +11,16 @@ use super::synonyms::{Intent, Wanted, stems, telling_stems};
 
 /// How much a word counts: in the action's name, in the first sentence about it, in the rest of what is said about it, in
 /// its arguments.
-const ACTION: [f32; 4] = [12.0, 2.0, 1.0, 0.2];
+const ACTION: [f32; 4] = [10.0, 2.0, 1.4, 0.2];
 /// The same for a domain: in what it says of itself, in what its actions say.
 const DOMAIN: [f32; 2] = [4.2, 0.5];
 /// What it counts that the domain's name was said, or another word for it.
-const NAMED: f32 = 2.9;
+const NAMED: f32 = 3.0;
 
 /// How soon a word that is said again counts no more.
-const SATURATION: f32 = 3.0;
+const SATURATION: f32 = 3.2;
 /// How much a long field dilutes its words.
-const DILUTION: f32 = 0.2;
+const DILUTION: f32 = 0.15;
 /// What it counts that the domain fits.
 const OF_DOMAIN: f32 = 0.7;
 /// What it counts that a question leads to an action that only looks, and an order to one that does something.
@@ -74,7 +74,9 @@ impl Ranking {
                 domains.push(stems(entry.domain));
                 domain_texts.push([telling_stems(entry.domain_about), Vec::new()]);
             }
-            let (first, rest) = entry.about.split_once(". ").unwrap_or((entry.about, ""));
+            // What follows the first paragraph are examples and asides.
+            let about = entry.about.lines().next().unwrap_or_default();
+            let (first, rest) = about.split_once(". ").unwrap_or((about, ""));
             let name = stems(entry.action);
             let [first, rest, arguments] = [first, rest, &entry.arguments].map(telling_stems);
             if let Some([_, said]) = domain_texts.last_mut() {

@@ -157,7 +157,7 @@ pub(super) fn stems(text: &str) -> Vec<String> {
 
 /// The stems of what describes something: what is said in every sentence is left out.
 pub(super) fn telling_stems(text: &str) -> Vec<String> {
-    let telling = words(text).filter(|word| word != "of" && !TABLES.silent.contains(word));
+    let telling = words(text).filter(|word| !TABLES.silent.contains(word));
     telling.map(|word| stem(&word)).collect()
 }
 
