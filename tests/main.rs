@@ -3,7 +3,7 @@
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
 //! requests, `wire` speaks to it over every
 //! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs
-//! components of every contract there was, `authors` writes new ones, `tidy` holds the repository to its own rules.
+//! components of every contract there was, `authors` writes new ones, `surface` looks at the tools, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
 mod authors;
@@ -17,6 +17,7 @@ mod policy;
 mod scenarios;
 mod store;
 mod support;
+mod surface;
 mod tidy;
 mod transcript;
 mod trust;

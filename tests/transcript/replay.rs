@@ -258,7 +258,41 @@ fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
         problems.is_empty(),
         "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}"
     );
+    let mut undeclared = Vec::new();
+    find_undeclared(&schema, &structured, "", &mut undeclared);
+    assert!(
+        undeclared.is_empty(),
+        "{domain}.{action} answers what its output schema does not tell: {undeclared:?}\n{structured:#}"
+    );
     check_paths(&structured, false);
+}
+
+/// Fields that a schema does not know: it allows them, but nobody was told of them.
+fn find_undeclared(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => {
+            // An object of any keys tells none, or what all of them hold.
+            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+                return;
+            };
+            for (key, inner) in map {
+                let place = format!("{place}.{key}");
+                match properties.get(key).or(schema.get("additionalProperties")) {
+                    Some(schema) => find_undeclared(schema, inner, &place, found),
+                    None => found.push(place),
+                }
+            }
+        }
+        Value::Array(items) => {
+            let Some(schema) = schema.get("items") else {
+                return;
+            };
+            for (at, item) in items.iter().enumerate() {
+                find_undeclared(schema, item, &format!("{place}[{at}]"), found);
+            }
+        }
+        _ => {}
+    }
 }
 
 fn check_paths(value: &Value, is_path: bool) {

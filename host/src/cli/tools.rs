@@ -1,17 +1,20 @@
-//! `notehost tools`: what there is, one line each.
+//! `notehost tools`: what there is, one line each, or what it costs a model to be shown it.
 
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::json;
+use notehost_sdk::text::approx_tokens;
+use serde_json::{Map, Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
+use crate::auth::Scopes;
 use crate::config::{Given, Surface};
 use crate::registry::Snapshot;
+use crate::transport::tool_list;
 use crate::vault::Effect;
 
 /// List the domains and their actions.
@@ -20,6 +23,9 @@ pub(super) struct Tools {
     /// Name the tools as clients see them on this surface
     #[arg(long, value_name = "S")]
     surface: Option<Surface>,
+    /// Tell what the list of tools costs a model with every message, by surface and domain
+    #[arg(long)]
+    cost: bool,
     /// Print JSON also on a terminal
     #[arg(long)]
     json_output: bool,
@@ -37,6 +43,24 @@ impl Tools {
         let domains = options::block_on(options::load_components(&loaded))??;
         let surface = loaded.settings.surface;
         let terminal = Terminal::stdout();
+        if self.cost {
+            let surfaces = match self.surface {
+                Some(one) => vec![one],
+                None => Surface::ALL.to_vec(),
+            };
+            // As whoever starts us over stdio sees them.
+            let seen = domains.seen_with(&Scopes::everything_but_admin());
+            let costs: Vec<Cost> = surfaces
+                .into_iter()
+                .map(|one| Cost::of(&seen, one))
+                .collect();
+            if self.json_output || !terminal.is_terminal() {
+                print_json(&terminal, Cost::json(&costs));
+            } else {
+                terminal.print(&Cost::table(&terminal, &costs));
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
         if self.json_output || !terminal.is_terminal() {
             print_json(&terminal, json!({ "items": json_rows(&domains, surface) }));
         } else {
@@ -48,6 +72,115 @@ impl Tools {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// How tokens are counted: nobody knows every model's own way.
+const ESTIMATE: &str = "tokens are estimated: four ASCII characters, or one of most other scripts, are about one token";
+
+/// What a surface costs a model that is shown it.
+struct Cost {
+    surface: Surface,
+    whole: Share,
+    /// By domain; tools that are for all domains have none.
+    domains: Vec<(String, Share)>,
+}
+
+/// What some tools cost.
+#[derive(Default)]
+struct Share {
+    tools: usize,
+    bytes: usize,
+    tokens: usize,
+}
+
+impl Share {
+    fn add(&mut self, tool: &str) {
+        self.tools += 1;
+        self.bytes += tool.len();
+        self.tokens += approx_tokens(tool);
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let parts = [
+            ("tools", self.tools),
+            ("bytes", self.bytes),
+            ("tokens", self.tokens),
+        ];
+        parts
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()))
+            .collect()
+    }
+}
+
+impl Cost {
+    fn of(domains: &Snapshot, surface: Surface) -> Cost {
+        let mut cost = Cost {
+            surface,
+            whole: Share::default(),
+            domains: Vec::new(),
+        };
+        for tool in tool_list(domains, surface) {
+            let text = tool.to_string();
+            cost.whole.add(&text);
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let Some(domain) = domain_of(domains, name) else {
+                continue;
+            };
+            match cost.domains.last_mut() {
+                Some((last, share)) if last == domain => share.add(&text),
+                _ => {
+                    let mut share = Share::default();
+                    share.add(&text);
+                    cost.domains.push((domain.to_owned(), share));
+                }
+            }
+        }
+        cost
+    }
+
+    fn json(costs: &[Cost]) -> Value {
+        let items = costs.iter().map(|cost| {
+            let domains = cost.domains.iter().map(|(name, share)| {
+                let mut told = share.json();
+                told.insert("domain".into(), name.as_str().into());
+                Value::Object(told)
+            });
+            let mut told = cost.whole.json();
+            told.insert("surface".into(), cost.surface.word().into());
+            told.insert("domains".into(), domains.collect());
+            Value::Object(told)
+        });
+        json!({ "items": items.collect::<Vec<_>>(), "estimate": ESTIMATE })
+    }
+
+    fn table(terminal: &Terminal, costs: &[Cost]) -> String {
+        let row = |surface: &str, domain: &str, share: &Share| {
+            let numbers = [share.tools, share.bytes, share.tokens];
+            let mut row = vec![surface.to_owned(), domain.to_owned()];
+            row.extend(numbers.map(|number| number.to_string()));
+            row
+        };
+        let mut rows = Vec::new();
+        for cost in costs {
+            rows.push(row(cost.surface.word(), "all", &cost.whole));
+            let domains = cost.domains.iter();
+            rows.extend(domains.map(|(name, share)| row("", name, share)));
+        }
+        let table = terminal.table(&["surface", "domain", "tools", "bytes", "tokens"], rows);
+        format!("{table}\n{}\n", terminal.faint(ESTIMATE))
+    }
+}
+
+/// The domain that a tool belongs to: one name may begin like another, and then the longer one is meant.
+fn domain_of<'a>(domains: &'a Snapshot, tool: &str) -> Option<&'a str> {
+    let names = domains.domains().map(|domain| domain.name.as_str());
+    names
+        .filter(|name| {
+            let rest = tool.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        })
+        .max_by_key(|name| name.len())
 }
 
 /// Every action, for people.
@@ -70,7 +203,7 @@ pub(super) fn table(terminal: &Terminal, domains: &Snapshot, surface: Surface) -
     )
 }
 
-fn json_rows(domains: &Snapshot, surface: Surface) -> Vec<serde_json::Value> {
+fn json_rows(domains: &Snapshot, surface: Surface) -> Vec<Value> {
     let rows = domains.domains().flat_map(|domain| {
         domain.actions.iter().map(move |action| {
             json!({

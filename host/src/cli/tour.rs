@@ -32,7 +32,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
                 .registry()
                 .snapshot()
                 .seen_with(&host.scopes_of(&Caller::stdio())),
-            host.settings().surface
+            host.settings().surface_of(Caller::stdio().name())
         )
     );
     for (domain, action, arguments) in STOPS {

@@ -14,6 +14,7 @@ mod host_pattern;
 mod layers;
 mod nearest;
 mod places;
+mod presentation;
 mod reload;
 mod settings;
 mod supervision;
@@ -30,13 +31,15 @@ pub use glob::glob;
 pub use host_pattern::{Destination, HostPattern, Scheme};
 pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, VARIABLES, load};
 pub use nearest::nearest;
+
 pub use places::{config_file, expand_home, state_folder};
+pub use presentation::{LongText, Surface};
 pub use reload::{Source, Stamp, in_force};
 pub use settings::{
     AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
     Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,
     IdempotencySettings, JwtSettings, LimitSettings, PermissionRule, PermissionSettings,
-    RateSettings, Settings, Surface, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
+    RateSettings, Settings, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
 };
 pub use supervision::{SupervisionSettings, SwitchReason};
 pub use template::template;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TrustSettings;
 use super::component_limits::ComponentLimits;
+use super::presentation::{LongText, Surface};
 use super::supervision::{SupervisionSettings, SwitchReason};
 use crate::vault::Tier;
 
@@ -117,6 +118,10 @@ pub struct CallerSettings {
     pub scopes: Option<Vec<String>>,
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
+    /// How it is shown the tools.
+    pub surface: Option<Surface>,
+    /// How much of a long text that stands in the structured part of an answer is said in its text as well.
+    pub long_text: Option<LongText>,
 }
 
 /// The tiers of one caller: what it does not name is as for everybody.
@@ -245,21 +250,6 @@ impl Default for HistorySettings {
             keep_bytes: 1 << 30,
         }
     }
-}
-
-/// How the tools are presented to a client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Surface {
-    /// One tool per domain, with an `action`.
-    #[default]
-    Domain,
-    /// One tool per domain and effect.
-    Split,
-    /// One tool per action.
-    Flat,
-    /// Three tools: find, describe and call an action.
-    Finder,
 }
 
 /// When a person is asked before a change lands.

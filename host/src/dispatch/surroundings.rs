@@ -10,7 +10,7 @@ use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
 use super::standing::CallStanding;
 use crate::auth::{Caller, Entrance};
-use crate::config::{Surface, TagPolicy};
+use crate::config::TagPolicy;
 use crate::database::now_ms;
 use crate::index::Index;
 use crate::runtime::{Standing, Surroundings, Used};
@@ -65,7 +65,7 @@ impl Surroundings for CallSurroundings {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             vault: self.vault.id().to_owned(),
             vaults: host.vault_ids_of(&self.caller),
-            surface: surface(settings.surface).to_owned(),
+            surface: settings.surface_of(self.caller.name()).word().to_owned(),
             read_only: settings.read_only || is_read_only,
             started: host.started(),
             tag_policy: match settings.tags.policy {
@@ -160,15 +160,6 @@ impl Surroundings for CallSurroundings {
 
     fn used(&self, used: Used) {
         self.standing.note(|conduct| conduct.used = Some(used));
-    }
-}
-
-fn surface(surface: Surface) -> &'static str {
-    match surface {
-        Surface::Domain => "domain",
-        Surface::Split => "split",
-        Surface::Flat => "flat",
-        Surface::Finder => "finder",
     }
 }
 

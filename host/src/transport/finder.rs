@@ -6,10 +6,14 @@ use std::sync::Arc;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
+use super::ranking::{Entry, Ranking};
 use super::resolve::{Target, required_text};
+use super::surface::Offered;
+use super::synonyms::Intent;
 use super::{help, schema};
 use crate::dispatch::{CallError, Reply};
 use crate::registry::{Action, Domain, Snapshot};
+use crate::vault::Effect;
 
 /// One of the three tools.
 #[derive(Clone, Copy)]
@@ -104,7 +108,7 @@ fn tool(
 
 /// What a call of one of the three means.
 pub(super) fn resolve(
-    snapshot: &Snapshot,
+    offered: &Offered,
     step: Step,
     mut arguments: Map<String, Value>,
 ) -> Result<Target, CallError> {
@@ -115,9 +119,9 @@ pub(super) fn resolve(
             let limit = limit
                 .and_then(|limit| usize::try_from(limit).ok())
                 .unwrap_or(DEFAULT_FOUND);
-            Ok(Target::Answer(find(snapshot, &query, limit)))
+            Ok(Target::Answer(find(offered, &query, limit)))
         }
-        Step::Describe => describe(snapshot, arguments).map(Target::Answer),
+        Step::Describe => describe(&offered.snapshot, arguments).map(Target::Answer),
         Step::Call => call(arguments),
     }
 }
@@ -158,26 +162,45 @@ fn call(mut arguments: Map<String, Value>) -> Result<Target, CallError> {
     })
 }
 
+/// All actions in one order, by which a ranking names them.
+fn actions(snapshot: &Snapshot) -> impl Iterator<Item = (&Domain, &Action)> {
+    snapshot.domains().flat_map(|domain| {
+        let actions = domain.actions.iter();
+        actions.map(move |action| (domain.as_ref(), action.as_ref()))
+    })
+}
+
+/// The actions, ready to be looked for.
+pub(super) fn ranking(snapshot: &Snapshot) -> Ranking {
+    let arguments = |action: &Action| {
+        let own = schema::properties(action.own_input());
+        let said = own.map(|(name, schema)| {
+            let about = schema.get("description").and_then(Value::as_str);
+            format!("{name} {}", about.unwrap_or_default())
+        });
+        said.collect::<Vec<_>>().join(" ")
+    };
+    Ranking::new(actions(snapshot).map(|(domain, action)| Entry {
+        domain: &domain.name,
+        domain_about: &domain.description,
+        action: &action.name,
+        about: &action.description,
+        arguments: arguments(action),
+        intent: match action.effect {
+            Effect::Read => Intent::Look,
+            Effect::Write => Intent::Change,
+            Effect::Delete => Intent::Remove,
+        },
+    }))
+}
+
 /// The actions that fit the words best, the best first.
-fn find(snapshot: &Snapshot, query: &str, limit: usize) -> Reply {
-    let words = words(query);
-    let mut found: Vec<(u32, &Domain, &Action)> = snapshot
-        .domains()
-        .flat_map(|domain| {
-            domain
-                .actions
-                .iter()
-                .map(move |action| (domain.as_ref(), action.as_ref()))
-        })
-        .map(|(domain, action)| (score(domain, action, &words), domain, action))
-        .filter(|(score, ..)| *score > 0)
-        .collect();
-    // Stable, so that equals stay in the order of their domains.
-    found.sort_by_key(|(score, ..)| std::cmp::Reverse(*score));
-    found.truncate(limit.max(1));
+fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
+    let all: Vec<(&Domain, &Action)> = actions(&offered.snapshot).collect();
     let mut text = String::new();
     let mut items = Vec::new();
-    for (_, domain, action) in &found {
+    for at in offered.ranking().best(query).into_iter().take(limit.max(1)) {
+        let (domain, action) = all[at];
         let sentence = help::first_sentence(&action.description, 160);
         let signature = help::signature(action);
         text.push_str(&format!("{} {signature}: {sentence}\n", domain.name));
@@ -190,65 +213,12 @@ fn find(snapshot: &Snapshot, query: &str, limit: usize) -> Reply {
         }));
     }
     if items.is_empty() {
-        let domains: Vec<&str> = snapshot
-            .domains()
-            .map(|domain| domain.name.as_str())
-            .collect();
+        let domains = offered.snapshot.domains();
+        let domains: Vec<&str> = domains.map(|domain| domain.name.as_str()).collect();
         text = format!(
             "nothing fits `{query}`; domains: {}",
             help::quoted(&domains)
         );
     }
     help::answer(text.trim_end().to_owned(), json!({ "items": items }))
-}
-
-/// Names weigh most, then what the action says of itself, then its arguments; a word that begins like one of them
-/// weighs half.
-fn score(domain: &Domain, action: &Action, query: &[String]) -> u32 {
-    let arguments: Vec<String> = schema::properties(&action.input)
-        .flat_map(|(name, _)| words(name))
-        .collect();
-    let places: [(u32, Vec<String>); 5] = [
-        (16, words(&action.name)),
-        (12, words(&domain.name)),
-        (
-            6,
-            words(&help::first_sentence(&action.description, usize::MAX)),
-        ),
-        (4, words(&action.description)),
-        (2, arguments),
-    ];
-    let weigh = |word: &String| {
-        places
-            .iter()
-            .filter_map(|(weight, place)| {
-                if place.contains(word) {
-                    Some(*weight)
-                } else {
-                    place
-                        .iter()
-                        .any(|other| alike(word, other))
-                        .then_some(weight / 2)
-                }
-            })
-            .sum::<u32>()
-    };
-    query.iter().map(weigh).sum()
-}
-
-/// `notes` and `note`, `renaming` and `rename`.
-fn alike(one: &str, other: &str) -> bool {
-    let shared = one
-        .chars()
-        .zip(other.chars())
-        .take_while(|(a, b)| a == b)
-        .count();
-    shared >= 4 || (shared >= 3 && shared == one.chars().count().min(other.chars().count()))
-}
-
-fn words(text: &str) -> Vec<String> {
-    text.split(|character: char| !character.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
 }

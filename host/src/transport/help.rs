@@ -7,9 +7,6 @@ use super::schema;
 use crate::dispatch::{CallError, Reply};
 use crate::registry::{Action, COMMON_ARGUMENTS, Domain};
 
-/// Clients cut a longer description.
-const DESCRIPTION_BYTES: usize = 2048;
-
 /// Whether an argument is one that the host takes for every action, and that no line needs to repeat.
 pub(super) fn is_common(argument: &str) -> bool {
     COMMON_ARGUMENTS.contains(&argument)
@@ -90,44 +87,6 @@ pub(super) fn signature(action: &Action) -> String {
         arguments.push_str(&format!("[{}]", optional.join(", ")));
     }
     format!("{}({arguments})", action.name)
-}
-
-/// A domain's description for a tool: what it is, then a line for each action. Where that is too long for a client
-/// the words on the actions are cut, then their arguments, never the list. On an action at most `most` bytes are said.
-pub(super) fn of_tool(domain: &Domain, actions: &[&Action], most: usize) -> String {
-    // Where there is little room for words, none are lost on the domain.
-    let about = first_sentence(&domain.description, if most >= 32 { 300 } else { 80 });
-    let intro = format!(
-        "{about}. Actions ([optional]; lists also take limit, cursor; more: action `help`, topic its name):"
-    );
-    let lines = |limit: usize| {
-        actions.iter().fold(intro.clone(), |mut text, action| {
-            text.push_str(&format!("\n{}", signature(action)));
-            let sentence = first_sentence(&action.description, limit);
-            if !sentence.is_empty() {
-                text.push_str(&format!(": {sentence}"));
-            }
-            text
-        })
-    };
-    [56, 48, 44, 40, 36, 32, 24, 0]
-        .into_iter()
-        .filter(|limit| *limit <= most)
-        .map(lines)
-        .find(|text| text.len() <= DESCRIPTION_BYTES)
-        .unwrap_or_else(|| {
-            let names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
-            format!("{intro} {}", names.join(", "))
-        })
-}
-
-/// The description of an action that is a tool of its own.
-pub(super) fn of_action(action: &Action) -> String {
-    let whole = action.description.trim();
-    if whole.len() <= DESCRIPTION_BYTES {
-        return whole.to_owned();
-    }
-    cut(whole, DESCRIPTION_BYTES)
 }
 
 /// Help on a domain, or on one of its actions.

@@ -3,6 +3,7 @@
 //! what comes back into MCP results.
 
 mod asking;
+mod brief;
 mod completing;
 mod drain;
 mod finder;
@@ -10,6 +11,7 @@ mod help;
 mod http;
 mod mcp;
 mod orienting;
+mod ranking;
 mod resolve;
 mod resources;
 mod results;
@@ -17,20 +19,33 @@ mod schema;
 mod shutdown;
 mod stdio;
 mod surface;
+mod synonyms;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 use std::io;
 use std::net::SocketAddr;
 
+use serde_json::Value;
+
 use crate::auth::AuthError;
 use crate::config::Surface;
+use crate::registry::Snapshot;
 
 pub use http::serve_http;
 pub use stdio::serve_stdio;
 
 /// The largest message that is taken from a client. Notes travel in arguments, pictures as base64.
 const MESSAGE_BYTES: usize = 32 << 20;
+
+/// The tools as `tools/list` tells them to callers who see these domains.
+pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
+    let tools = surface::tools(domains, surface).into_iter();
+    tools
+        .filter_map(|tool| serde_json::to_value(tool).ok())
+        .collect()
+}
 
 /// How to serve, whatever the wire.
 #[derive(Debug, Clone, Default)]

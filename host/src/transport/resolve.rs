@@ -2,9 +2,9 @@
 //! the surface, because many clients keep the list they saw first. Whether the action exists and may be called is
 //! for `dispatch` to say: it also knows what is switched off.
 
-use rmcp::model::Tool;
 use serde_json::{Map, Value};
 
+use super::surface::Offered;
 use super::{finder, help};
 use crate::dispatch::{CallError, Reply};
 use crate::registry::{Absence, Domain, Snapshot};
@@ -48,13 +48,13 @@ impl From<CallError> for Unresolved {
     }
 }
 
-/// What is meant by a call of this tool; `offered` are those that clients were shown.
+/// What is meant by a call of this tool; `offered` is what clients were shown.
 pub(super) fn resolve(
-    snapshot: &Snapshot,
-    offered: &[Tool],
+    offered: &Offered,
     tool: &str,
     mut arguments: Map<String, Value>,
 ) -> Result<Target, Unresolved> {
+    let snapshot = &offered.snapshot;
     if let Some(domain) = snapshot.domain(tool) {
         return Ok(pick(domain, None, arguments)?);
     }
@@ -62,7 +62,7 @@ pub(super) fn resolve(
         return Ok(pick(domain, Some(effect), arguments)?);
     }
     if let Some(step) = finder::Step::named(tool) {
-        return Ok(finder::resolve(snapshot, step, arguments)?);
+        return Ok(finder::resolve(offered, step, arguments)?);
     }
     if let Some((domain, action)) = tool.split_once(FLAT_SEPARATOR) {
         return Ok(Target::Call {
@@ -79,7 +79,7 @@ pub(super) fn resolve(
             arguments,
         });
     }
-    let near = nearest(snapshot, offered, tool);
+    let near = nearest(offered, tool);
     if near.is_empty() {
         return Err(Unresolved::UnknownTool);
     }
@@ -164,15 +164,16 @@ fn pick(
 }
 
 /// The names that are most like this one, the best first.
-fn nearest(snapshot: &Snapshot, offered: &[Tool], tool: &str) -> Vec<String> {
+fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
     let tool = tool.to_lowercase();
-    let flat = snapshot.domains().flat_map(|domain| {
+    let flat = offered.snapshot.domains().flat_map(|domain| {
         domain
             .actions
             .iter()
             .map(|action| flat_name(&domain.name, &action.name))
     });
     let mut near: Vec<(f64, String)> = offered
+        .tools
         .iter()
         .map(|tool| tool.name.to_string())
         .chain(flat)

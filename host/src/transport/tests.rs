@@ -1,4 +1,5 @@
-//! The tools as a client meets them, over the components that are really embedded.
+//! The tools as a client meets them, over the components that are really embedded. Whether every model takes them, how long
+//! they are and what is found is asked of the built program, in `tests/surface`.
 
 use std::sync::Arc;
 
@@ -6,22 +7,12 @@ use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
 use super::resolve::{Target, Unresolved, resolve};
+use super::surface::Offered;
 use super::{schema, surface};
+use crate::auth::Scopes;
 use crate::config::{Settings, Surface, VaultEntry};
 use crate::dispatch::Host;
 use crate::registry::Snapshot;
-
-const SURFACES: [Surface; 4] = [
-    Surface::Domain,
-    Surface::Split,
-    Surface::Flat,
-    Surface::Finder,
-];
-
-/// What some client refuses in a schema.
-const REFUSED: [&str; 7] = [
-    "$ref", "$defs", "oneOf", "anyOf", "allOf", "const", "nullable",
-];
 
 async fn embedded() -> Arc<Snapshot> {
     let place = tempfile::tempdir().unwrap();
@@ -46,75 +37,24 @@ fn arguments(value: Value) -> Map<String, Value> {
 }
 
 fn meant(snapshot: &Snapshot, tool: &str, given: Value) -> Result<Target, Unresolved> {
-    resolve(
-        snapshot,
-        &surface::tools(snapshot, Surface::Domain),
-        tool,
-        arguments(given),
-    )
+    let everything = snapshot.seen_with(&Scopes::everything());
+    let offered = Offered::new(everything, Surface::Domain);
+    resolve(&offered, tool, arguments(given))
 }
 
 fn bytes(tools: &[Tool]) -> usize {
     serde_json::to_vec(tools).unwrap().len()
 }
 
-fn assert_plain(schema: &Map<String, Value>, place: &str) {
-    assert!(
-        schema.get("type").is_some_and(Value::is_string),
-        "{place}: {schema:?}"
-    );
-    for keyword in REFUSED {
-        assert!(!schema.contains_key(keyword), "{place}: `{keyword}`");
-    }
-    for (name, inner) in schema::properties(schema) {
-        assert_plain(inner, &format!("{place}.{name}"));
-    }
-    if let Some(Value::Object(items)) = schema.get("items") {
-        assert_plain(items, &format!("{place}[]"));
-    }
-}
-
 #[tokio::test]
-async fn every_client_takes_every_tool() {
+async fn lists_are_always_the_same_and_no_tool_takes_all_the_room() {
     let snapshot = embedded().await;
-    for surface in SURFACES {
-        for tool in surface::tools(&snapshot, surface) {
-            let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-            assert!(
-                tool.name.len() <= 64 && tool.name.chars().all(fits),
-                "{}",
-                tool.name
-            );
-            let description = tool.description.as_deref().unwrap_or_default();
-            assert!(
-                (1..=2048).contains(&description.len()),
-                "{}: {}",
-                tool.name,
-                description.len()
-            );
-            assert_plain(&tool.input_schema, &tool.name);
-            let hints = tool.annotations.unwrap();
-            let told = [
-                hints.read_only_hint,
-                hints.destructive_hint,
-                hints.idempotent_hint,
-                hints.open_world_hint,
-            ];
-            assert!(told.iter().all(Option::is_some), "{}", tool.name);
-        }
-    }
-}
-
-#[tokio::test]
-async fn lists_are_short_and_always_the_same() {
-    let snapshot = embedded().await;
-    for surface in SURFACES {
+    for surface in Surface::ALL {
         assert_eq!(
             surface::tools(&snapshot, surface),
             surface::tools(&snapshot, surface)
         );
     }
-    assert!(bytes(&surface::tools(&snapshot, Surface::Finder)) <= 2 << 10);
     for tool in surface::tools(&snapshot, Surface::Domain) {
         let name = tool.name.clone();
         let size = bytes(&[tool]);
@@ -255,32 +195,4 @@ async fn help_comes_in_layers() {
         json!({ "action": "help", "topic": "nothing" }),
     );
     assert!(matches!(unknown, Err(Unresolved::Refused(error)) if error.code == "not_found"));
-}
-
-#[tokio::test]
-async fn actions_are_found_by_what_they_do() {
-    let snapshot = embedded().await;
-    for (query, expected) in [
-        ("rename a note", "rename"),
-        ("move to trash", "trash"),
-        ("table of headings", "outline"),
-    ] {
-        let Ok(Target::Answer(found)) = meant(
-            &snapshot,
-            "find_action",
-            json!({ "query": query, "limit": 5 }),
-        ) else {
-            panic!("nothing was searched");
-        };
-        let names: Vec<&str> = found.structured["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter_map(|item| item["action"].as_str())
-            .collect();
-        assert!(
-            names.len() <= 5 && names.contains(&expected),
-            "{query}: {names:?}"
-        );
-    }
 }

@@ -1,0 +1,72 @@
+//! `notehost tools --cost`: what the tools cost, as it is measured on what clients are shown.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{SURFACES, name, tools};
+use crate::support::place::Place;
+
+fn cost(place: &Place, words: &[&str]) -> Value {
+    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["tools", "--cost", "--json-output"])
+        .args(words)
+        .arg("--state")
+        .arg(place.state())
+        .env("HOME", place.root())
+        .output()
+        .expect("the program runs");
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("no JSON: {errors}"))
+}
+
+#[test]
+fn the_cost_is_that_of_the_tools_that_clients_are_shown() {
+    let place = Place::new();
+    let told = cost(&place, &[]);
+    let items = told["items"].as_array().expect("items");
+    assert_eq!(items.len(), SURFACES.len());
+    for (item, surface) in items.iter().zip(SURFACES) {
+        assert_eq!(item["surface"], surface);
+        let tools = tools(surface);
+        let bytes: usize = tools.iter().map(|tool| tool.to_string().len()).sum();
+        assert_eq!(item["tools"], tools.len(), "{surface}");
+        assert_eq!(item["bytes"], bytes, "{surface}");
+        let tokens = item["tokens"].as_u64().expect("tokens");
+        assert!(
+            tokens > bytes as u64 / 6 && tokens < bytes as u64 / 2,
+            "{item}"
+        );
+        let domains = item["domains"].as_array().expect("domains");
+        let sum: u64 = domains
+            .iter()
+            .filter_map(|domain| domain["bytes"].as_u64())
+            .sum();
+        if surface == "finder" {
+            assert!(domains.is_empty(), "{item}");
+        } else {
+            assert_eq!(
+                sum, bytes as u64,
+                "{surface}: every tool belongs to a domain"
+            );
+            assert_eq!(
+                domains.len(),
+                super::tools("domain").iter().map(name).count()
+            );
+        }
+    }
+    assert!(
+        told["estimate"]
+            .as_str()
+            .is_some_and(|words| words.contains("token"))
+    );
+}
+
+#[test]
+fn one_surface_can_be_asked_about() {
+    let told = cost(&Place::new(), &["--surface", "finder"]);
+    let items = told["items"].as_array().expect("items");
+    assert_eq!(items.len(), 1);
+    assert_eq!(items[0]["surface"], "finder");
+    assert_eq!(items[0]["tools"], 3);
+}

@@ -1,0 +1,186 @@
+//! What Gemini, OpenAI and Claude refuse or cut in a tool, looked for in every tool of every surface.
+
+use serde_json::{Map, Value};
+
+use super::{SURFACES, name, tools};
+
+/// Some client refuses these, or reads them in a way of its own.
+const REFUSED: [&str; 14] = [
+    "$ref",
+    "$defs",
+    "definitions",
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "not",
+    "const",
+    "nullable",
+    "if",
+    "patternProperties",
+    "additionalProperties",
+    "format",
+    "examples",
+];
+
+/// OpenAI takes objects within objects this deep, and so many properties and words of enums in one tool.
+const DEEPEST: usize = 5;
+const MOST_PROPERTIES: usize = 100;
+const MOST_WORDS: usize = 500;
+/// Gemini adds up the `maxItems` of a tool.
+const MOST_ITEMS: u64 = 960;
+/// Claude Code cuts a longer description.
+const LONGEST: usize = 2048;
+/// Older OpenAI models do.
+const LONGEST_FOR_OPENAI: usize = 1024;
+
+/// What was counted in one tool.
+#[derive(Default)]
+struct Counted {
+    properties: usize,
+    words: usize,
+    items: u64,
+}
+
+fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut Counted) {
+    assert!(depth <= DEEPEST, "{place} lies too deep");
+    let kind = schema.get("type").and_then(Value::as_str);
+    let kind = kind.unwrap_or_else(|| panic!("{place} has no single type"));
+    for keyword in schema.keys() {
+        assert!(
+            !REFUSED.contains(&keyword.as_str()),
+            "{place} has `{keyword}`"
+        );
+    }
+    match kind {
+        "array" => {
+            let items = schema.get("items").and_then(Value::as_object);
+            let items = items.unwrap_or_else(|| panic!("{place} does not tell its items"));
+            check(items, &format!("{place}[]"), depth + 1, counted);
+        }
+        "object" => {}
+        "string" | "integer" | "number" | "boolean" => assert!(
+            !schema.contains_key("properties") && !schema.contains_key("items"),
+            "{place} is a {kind} with parts"
+        ),
+        other => panic!("{place} has the type `{other}`"),
+    }
+    if let Some(words) = schema.get("enum") {
+        let words = words.as_array().expect("a list of words");
+        let is_word = |word: &Value| word.as_str().is_some_and(|word| !word.is_empty());
+        assert!(
+            kind == "string" && !words.is_empty() && words.iter().all(is_word),
+            "{place} has the words {words:?}"
+        );
+        counted.words += words.len();
+    }
+    counted.items += schema
+        .get("maxItems")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    let none = Map::new();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let properties = properties.unwrap_or(&none);
+    let required = schema.get("required").and_then(Value::as_array);
+    for wanted in required.into_iter().flatten() {
+        let wanted = wanted.as_str().expect("a name");
+        assert!(
+            properties.contains_key(wanted),
+            "{place} wants `{wanted}`, which it does not have"
+        );
+    }
+    counted.properties += properties.len();
+    for (name, inner) in properties {
+        let inner = inner.as_object().unwrap_or_else(|| {
+            panic!("{place}.{name} is no schema that tells something");
+        });
+        check(inner, &format!("{place}.{name}"), depth + 1, counted);
+    }
+}
+
+#[test]
+fn every_model_takes_every_tool() {
+    for surface in SURFACES {
+        let tools = tools(surface);
+        let mut names: Vec<&str> = tools.iter().map(name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), tools.len(), "{surface}: two tools of one name");
+        for tool in &tools {
+            let place = format!("{surface}: {}", name(tool));
+            let fits = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+            assert!(
+                (1..=64).contains(&name(tool).len()) && name(tool).chars().all(fits),
+                "{place}"
+            );
+            let input = tool["inputSchema"].as_object().expect("a schema");
+            assert_eq!(input["type"], "object", "{place}");
+            let mut counted = Counted::default();
+            check(input, &place, 0, &mut counted);
+            assert!(counted.properties <= MOST_PROPERTIES, "{place}");
+            assert!(counted.words <= MOST_WORDS, "{place}");
+            assert!(counted.items <= MOST_ITEMS, "{place}");
+            if let Some(output) = tool.get("outputSchema") {
+                assert_eq!(output["type"], "object", "{place}");
+                for refused in ["$ref", "oneOf", "anyOf", "allOf"] {
+                    assert!(output.get(refused).is_none(), "{place}: {refused}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_tool_says_what_it_may_do() {
+    for surface in SURFACES {
+        for tool in tools(surface) {
+            let hints = &tool["annotations"];
+            for hint in [
+                "readOnlyHint",
+                "destructiveHint",
+                "idempotentHint",
+                "openWorldHint",
+            ] {
+                assert!(
+                    hints[hint].is_boolean(),
+                    "{surface}: {}: {hint}",
+                    name(&tool)
+                );
+            }
+            assert!(hints["title"].is_string(), "{surface}: {}", name(&tool));
+        }
+    }
+}
+
+#[test]
+fn no_client_cuts_a_description() {
+    for surface in SURFACES {
+        let mut long = 0;
+        for tool in tools(surface) {
+            let size = tool["description"].as_str().expect("words").len();
+            assert!(
+                (1..=LONGEST).contains(&size),
+                "{surface}: {}: {size} bytes",
+                name(&tool)
+            );
+            long += usize::from(size > LONGEST_FOR_OPENAI);
+        }
+        // A domain with very many actions cannot do with less.
+        let most = if surface == "domain" { 3 } else { 0 };
+        assert!(
+            long <= most,
+            "{surface}: {long} descriptions are over 1024 bytes"
+        );
+    }
+}
+
+#[test]
+fn every_action_tells_what_it_answers() {
+    for tool in tools("flat") {
+        let output = tool["outputSchema"]["properties"].as_object();
+        assert!(
+            output.is_some_and(|properties| !properties.is_empty()),
+            "{} promises nothing",
+            name(&tool)
+        );
+    }
+}

@@ -1,0 +1,137 @@
+//! Long texts travel once: the structured part has them, and the text their beginning and the way to the rest. A client
+//! that is known to show nothing but text gets all of it there.
+
+use std::process::Command;
+
+use notehost::config::{CallerSettings, LongText};
+use serde_json::{Value, json};
+
+use super::served;
+use crate::support::client::Client;
+use crate::support::place::Place;
+
+/// A note of many lines.
+fn long() -> String {
+    let lines =
+        (1..=900).map(|line| format!("Line {line} tells of gardens and of what grows in them.\n"));
+    format!("# Long\n\n{}", lines.collect::<String>())
+}
+
+fn garden() -> Place {
+    let place = Place::new();
+    place.write("Work/Long.md", long());
+    place.write("Work/Other.md", long().replace("Line", "Row"));
+    place.write("Work/Short.md", "# Short\n\nnot much\n");
+    place.write("Work/data.txt", long());
+    place
+}
+
+/// All that a result says as text, without what is told once about the vault.
+fn text(result: &Value) -> String {
+    result["content"][0]["text"]
+        .as_str()
+        .expect("text")
+        .to_owned()
+}
+
+#[test]
+fn nothing_long_is_told_twice() {
+    let place = garden();
+    let mut client = served(&place, "domain");
+    let edits = json!([{"old": "Line", "new": "Zeile", "replace_all": true}]);
+    for (action, arguments) in [
+        ("document.read", json!({"path": "Long"})),
+        (
+            "document.read_section",
+            json!({"path": "Long", "section": "Long"}),
+        ),
+        (
+            "document.read_many",
+            json!({"paths": ["Long", "Other", "Short"]}),
+        ),
+        ("fs.cat", json!({"path": "Work/Long.md"})),
+        ("file.read", json!({"path": "Work/data.txt"})),
+        (
+            "document.edit",
+            json!({"path": "Long", "edits": edits, "dry_run": true}),
+        ),
+    ] {
+        let result = client.call(action, arguments);
+        assert_ne!(result["isError"], true, "{action}: {result}");
+        let structured = result["structuredContent"].to_string().len();
+        let text = text(&result).len();
+        assert!(structured > 40_000, "{action}: {structured}");
+        assert!(
+            text < 6_000,
+            "{action}: {text} bytes of text beside {structured}"
+        );
+    }
+}
+
+#[test]
+fn a_model_that_sees_only_text_can_read_on() {
+    let place = garden();
+    let mut client = served(&place, "domain");
+    let first = client.call("document.read", json!({"path": "Long"}));
+    assert_eq!(first["structuredContent"]["content"], long().as_str());
+    let said = text(&first);
+    let next = said
+        .split("read on from line ")
+        .nth(1)
+        .and_then(|rest| rest.split(']').next())
+        .and_then(|number| number.parse::<usize>().ok())
+        .expect("where to go on");
+    // All lines before it are in the text.
+    let whole = long();
+    let before: String = whole.split_inclusive('\n').take(next - 1).collect();
+    assert!(before.len() > 2_000 && said.contains(&before), "{said}");
+    let on = client.call("document.read", json!({"path": "Long", "offset": next}));
+    let line = whole.lines().nth(next - 1).expect("a line");
+    assert!(text(&on).contains(line), "{on}");
+    // What is short is in both.
+    let short = client.call("document.read", json!({"path": "Short"}));
+    assert!(text(&short).contains("# Short\n\nnot much\n"), "{short}");
+    assert_eq!(
+        short["structuredContent"]["content"],
+        "# Short\n\nnot much\n"
+    );
+}
+
+#[test]
+fn whoever_shows_only_text_gets_all_of_it() {
+    let place = garden();
+    let serving = |name: &str, place: &Place, config: &std::path::Path| {
+        let mut client = Client::spawn(
+            Command::new(env!("CARGO_BIN_EXE_notehost"))
+                .args(["serve", "--config"])
+                .arg(config)
+                .arg("--state")
+                .arg(place.state()),
+        );
+        let about = json!({"name": name, "version": "1"});
+        let hello =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": about});
+        client.ask("initialize", hello);
+        client.notify("notifications/initialized", json!({}));
+        let read = client.call("document.read", json!({"path": "Long"}));
+        assert_eq!(read["structuredContent"]["content"], long().as_str());
+        text(&read).contains(&long())
+    };
+    let mut settings = place.settings();
+    let config = place.config_file(&settings);
+    assert!(
+        serving("claude-ai", &place, &config),
+        "its app shows text alone"
+    );
+    assert!(!serving("claude-code", &place, &config));
+    let wants = CallerSettings {
+        long_text: Some(LongText::Full),
+        ..CallerSettings::default()
+    };
+    settings.callers.insert("stdio".into(), wants);
+    let config = place.config_file(&settings);
+    assert!(
+        serving("claude-code", &place, &config),
+        "the config says so"
+    );
+}

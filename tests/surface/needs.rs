@@ -1,0 +1,127 @@
+//! Whether `find_action` finds what people and models mean. `needs.toml` has what they say; one half of it is there to tune
+//! the ranking with, and only the other half tells how good it is.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{listed, served};
+use crate::support::place::Place;
+use crate::support::repository;
+
+/// By domain and action, what is said by who means it.
+type Needs = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+
+#[derive(Deserialize)]
+struct Halves {
+    tune: Needs,
+    report: Needs,
+}
+
+fn halves() -> Halves {
+    let file = repository().join("tests/surface/needs.toml");
+    let text = std::fs::read_to_string(file).expect("the needs");
+    toml::from_str(&text).expect("the needs")
+}
+
+fn each(needs: &Needs) -> impl Iterator<Item = (String, &str)> {
+    needs.iter().flat_map(|(domain, actions)| {
+        actions.iter().flat_map(move |(action, said)| {
+            said.iter()
+                .map(move |said| (format!("{domain}.{action}"), said.as_str()))
+        })
+    })
+}
+
+#[test]
+fn an_action_is_found_by_what_people_say() {
+    let needs = halves().report;
+    let place = Place::new();
+    let mut client = served(&place, "finder");
+    let (mut all, mut first, mut third) = (0, 0, 0);
+    let mut missed = Vec::new();
+    for (meant, said) in each(&needs) {
+        let arguments = json!({"query": said, "limit": 3});
+        let asked = json!({"name": "find_action", "arguments": arguments});
+        let found = client.ask("tools/call", asked);
+        let items = found["structuredContent"]["items"].as_array();
+        let found: Vec<String> = items
+            .expect("items")
+            .iter()
+            .filter_map(|item| {
+                Some(format!(
+                    "{}.{}",
+                    item["domain"].as_str()?,
+                    item["action"].as_str()?
+                ))
+            })
+            .collect();
+        all += 1;
+        first += usize::from(found.first() == Some(&meant));
+        third += usize::from(found.contains(&meant));
+        if !found.contains(&meant) {
+            missed.push(format!("`{said}` means {meant}, and found was {found:?}"));
+        }
+    }
+    eprintln!("{all} needs: {first} found first, {third} among the first three");
+    assert!(all >= 120, "{all} needs");
+    assert!(
+        first * 100 >= all * 85,
+        "{first} of {all} first: {missed:#?}"
+    );
+    assert!(
+        third * 100 >= all * 97,
+        "{third} of {all} among three: {missed:#?}"
+    );
+}
+
+#[test]
+fn both_halves_mean_every_action_and_share_no_words() {
+    let halves = halves();
+    let place = Place::new();
+    let list = listed(&mut served(&place, "flat"));
+    let tools = list["tools"].as_array().expect("tools").iter();
+    let mut actions: Vec<String> = tools
+        .filter_map(|tool| tool["name"].as_str())
+        .map(|name| name.replace("__", "."))
+        .collect();
+    actions.sort();
+    for needs in [&halves.tune, &halves.report] {
+        let mut meant: Vec<String> = each(needs).map(|(meant, _)| meant).collect();
+        meant.sort();
+        meant.dedup();
+        assert_eq!(meant, actions);
+    }
+    let tuned: Vec<&str> = each(&halves.tune).map(|(_, said)| said).collect();
+    for (_, said) in each(&halves.report) {
+        assert!(!tuned.contains(&said), "`{said}` is in both halves");
+    }
+}
+
+#[test]
+fn what_was_found_can_be_read_about_and_called() {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    let mut client = served(&place, "finder");
+    let mut ask = |name: &str, arguments: Value| {
+        client.ask("tools/call", json!({"name": name, "arguments": arguments}))
+    };
+    let found = ask("find_action", json!({"query": "open a note", "limit": 1}));
+    let found = &found["structuredContent"]["items"][0];
+    assert_eq!(found["effect"], "read");
+    let which = json!({"domain": found["domain"], "action": found["action"]});
+    let about = ask("describe_action", which.clone());
+    assert_eq!(
+        about["structuredContent"]["input"]["required"],
+        json!(["path"])
+    );
+    let mut call = which;
+    call["arguments"] = json!({"path": "Plan"});
+    let read = ask("call_action", call);
+    assert_eq!(read["structuredContent"]["content"], "# Plan\n");
+    let nothing = ask("find_action", json!({"query": "xyzzy"}));
+    assert_eq!(nothing["structuredContent"]["items"], json!([]));
+    let text = nothing["content"][0]["text"].as_str().expect("words");
+    assert!(text.contains("`document`"), "{text}");
+}

@@ -1,0 +1,155 @@
+//! A surface for a named caller: what it is shown follows the config while the program runs, and whatever it is shown,
+//! every action can be called by its flat name.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use notehost::config::{CallerSettings, Confirm, Settings, Surface};
+use serde_json::{Value, json};
+
+use super::{SURFACES, listed, name, served};
+use crate::support::client::Client;
+use crate::support::http::{HttpClient, Server};
+use crate::support::place::Place;
+
+/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn names(client: &mut Client) -> Vec<String> {
+    let list = listed(client);
+    let tools = list["tools"].as_array().expect("tools").iter();
+    tools.map(|tool| name(tool).to_owned()).collect()
+}
+
+fn with_surface(place: &Place, surface: Option<Surface>) -> Settings {
+    let mut settings = place.settings();
+    settings.surface = Surface::Split;
+    let caller = CallerSettings {
+        surface,
+        ..CallerSettings::default()
+    };
+    settings.callers.insert("stdio".into(), caller);
+    settings
+}
+
+#[test]
+fn a_callers_surface_follows_the_config_while_it_runs() {
+    let place = Place::new();
+    let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
+    let mut client = Client::start(&config, &place.state());
+    let finder = ["find_action", "describe_action", "call_action"];
+    assert_eq!(names(&mut client), finder);
+    let info = client.call("system.info", json!({}));
+    assert_eq!(info["structuredContent"]["surface"], "finder", "{info}");
+
+    place.config_file(&with_surface(&place, None));
+    let began = Instant::now();
+    while names(&mut client) == finder {
+        assert!(began.elapsed() < PATIENCE, "the surface never changed");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(names(&mut client).contains(&"document_read".to_owned()));
+    // Whoever keeps a list is told that it is an old one.
+    let began = Instant::now();
+    let is_told = |client: &Client| {
+        let told = client.notifications().iter();
+        told.filter(|told| told["method"] == "notifications/tools/list_changed")
+            .count()
+            > 0
+    };
+    while !is_told(&client) {
+        assert!(began.elapsed() < PATIENCE, "nobody told of other tools");
+        std::thread::sleep(Duration::from_millis(50));
+        listed(&mut client);
+    }
+}
+
+/// A token that the command line makes.
+fn token(place: &Place, config: &Path, name: &str) -> String {
+    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["token", "new", "--name", name, "--config"])
+        .arg(config)
+        .arg("--state")
+        .arg(place.state())
+        .output()
+        .expect("the program runs");
+    let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    told["token"].as_str().expect("a token").to_owned()
+}
+
+#[test]
+fn callers_of_one_server_see_tools_of_their_own() {
+    let place = Place::new();
+    let mut settings = place.settings();
+    settings.confirm = Confirm::Floor;
+    let phone = CallerSettings {
+        surface: Some(Surface::Finder),
+        ..CallerSettings::default()
+    };
+    settings.callers.insert("phone".into(), phone);
+    let config = place.config_file(&settings);
+    let (phone, desk) = (
+        token(&place, &config, "phone"),
+        token(&place, &config, "desk"),
+    );
+    let server = Server::start(&config, &place.state());
+    let count = |token: &str| {
+        let mut clients = [
+            HttpClient::stateless(server.address()).showing(token),
+            HttpClient::with_session_of(server.address(), Some(token)),
+        ];
+        let counts = clients.each_mut().map(|client| {
+            let list = client.ask("tools/list", json!({}));
+            list["tools"].as_array().expect("tools").len()
+        });
+        assert_eq!(counts[0], counts[1], "both eras show the same");
+        counts[0]
+    };
+    assert_eq!(count(&phone), 3);
+    assert!(count(&desk) > 3);
+    assert_eq!(count(&phone), 3);
+}
+
+#[test]
+fn the_config_tells_where_a_callers_surface_comes_from() {
+    let place = Place::new();
+    let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
+    let shown = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["config", "show", "--json-output", "--config"])
+        .arg(&config)
+        .output()
+        .expect("the program runs");
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    let items = shown["items"].as_array().expect("items");
+    let surface = items
+        .iter()
+        .find(|item| item["key"] == "callers.stdio.surface")
+        .expect("the setting is shown");
+    assert_eq!(surface["value"], "finder");
+    let origin = surface["origin"].as_str().expect("an origin");
+    assert!(origin.contains("notehost.toml"), "{origin}");
+}
+
+#[test]
+fn every_action_is_called_by_its_flat_name_on_every_surface() {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    let flat = names(&mut served(&place, "flat"));
+    for surface in SURFACES {
+        let mut client = served(&place, surface);
+        for tool in &flat {
+            // What is not asked for is refused by the action itself: it was found.
+            let arguments = json!({"no such argument": true});
+            let id = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
+            let answer = client.answer(id);
+            let code = &answer["result"]["structuredContent"]["error"]["code"];
+            assert_eq!(code, "validation_error", "{surface}: {tool}: {answer}");
+        }
+        let read = client.call("document.read", json!({"path": "Plan"}));
+        assert_eq!(
+            read["structuredContent"]["content"], "# Plan\n",
+            "{surface}"
+        );
+    }
+}
