@@ -4,21 +4,25 @@
 
 mod asking;
 mod completing;
+mod contained;
 mod drain;
 mod finder;
 mod help;
 mod http;
 mod mcp;
 mod orienting;
+mod prompts;
 mod resolve;
 mod resources;
 mod results;
 mod schema;
 mod shutdown;
 mod stdio;
+mod subscribing;
 mod surface;
 #[cfg(test)]
 mod tests;
+mod uris;
 
 use std::io;
 use std::net::SocketAddr;
