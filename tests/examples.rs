@@ -160,6 +160,11 @@ async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     host.watch(source);
+    // Some actions need all of the index, and a busy machine may take longer for it than a call may.
+    for (_, index) in host.indexes() {
+        index.start();
+        assert!(index.wait(None), "the index is built");
+    }
     host
 }
 

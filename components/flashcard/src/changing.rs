@@ -345,7 +345,7 @@ fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
 
 /// Remove a flashcard: its text goes from the note, with its schedule and its siblings.
 ///
-/// Example: `{"card": "b4kd72mq"}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Remove {
     /// The card.
@@ -399,7 +399,7 @@ impl Action for Remove {
 
 /// Suspend a flashcard: it is not asked until it is resumed.
 ///
-/// Example: `{"card": "b4kd72mq"}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Suspend {
     /// The card.
@@ -408,7 +408,7 @@ pub struct Suspend {
 
 /// Resume a flashcard that was suspended; it keeps its schedule.
 ///
-/// Example: `{"card": "b4kd72mq"}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Resume {
     /// The card.

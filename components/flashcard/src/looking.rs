@@ -309,7 +309,7 @@ pub(crate) fn no_deck(collection: &Collection<'_>, deck: &str) -> Result<Error> 
 
 /// Read one flashcard: question, answer, schedule, what is known of how well it is remembered.
 ///
-/// Example: `{"card": "b4kd72mq"}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Get {
     /// The card, as `list` or `next` tells it.

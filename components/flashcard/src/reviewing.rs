@@ -16,7 +16,7 @@ const LEECH: u32 = 8;
 
 /// Answer a card: rate how well it was remembered, schedule it (FSRS; SM-2 where the note has that).
 ///
-/// Example: `{"card": "b4kd72mq", "rating": 3}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb", "rating": 3}`
 #[args]
 pub struct Review {
     /// The card, as `next` or `list` tells it.
@@ -282,7 +282,7 @@ pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
 
 /// Put a card off to the end of today's queue, without rating it.
 ///
-/// Example: `{"card": "b4kd72mq"}`
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Skip {
     /// The card.
