@@ -3,17 +3,20 @@
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
 //! requests, `wire` speaks to it over every
 //! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs
-//! components of every contract there was, `authors` writes new ones, `surface` looks at the tools, `tidy` holds the repository to its own rules.
+//! components of every contract there was, `authors` writes new ones, `resources` reads, completes and listens,
+//! `examples` runs what help shows, `surface` looks at the tools, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
 mod authors;
 mod concurrency;
 mod crash;
+mod examples;
 mod finding;
 mod hostile;
 mod kit;
 mod outside;
 mod policy;
+mod resources;
 mod scenarios;
 mod store;
 mod support;

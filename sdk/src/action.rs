@@ -114,7 +114,10 @@ pub fn run_action<A: Action>(vault: &Vault, arguments: &str) -> Result<Reply> {
 /// Names are texts, so that renaming a type never renames a tool. See the crate's example.
 #[macro_export]
 macro_rules! domain {
-    ($(#[doc = $doc:literal])+ $name:literal { $($action:literal => $args:ty),+ $(,)? }) => {
+    (
+        $(#[doc = $doc:literal])+ $name:literal { $($action:literal => $args:ty),+ $(,)? }
+        $(prompts { $($prompt:expr),+ $(,)? })?
+    ) => {
         $(#[doc = $doc])+
         pub struct Domain;
 
@@ -125,6 +128,7 @@ macro_rules! domain {
                     "version": env!("CARGO_PKG_VERSION"),
                     "description": $crate::unwrapped(concat!($($doc, "\n"),+)),
                     "actions": [$($crate::describe_action::<$args>($action)),+],
+                    $("prompts": [$($prompt),+],)?
                 })
             }
 

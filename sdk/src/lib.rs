@@ -68,6 +68,7 @@ mod memory;
 mod naming;
 mod notes;
 pub mod pages;
+mod prompt;
 mod readable;
 #[cfg(feature = "fsrs")]
 pub mod scheduling;
@@ -85,6 +86,7 @@ pub use memory::MemoryVault;
 pub use naming::fold_name;
 pub use notehost_sdk_macros::{args, reply};
 pub use notes::{Note, is_note, notebook_of, parent_of, stem_of};
+pub use prompt::{ArgumentKind, Prompt, PromptArgument};
 pub use readable::readable;
 pub use vault::{
     Blob, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault, Tier,
@@ -101,8 +103,8 @@ pub use {schemars, serde, serde_json};
 /// All that a domain usually needs.
 pub mod prelude {
     pub use crate::{
-        Action, Code, Content, Effect, Error, Note, Result, Tier, Vault, args, domain, readable,
-        reply,
+        Action, Code, Content, Effect, Error, Note, Prompt, PromptArgument, Result, Tier, Vault,
+        args, domain, readable, reply,
     };
     pub use serde_json::json;
 }

@@ -192,6 +192,20 @@ impl Client {
         self.answer(id)["result"].take()
     }
 
+    /// Wait for the next message that comes without being asked for. It is taken from those that came before.
+    pub(crate) fn next_notification(&mut self) -> Value {
+        while self.notifications.is_empty() {
+            let line = self.messages.recv_timeout(PATIENCE);
+            let line = line.expect("the program tells something");
+            let message: Value = serde_json::from_str(&line).expect("a message");
+            match message["id"].as_u64() {
+                Some(id) => drop(self.early.insert(id, message)),
+                None => self.notifications.push(message),
+            }
+        }
+        self.notifications.remove(0)
+    }
+
     /// What came without being asked for.
     pub(crate) fn notifications(&self) -> &[Value] {
         &self.notifications

@@ -284,8 +284,9 @@ impl Connection {
             assert!(length > 0, "the events end");
             let chunk = String::from_utf8(self.bytes(length)).expect("text");
             self.line();
-            let data = chunk.lines().find_map(|line| line.strip_prefix("data: "));
-            if let Some(data) = data {
+            let mut data = chunk.lines().filter_map(|line| line.strip_prefix("data:"));
+            // The first one may only say how to come back.
+            if let Some(data) = data.find(|data| !data.trim().is_empty()) {
                 return serde_json::from_str(data).expect("JSON");
             }
         }

@@ -14,6 +14,8 @@ use crate::naming::handle;
 use crate::session::{Session, Written};
 
 /// Read a block's attributes: callout type, title and fold, task state, heading level, `key:: value` fields.
+///
+/// Example: `{"block": "Garden/Balcony plan#Water"}`
 #[args]
 pub struct Attributes {
     /// The block.
@@ -172,6 +174,8 @@ fn own_text(blocks: &Blocks<'_>, index: usize, text: &str) -> Option<Range<usize
 
 /// Set attributes of a block: callout type, title, fold, task state, heading level, `key:: value` fields. An item with a
 /// `state` becomes a task, a quote with a `callout` a callout.
+///
+/// Example: `{"block": "Garden/Balcony plan#Water", "level": 3}`
 #[args]
 pub struct SetAttributes {
     /// The block.

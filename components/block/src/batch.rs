@@ -26,6 +26,9 @@ const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, 
 const NAMES: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
 
 /// Make many changes to blocks in one commit: all of them, or none.
+///
+/// Example: `{"ops": [{"action": "append", "parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}, {"action":
+/// "identify", "block": "$0", "id": "milk"}]}`
 #[args]
 pub struct Batch {
     /// Each is `{action, …}` with the arguments of that action. As a block, `$0` means the block that operation 0 told.

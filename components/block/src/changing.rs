@@ -8,6 +8,8 @@ use crate::naming::in_note;
 use crate::session::{Session, Written};
 
 /// Replace a block's whole text, with all that stands in it. Its `^id` is kept.
+///
+/// Example: `{"block": "Coffee/The morning cup#^promise", "text": "One cup, and no thinking before it is done."}`
 #[args]
 pub struct Update {
     /// The block.
@@ -17,6 +19,9 @@ pub struct Update {
 }
 
 /// Edit a block by exact text: each `old` must occur once in it (or `replace_all`). All edits are made, or none.
+///
+/// Example: `{"block": "Coffee/The morning cup#^promise", "edits": [{"old": "one hand free", "new": "both hands
+/// free"}]}`
 #[args]
 pub struct EditBlock {
     /// The block.
@@ -26,6 +31,8 @@ pub struct EditBlock {
 }
 
 /// Remove a block with all that stands in it.
+///
+/// Example: `{"block": "Garden/Balcony plan#Water"}`
 #[args]
 pub struct Remove {
     /// The block.

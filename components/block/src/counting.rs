@@ -12,6 +12,8 @@ use crate::session::Session;
 const MOST_NAMED: usize = 500;
 
 /// Count words, characters and tokens of blocks, or of a note without its properties. Give `blocks` or `path`.
+///
+/// Example: `{"path": "Garden/Tomatoes"}`
 #[args]
 pub struct Count {
     /// The blocks.

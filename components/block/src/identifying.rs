@@ -8,6 +8,8 @@ use crate::naming::{handle, in_note};
 use crate::session::Session;
 
 /// Give a block an id (`^id`) and return the link to it. A block that has one keeps it.
+///
+/// Example: `{"block": "Garden/Balcony plan#Water", "id": "water"}`
 #[args]
 pub struct Identify {
     /// The block.

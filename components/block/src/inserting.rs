@@ -7,6 +7,8 @@ use crate::naming::in_note;
 use crate::session::{Session, Written};
 
 /// Insert text as a new block. Give exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.
+///
+/// Example: `{"text": "- [ ] Water the mint", "after": "Garden/Balcony plan#This month"}`
 #[args]
 pub struct Insert {
     /// The note; may be left out if the block names it.
@@ -22,6 +24,8 @@ pub struct Insert {
 }
 
 /// Add text as the last block of a note, a heading's section, a list, an item or a callout.
+///
+/// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Append {
     /// The block that is to hold it, or a note.
@@ -31,6 +35,8 @@ pub struct Append {
 }
 
 /// Add text as the first block of a note, a heading's section, a list, an item or a callout.
+///
+/// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Prepend {
     /// The block that is to hold it, or a note.

@@ -9,6 +9,10 @@ use crate::reading::beginning;
 use crate::session::Session;
 
 /// List the blocks of a note, or under one of its headings or blocks, with the names that other actions take.
+///
+/// Example: `{"path": "Garden/Balcony plan"}`
+/// Example (the tasks under a heading): `{"path": "Garden/Balcony plan", "under": "Garden/Balcony plan#This month",
+/// "types": ["task"]}`
 #[args]
 pub struct List {
     /// The note: path, unique name or `[[link]]`.

@@ -11,6 +11,8 @@ use crate::transferring::{Transfer, left_lines};
 
 /// Move a block with all that stands in it, in its note or to another; links to its `^id` follow. Give exactly one of
 /// `before`, `after`, `parent`.
+///
+/// Example: `{"block": "Coffee/The morning cup#^promise", "parent": "Coffee/The morning cup#Notes to self"}`
 #[args]
 pub struct Move {
     /// The block.

@@ -12,6 +12,8 @@ use crate::session::Session;
 const BEGINNING: usize = 120;
 
 /// Read one block: its text, type, place and id.
+///
+/// Example: `{"block": "Coffee/The morning cup#^promise"}`
 #[args]
 pub struct Get {
     /// The block.
@@ -168,6 +170,8 @@ pub(crate) fn beginning(text: &str) -> String {
 }
 
 /// Tell where a block stands: its note, the headings above it, the items and quotes around it.
+///
+/// Example: `{"block": "Coffee/The morning cup#^promise"}`
 #[args]
 pub struct Breadcrumb {
     /// The block.

@@ -22,6 +22,8 @@ const AT_ONCE: u32 = 50;
 const MOST_CHANGES: u32 = 100;
 
 /// List the blocks that were changed last, the latest note first.
+///
+/// Example: `{"since": "-7d", "limit": 10}`
 #[args]
 pub struct Recent {
     /// Only since then: `2024-05-31`, `today`, `-7d`, `-12h`.

@@ -15,6 +15,8 @@ use crate::session::Session;
 const AT_ONCE: u32 = 500;
 
 /// List the links to a block: `[[Note#^id]]`, and for a heading `[[Note#Heading]]`, with line and context.
+///
+/// Example: `{"block": "Coffee/Beans#On the shelf"}`
 #[args]
 pub struct References {
     /// The block.

@@ -13,6 +13,8 @@ use crate::identifying::{give_id, link_to};
 use crate::session::Session;
 
 /// Make all links that lead to one block (by its `^id`) lead to another; that one gets an id if it has none.
+///
+/// Example: `{"from": "Coffee/The morning cup#^promise", "to": "Coffee/The morning cup#Recipe"}`
 #[args]
 pub struct TransferReferences {
     /// The block that links lead to.

@@ -15,6 +15,9 @@ use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
 
 /// Add a column (a property, or a formula) to the views of a database; with `default` also to its notes.
+///
+/// Example: `{"database": "Garden/Beds.base", "name": "watered", "type": "date"}`
+/// Example (computed): `{"database": "Garden/Beds.base", "name": "litres", "formula": "area * 2"}`
 #[args]
 pub struct AddColumn {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

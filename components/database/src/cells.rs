@@ -18,6 +18,8 @@ use std::collections::HashMap;
 const MOST_CELLS: usize = 2000;
 
 /// Set cells of a database (properties of its notes), many in one commit. Types are checked.
+///
+/// Example: `{"database": "Garden/Beds.base", "cells": [{"row": "Bed 1", "column": "crop", "value": "radishes"}]}`
 #[args]
 pub struct SetCells {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

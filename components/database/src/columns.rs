@@ -15,6 +15,8 @@ use notehost_sdk::serde_json::Value as Json;
 use std::collections::HashMap;
 
 /// List the columns of a database: name, kind, type, formula, and in how many rows each is filled.
+///
+/// Example: `{"database": "Garden/Beds.base"}`
 #[args]
 pub struct Columns {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
@@ -201,6 +203,8 @@ pub(crate) fn type_of(
 }
 
 /// The distinct values of a column with how many rows have each, most frequent first; lists count item by item.
+///
+/// Example: `{"database": "Garden/Beds.base", "column": "crop"}`
 #[args]
 pub struct Values {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

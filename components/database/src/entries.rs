@@ -17,6 +17,8 @@ const MOST_ROWS: usize = 500;
 const FORBIDDEN: [char; 8] = ['/', '\\', '#', '^', '[', ']', '|', ':'];
 
 /// Add rows to a database: new notes whose folder, tags and properties fulfil its filters.
+///
+/// Example: `{"database": "Garden/Beds.base", "rows": [{"name": "Bed 3", "crop": "mint", "area": 0.3}]}`
 #[args]
 pub struct AddRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
@@ -232,6 +234,8 @@ fn add_tags(properties: &mut Map<String, Value>, wanted: &[String]) {
 }
 
 /// Remove rows of a database: their notes go to the trash.
+///
+/// Example: `{"database": "Garden/Beds.base", "rows": ["Bed 2"]}`
 #[args]
 pub struct RemoveRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 const AT_ONCE: u32 = 10_000;
 
 /// List the databases: `.base` files, notes with `base` blocks, folders of notes with properties.
+///
+/// Example: `{}`
+/// Example (only `.base` files): `{"kind": "base"}`
 #[args]
 pub struct List {
     /// Only of this kind.
@@ -200,6 +203,8 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
 }
 
 /// What a database is: its filters, formulas, views and columns, and how many rows it has.
+///
+/// Example: `{"database": "Garden/Beds.base"}`
 #[args]
 pub struct Get {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

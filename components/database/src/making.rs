@@ -15,6 +15,9 @@ use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
 
 /// Create a database: a `.base` file with one table view.
+///
+/// Example: `{"path": "Garden/Plants.base", "columns": ["sown", {"name": "height", "type": "number"}], "source":
+/// "Garden"}`
 #[args]
 pub struct Create {
     /// Path of the new file; `.base` is added if missing.
@@ -241,6 +244,8 @@ fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
 }
 
 /// Copy a database (its filters, formulas and views, not its notes) to a new `.base` file.
+///
+/// Example: `{"database": "Garden/Beds.base", "to": "Garden/Beds of next year.base"}`
 #[args]
 pub struct Duplicate {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

@@ -21,6 +21,9 @@ const MOST_COLUMNS: usize = 30;
 const MOST_GROUPS: usize = 500;
 
 /// Query a database: its rows as a table, with the filters, formulas, order, groups and summaries of a view.
+///
+/// Example: `{"database": "Garden/Beds.base", "sort": "-area"}`
+/// Example (a folder, filtered): `{"database": "Garden", "filter": "file.hasTag(\"plan\")"}`
 #[args]
 pub struct QueryRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

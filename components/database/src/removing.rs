@@ -15,6 +15,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 
 /// Remove a column from the views of a database; with `values` also the property from its notes.
+///
+/// Example: `{"database": "Garden/Beds.base", "name": "area"}`
 #[args]
 pub struct RemoveColumn {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.

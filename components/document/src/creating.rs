@@ -10,6 +10,8 @@ use crate::reading::heading_line;
 use notehost_sdk::text::templates::{self, Variables};
 
 /// Create a note, with the folders above it.
+///
+/// Example: `{"path": "Garden/Basil.md", "content": "# Basil\n\nNeeds sun.", "properties": {"tags": ["garden"]}}`
 #[args]
 pub struct Create {
     /// Path of the new note; `.md` is added if missing.

@@ -6,6 +6,8 @@ use notehost_sdk::text::{self, Edit, Newline, Place};
 use crate::changes::{Edited, edit, replaced, some_text, written};
 
 /// Replace a note's whole text; its properties (frontmatter) stay.
+///
+/// Example: `{"path": "Garden/Compost", "content": "# Compost\n\nThe worms moved out."}`
 #[args]
 pub struct Update {
     /// The note: path, unique name or `[[link]]`.
@@ -46,6 +48,9 @@ fn without_frontmatter<'a>(note: &str, content: &'a str) -> Result<&'a str> {
 }
 
 /// Add lines at the end of a note, or of a section (before its subsections).
+///
+/// Example: `{"path": "Journal/2026-04-12", "text": "- 21:00 Watered everything."}`
+/// Example (to a section): `{"path": "Coffee/Beans", "section": "To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Append {
     /// The note: path, unique name or `[[link]]`.
@@ -74,6 +79,8 @@ impl Action for Append {
 }
 
 /// Add lines at the top of a note (below its properties), or right below a section's heading.
+///
+/// Example: `{"path": "Coffee/Beans", "section": "To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Prepend {
     /// The note: path, unique name or `[[link]]`.
@@ -102,6 +109,8 @@ impl Action for Prepend {
 }
 
 /// Insert lines above or below a place in a note. Give `before` or `after`, not both.
+///
+/// Example: `{"path": "Coffee/The morning cup", "before": "Notes to self", "text": "Drink it while it is hot.\n"}`
 #[args]
 pub struct Insert {
     /// The note: path, unique name or `[[link]]`.
@@ -143,6 +152,8 @@ impl Action for Insert {
 }
 
 /// Edit a note by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+///
+/// Example: `{"path": "Garden/Compost", "edits": [{"old": "about four months", "new": "about five months"}]}`
 #[args]
 pub struct EditNote {
     /// The note: path, unique name or `[[link]]`.

@@ -15,6 +15,8 @@ use notehost_sdk::documents::moving::sentence;
 
 /// Extract a section into a new note: it begins with the heading, and a link is left in its place. Links to the section
 /// follow.
+///
+/// Example: `{"path": "People/Supper club", "section": "House rules", "to": "People/House rules.md"}`
 #[args]
 pub struct ExtractSection {
     /// The note: path, unique name or `[[link]]`.

@@ -13,6 +13,9 @@ use notehost_sdk::pages::{Span, more};
 const NOTES_AT_ONCE: u32 = 500;
 
 /// Look up which notes a path, name, alias or link means. Give one of the four.
+///
+/// Example: `{"name": "Beans"}`
+/// Example (a link): `{"link": "[[Beans#To buy]]"}`
 #[args]
 pub struct Lookup {
     /// A path; `.md` may be left out.
@@ -273,6 +276,8 @@ fn block_line(text: &str, id: &str) -> Option<usize> {
 }
 
 /// List the headings of a note, with the lines and the names that other actions take as `section`.
+///
+/// Example: `{"path": "Garden/Balcony plan"}`
 #[args]
 pub struct OutlineOf {
     /// The note: path, unique name or `[[link]]`.

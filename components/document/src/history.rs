@@ -15,6 +15,8 @@ const BATCH: u32 = 100;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// List the changes to a note, latest first, also through renames and removal.
+///
+/// Example: `{"path": "Garden/Compost"}`
 #[args]
 pub struct History {
     /// The note: path, unique name or `[[link]]`.
@@ -136,6 +138,8 @@ fn with_history(vault: &Vault, name: &str) -> Result<String> {
 }
 
 /// Compare a note as it was before a change with the note now, as a unified diff.
+///
+/// Example: `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Diff {
     /// The note: path, unique name or `[[link]]`.
@@ -294,6 +298,8 @@ fn path_before(change: &Change, path: String) -> String {
 
 /// Undo a change: give `path` for the latest to a note, or `change` for a certain one. All files of that change get back
 /// what they had; `conflict` if one changed since.
+///
+/// Example: `{"path": "Garden/Compost"}`
 #[args]
 pub struct Undo {
     /// The note: path, unique name or `[[link]]`.

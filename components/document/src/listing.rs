@@ -8,6 +8,9 @@ use notehost_sdk::prelude::*;
 use crate::reading::Format;
 
 /// List the notes and folders of a folder.
+///
+/// Example: `{"path": "Garden"}`
+/// Example (the newest of all): `{"recursive": true, "sort": "modified", "limit": 5}`
 #[args]
 pub struct List {
     /// The folder; left out: the vault.
@@ -47,6 +50,8 @@ impl Action for List {
 }
 
 /// Show the folders and notes below a folder as a tree.
+///
+/// Example: `{"depth": 2}`
 #[args]
 pub struct Tree {
     /// The folder; left out: the vault.

@@ -15,6 +15,8 @@ const DEEPEST: u8 = 6;
 
 /// Merge a note into another: its text becomes a section named after it, links to it lead there, and the note goes to
 /// the trash.
+///
+/// Example: `{"path": "Garden/Sowing calendar", "into": "Garden/Balcony plan"}`
 #[args]
 pub struct Merge {
     /// The note: path, unique name or `[[link]]`.

@@ -6,6 +6,8 @@ use notehost_sdk::prelude::*;
 use crate::naming::{destination, folder};
 
 /// Rename a note; links to it follow everywhere.
+///
+/// Example: `{"path": "Garden/Compost", "to": "Worm bin"}`
 #[args]
 pub struct Rename {
     /// The note: path, unique name or `[[link]]`.
@@ -15,6 +17,8 @@ pub struct Rename {
 }
 
 /// Move notes into a folder, made if missing; links follow everywhere.
+///
+/// Example: `{"paths": ["Garden/Compost"], "to": "Garden/Soil"}`
 #[args]
 pub struct Move {
     /// The notes: paths, unique names or `[[links]]`.
@@ -63,6 +67,8 @@ impl Action for Move {
 }
 
 /// Copy a note. Links to the original stay.
+///
+/// Example: `{"path": "Journal/2026-04-12", "to": "Journal/2026-04-13.md"}`
 #[args]
 pub struct Copy {
     /// The note: path, unique name or `[[link]]`.

@@ -7,6 +7,8 @@ use notehost_sdk::text;
 use crate::changes::{Edited, edit};
 
 /// Read a note's properties (YAML frontmatter).
+///
+/// Example: `{"path": "Garden/Tomatoes"}`
 #[args]
 pub struct Properties {
     /// The note: path, unique name or `[[link]]`.
@@ -51,6 +53,9 @@ impl Action for Properties {
 }
 
 /// Set or remove properties (YAML frontmatter); all others keep their bytes.
+///
+/// Example: `{"path": "Garden/Compost", "set": {"status": "resting"}}`
+/// Example (take one away): `{"path": "Garden/Compost", "remove": ["status"]}`
 #[args]
 pub struct SetProperties {
     /// The note: path, unique name or `[[link]]`.

@@ -15,6 +15,10 @@ use notehost_sdk::dates::Moment;
 const MOST_NOTES: usize = 100;
 
 /// Read a note, or a section or some lines of it.
+///
+/// Example: `{"path": "Garden/Compost"}`
+/// Example (a section): `{"path": "Garden/Compost", "section": "When it smells"}`
+/// Example (some lines): `{"path": "Garden/Compost", "offset": 6, "limit": 5}`
 #[args]
 pub struct Read {
     /// The note: path, unique name or `[[link]]`.
@@ -108,6 +112,8 @@ impl Read {
 }
 
 /// Read up to 100 notes at once. One that cannot be read says why; the others are read.
+///
+/// Example: `{"paths": ["Garden/Compost", "Garden/Tomatoes"]}`
 #[args]
 pub struct ReadMany {
     /// The notes: paths, unique names or `[[links]]`.

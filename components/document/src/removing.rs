@@ -11,6 +11,9 @@ use notehost_sdk::documents::moving::sentence;
 use notehost_sdk::pages::{Span, more};
 
 /// Remove notes: they go to the trash, and `restore` brings them back.
+///
+/// Example: `{"paths": ["Garden/Compost"]}`
+/// Example (and the links to it): `{"paths": ["Garden/Compost"], "links": "unlink"}`
 #[args]
 pub struct Remove {
     /// The notes: paths, unique names or `[[links]]`.
@@ -95,6 +98,8 @@ impl Action for Remove {
 }
 
 /// Restore a note from the trash.
+///
+/// Example: `{"trash_id": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Restore {
     /// From `remove` or `trash`.
@@ -142,6 +147,8 @@ fn trashed_path(vault: &Vault, id: &str) -> Result<Option<String>> {
 }
 
 /// List what is in the trash, latest first.
+///
+/// Example: `{}`
 #[args]
 pub struct Trash {
     /// How many, 1–500 (default 50).

@@ -7,6 +7,8 @@ use crate::changes::{Edited, edit, some_text, written};
 use crate::reading::{NoteText, Read};
 
 /// Read one section: its heading, what is under it, and its subsections.
+///
+/// Example: `{"path": "Garden/Tomatoes", "section": "Log"}`
 #[args]
 pub struct ReadSection {
     /// The note: path, unique name or `[[link]]`.
@@ -31,6 +33,8 @@ impl Action for ReadSection {
 }
 
 /// Add lines at the end of a section, before its subsections.
+///
+/// Example: `{"path": "Garden/Tomatoes", "section": "Log", "text": "- 2026-04-12: a leaf curled."}`
 #[args]
 pub struct AppendSection {
     /// The note: path, unique name or `[[link]]`.
@@ -58,6 +62,8 @@ impl Action for AppendSection {
 }
 
 /// Replace all under a heading, subsections too. The heading stays.
+///
+/// Example: `{"path": "Garden/Tomatoes", "section": "Later", "text": "Out for good after the Ice Saints."}`
 #[args]
 pub struct ReplaceSection {
     /// The note: path, unique name or `[[link]]`.
@@ -104,6 +110,8 @@ fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
 }
 
 /// Delete a section: its heading, all under it, and its subsections.
+///
+/// Example: `{"path": "Garden/Compost", "section": "When it smells"}`
 #[args]
 pub struct DeleteSection {
     /// The note: path, unique name or `[[link]]`.

@@ -13,6 +13,8 @@ use crate::places::{asset, destination};
 const MOST_TOLD: u32 = 50;
 
 /// Rename or move a file; embeds and links follow everywhere.
+///
+/// Example: `{"path": "Pictures/kettle.png", "to": "Pictures/gooseneck.png"}`
 #[args]
 pub struct Rename {
     /// The file.
@@ -138,6 +140,8 @@ fn linking_texts(canvas: &Note, names: &Names, file: &str) -> Vec<LinkLeft> {
 }
 
 /// Remove a file: to the trash, `document.restore` brings it back.
+///
+/// Example: `{"path": "Pictures/label.png"}`
 #[args]
 pub struct Remove {
     /// The file.

@@ -26,6 +26,9 @@ const MOST_LEFT_OUT: usize = 100;
 const FOLDER: &str = "Exports";
 
 /// Export notes with their files: `markdown` is a zip, `html` one file with images inlined.
+///
+/// Example: `{"paths": ["Coffee"], "format": "html"}`
+/// Example (one note with its files): `{"paths": ["Coffee/Gear"], "format": "markdown", "to": "Exports/Gear.zip"}`
 #[args]
 pub struct Export {
     /// Notes, or folders of notes.

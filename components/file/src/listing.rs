@@ -8,6 +8,8 @@ use crate::kinds::{self, FileKind};
 use crate::places::folder;
 
 /// List files that are no notes, with kind and size.
+///
+/// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct List {
     /// Only in this folder and below.

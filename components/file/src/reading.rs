@@ -27,6 +27,8 @@ const MOST_TOKENS: usize = 20_000;
 const MOST_BYTES: usize = MOST_TOKENS * 4;
 
 /// Read a file: images are shown, PDFs give their text, others base64.
+///
+/// Example: `{"path": "Pictures/kettle.png"}`
 #[args]
 pub struct Read {
     /// The file.

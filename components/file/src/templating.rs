@@ -9,6 +9,8 @@ use notehost_sdk::{Kind, stem_of};
 use crate::places::within;
 
 /// List the owner's templates with their variables.
+///
+/// Example: `{}`
 #[args]
 pub struct Templates {
     /// 1–500 (default 50).
@@ -91,6 +93,8 @@ impl Action for Templates {
 }
 
 /// Fill in a template (`{{title}}`, `{{date:YYYY-MM-DD}}`, `{{time}}`, own variables) and return the text.
+///
+/// Example: `{"template": "Visit", "variables": {"title": "Hana", "date": "2026-04-18"}}`
 #[args]
 pub struct Render {
     /// The template: name or path.

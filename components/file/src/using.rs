@@ -22,6 +22,8 @@ const MOST_REMOVED: usize = 500;
 const MOST_PLACES: u32 = 1000;
 
 /// The files that a note embeds or links to, and whether they are there.
+///
+/// Example: `{"path": "Coffee/Gear"}`
 #[args]
 pub struct Of {
     /// The note.
@@ -130,6 +132,8 @@ impl Action for Of {
 }
 
 /// List files that no note, canvas, HTML or property uses.
+///
+/// Example: `{}`
 #[args]
 pub struct Unused {
     /// Only in this folder and below.
@@ -194,6 +198,8 @@ impl Action for Unused {
 }
 
 /// Remove the files that `unused` lists: they go to the trash.
+///
+/// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct RemoveUnused {
     /// Only in this folder and below.
@@ -276,6 +282,8 @@ impl Action for RemoveUnused {
 }
 
 /// Links and embeds of files that are not there, with note and line.
+///
+/// Example: `{}`
 #[args]
 pub struct Missing {
     /// Only in this folder and below.

@@ -13,6 +13,8 @@ use crate::places::new_file;
 const LARGEST: usize = 24 << 20;
 
 /// Write a file that is no note, from text or base64; folders are made.
+///
+/// Example: `{"path": "Garden/harvest.csv", "text": "month,kg\nJuly,3\n"}`
 #[args]
 pub struct Write {
     /// Its path, with extension.

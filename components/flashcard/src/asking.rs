@@ -8,6 +8,8 @@ use crate::looking::{no_deck, scope};
 use crate::telling::{CardItem, Previews, previews, whole};
 
 /// The next flashcard to ask, with its answer, and how many are left. Then `review` it.
+///
+/// Example: `{"deck": "coffee"}`
 #[args]
 pub struct Next {
     /// Only of this deck.

@@ -22,6 +22,10 @@ const FOLDER: &str = "Flashcards";
 const AFTER: &str = "after::it";
 
 /// Add flashcards to a note, or to a deck (its note is made if there is none).
+///
+/// Example: `{"path": "Coffee/Brewing flashcards", "cards": [{"front": "Ratio of coffee to water", "back": "1 to
+/// 16"}]}`
+/// Example (a gap, in a deck): `{"deck": "coffee", "cards": [{"front": "The bloom takes ==45== seconds."}]}`
 #[args]
 pub struct Create {
     /// The note; made if it ends in `.md` and is not there.
@@ -340,6 +344,8 @@ fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
 }
 
 /// Remove a flashcard: its text goes from the note, with its schedule and its siblings.
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Remove {
     /// The card.
@@ -392,6 +398,8 @@ impl Action for Remove {
 }
 
 /// Suspend a flashcard: it is not asked until it is resumed.
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Suspend {
     /// The card.
@@ -399,6 +407,8 @@ pub struct Suspend {
 }
 
 /// Resume a flashcard that was suspended; it keeps its schedule.
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Resume {
     /// The card.

@@ -21,6 +21,8 @@ const SOUNDS: [&str; 10] = [
 ];
 
 /// Export flashcards to an Anki package (`.apkg`) in the vault, with their media and schedules.
+///
+/// Example: `{"path": "Exports/Coffee.apkg", "deck": "coffee"}`
 #[args]
 pub struct Export {
     /// The file to make, ending in `.apkg`.

@@ -18,6 +18,8 @@ const TOLD: usize = 20;
 const MEDIA: &str = "media";
 
 /// Import an Anki package (`.apkg`) of the vault: a note with cards for each deck, media as files.
+///
+/// Example: `{"path": "Exports/Coffee.apkg", "to": "Learning"}`
 #[args]
 pub struct Import {
     /// The package.

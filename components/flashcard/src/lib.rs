@@ -17,6 +17,7 @@ mod journal;
 mod lines;
 mod looking;
 mod package;
+mod prompting;
 mod records;
 mod reviewing;
 mod sm2;
@@ -56,6 +57,9 @@ domain! {
         "resume" => Resume,
         "export" => Export,
         "import" => Import,
+    }
+    prompts {
+        prompting::make_flashcards(),
     }
 }
 

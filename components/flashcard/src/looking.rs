@@ -13,6 +13,8 @@ use crate::decks::normal;
 use crate::telling::{CardItem, Previews, item, line, previews, whole};
 
 /// List the decks of flashcards: how many cards each has, how many are due, how many new.
+///
+/// Example: `{}`
 #[args]
 pub struct ListDecks {
     /// How many, 1–500 (default 50).
@@ -104,6 +106,9 @@ impl Action for ListDecks {
 }
 
 /// List flashcards of the vault, a deck, a notebook or a note; all, or those due, new, learned.
+///
+/// Example: `{"deck": "coffee", "state": "due"}`
+/// Example (of a note): `{"path": "Coffee/Brewing flashcards"}`
 #[args]
 pub struct List {
     /// Where (default: what the arguments below name, else `all`):
@@ -303,6 +308,8 @@ pub(crate) fn no_deck(collection: &Collection<'_>, deck: &str) -> Result<Error> 
 }
 
 /// Read one flashcard: question, answer, schedule, what is known of how well it is remembered.
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Get {
     /// The card, as `list` or `next` tells it.

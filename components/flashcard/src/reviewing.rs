@@ -15,6 +15,8 @@ use crate::telling::{CardItem, due, scheduler, span, whole};
 const LEECH: u32 = 8;
 
 /// Answer a card: rate how well it was remembered, schedule it (FSRS; SM-2 where the note has that).
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb", "rating": 3}`
 #[args]
 pub struct Review {
     /// The card, as `next` or `list` tells it.
@@ -279,6 +281,8 @@ pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
 }
 
 /// Put a card off to the end of today's queue, without rating it.
+///
+/// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Skip {
     /// The card.
@@ -313,6 +317,8 @@ impl Action for Skip {
 }
 
 /// Take the last answer back: the card gets exactly the schedule it had. Again for the one before.
+///
+/// Example: `{}`
 #[args]
 pub struct UndoReview {}
 

@@ -17,6 +17,8 @@ const DAYS: usize = 30;
 const MATURE: f64 = 21.0;
 
 /// Learning statistics: retention, reviews, and a forecast of due cards for 30 days.
+///
+/// Example: `{"deck": "coffee"}`
 #[args]
 pub struct Stats {
     /// Only of this deck.

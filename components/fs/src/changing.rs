@@ -9,6 +9,9 @@ use crate::paths::{self, Written};
 use crate::reading::read_text;
 
 /// Write a file: all of its text, or with `append` lines at its end. Made if missing, with the folders above it.
+///
+/// Example: `{"path": "Garden/Basil.md", "content": "# Basil\n"}`
+/// Example (at the end): `{"path": "Garden/Compost", "content": "Stirred it.", "append": true}`
 #[args]
 pub struct Write {
     /// Exactly this file; `.md` is added to a name without a type.
@@ -123,6 +126,8 @@ fn place(vault: &Vault, written: &str) -> Result<Place> {
 }
 
 /// Edit a file by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+///
+/// Example: `{"path": "Garden/Compost", "edits": [{"old": "about four months", "new": "about five months"}]}`
 #[args]
 pub struct EditFile {
     /// The file: path or unique name.
@@ -146,6 +151,8 @@ impl Action for EditFile {
 }
 
 /// Make a folder, with the folders above it.
+///
+/// Example: `{"path": "Garden/Seeds"}`
 #[args]
 pub struct Mkdir {
     /// The folder.

@@ -10,6 +10,9 @@ use notehost_sdk::{Entry, Kind, dates, fold_name, stem_of};
 use crate::paths;
 
 /// Find files and folders by name or time, at any depth, in order of path.
+///
+/// Example: `{"name": "*plan*"}`
+/// Example (files of a week): `{"type": "file", "newer": "-7d"}`
 #[args]
 pub struct Find {
     /// The folder; left out: the vault.

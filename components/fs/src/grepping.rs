@@ -17,6 +17,9 @@ const MOST_CONTEXT: usize = 20;
 const WIDTH: usize = 200;
 
 /// Find lines in notes by a regex (Rust syntax) or a text. Looks for some seconds at most, then gives a `next_cursor`.
+///
+/// Example: `{"pattern": "\\[ \\]", "path": "People"}`
+/// Example (a plain text): `{"pattern": "bread knife", "fixed": true}`
 #[args]
 pub struct Grep {
     /// The regex, such as `TODO\b.*\d{4}`.

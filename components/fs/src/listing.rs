@@ -9,6 +9,8 @@ use notehost_sdk::prelude::*;
 use crate::paths;
 
 /// List the notes and folders of a folder.
+///
+/// Example: `{"path": "Garden"}`
 #[args]
 pub struct Ls {
     /// The folder; left out: the vault.
@@ -52,6 +54,8 @@ impl Action for Ls {
 }
 
 /// Show the folders and notes below a folder as a tree.
+///
+/// Example: `{"path": "/", "depth": 2}`
 #[args]
 pub struct Tree {
     /// The folder; left out: the vault.

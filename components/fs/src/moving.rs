@@ -13,6 +13,9 @@ const MOST_FILES: usize = 500;
 const MOST_BYTES: u64 = 64 << 20;
 
 /// Move or rename notes, files and folders; links follow everywhere. Nothing is overwritten.
+///
+/// Example: `{"from": "Garden/Compost", "to": "Garden/Worm bin"}`
+/// Example (several into a folder): `{"paths": ["Garden/Compost", "Garden/Tomatoes"], "to": "Archive/"}`
 #[args]
 pub struct Mv {
     /// What to move: path or unique name.
@@ -61,6 +64,9 @@ impl Action for Mv {
 }
 
 /// Copy a note, a file or (with `recursive`) a folder. Links to the original stay. Nothing is overwritten.
+///
+/// Example: `{"from": "Garden/Compost", "to": "Garden/Compost copy"}`
+/// Example (a folder): `{"from": "Garden", "to": "Garden 2025", "recursive": true}`
 #[args]
 pub struct Cp {
     /// What to copy: path or unique name.

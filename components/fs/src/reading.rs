@@ -8,6 +8,9 @@ use notehost_sdk::{is_note, text};
 use crate::paths::Written;
 
 /// Show the text of a note or text file, or some lines of it.
+///
+/// Example: `{"path": "Garden/Compost"}`
+/// Example (some lines): `{"path": "Garden/Compost", "lines": "6-12"}`
 #[args]
 pub struct Cat {
     /// The file: path or unique name.

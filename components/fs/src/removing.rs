@@ -6,6 +6,9 @@ use notehost_sdk::prelude::*;
 use crate::paths::named;
 
 /// Remove notes, files and (with `recursive`) folders: they go to the trash, and `document.restore` brings them back.
+///
+/// Example: `{"path": "Garden/Compost"}`
+/// Example (a folder): `{"path": "Journal", "recursive": true}`
 #[args]
 pub struct Rm {
     /// What to remove: path or unique name.

@@ -19,6 +19,8 @@ const MOST_IN_PICTURE: usize = 40;
 
 /// Draw the graph of notes: nodes with degree, PageRank and community, and the links between them; around one note, or
 /// the most central of the vault. Small graphs come also as Mermaid.
+///
+/// Example: `{"path": "Coffee/Beans", "depth": 1}`
 #[args]
 pub struct Graph {
     /// The note in the middle; left out: the whole vault.

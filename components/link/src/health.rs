@@ -25,6 +25,8 @@ const FEWEST: usize = 5;
 
 /// Check the links of the vault: broken links and fragments, ambiguous links, orphans, circles, hubs, with counts, a
 /// score and what to do.
+///
+/// Example: `{}`
 #[args]
 pub struct Health {
     /// How many of each kind to list, 1–100 (default 10).

@@ -17,6 +17,9 @@ const AT_ONCE: u32 = 50;
 
 /// List the backlinks of a note or file: every link that leads to it, with line and context; if you like also unlinked
 /// mentions of its name and aliases.
+///
+/// Example: `{"path": "Coffee/Beans"}`
+/// Example (also where it is only mentioned): `{"path": "People/Hana", "mentions": "also"}`
 #[args]
 pub struct Backlinks {
     /// The note or file: path, unique name or `[[link]]`.

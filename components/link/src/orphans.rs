@@ -9,6 +9,8 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
 /// List orphans: notes that no other note links to and that link to none.
+///
+/// Example: `{}`
 #[args]
 pub struct Orphans {
     /// Only notes in this folder.

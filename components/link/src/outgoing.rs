@@ -8,6 +8,8 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
 /// List the links of a note in order: where each leads, and whether it is broken, ambiguous, an embed or external.
+///
+/// Example: `{"path": "Garden/Balcony plan"}`
 #[args]
 pub struct Outgoing {
     /// The note: path, unique name or `[[link]]`.

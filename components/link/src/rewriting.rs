@@ -11,6 +11,8 @@ use notehost_sdk::pages::counted;
 
 /// Rewrite links: all that lead to one note or file, or name one that is not there, lead to another. Their form, text
 /// and `#fragment` stay. Both files stay as they are; links of a note to itself are left alone.
+///
+/// Example: `{"from": "Beans", "to": "The morning cup"}`
 #[args]
 pub struct Rewrite {
     /// A note or file, or the `target` of broken links as `unresolved` tells it.

@@ -24,6 +24,8 @@ const MOST_BACKLINKS: u32 = 1000;
 
 /// Suggest links for a note: other notes whose name or alias stands in it unlinked, then similar notes that it is not
 /// linked with. Nothing is changed: use `document` `edit` to link.
+///
+/// Example: `{"path": "Garden/Sowing calendar"}`
 #[args]
 pub struct Suggest {
     /// The note: path, unique name or `[[link]]`.

@@ -21,6 +21,8 @@ const SLIP: f64 = 0.9;
 const AT_ONCE: u32 = 500;
 
 /// List broken links by what they name: files that are not there, the most wanted first, with the places of the links.
+///
+/// Example: `{"suggest": true}`
 #[args]
 pub struct Unresolved {
     /// Only links in notes of this folder, or in this note.

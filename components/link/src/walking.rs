@@ -12,6 +12,8 @@ use notehost_sdk::pages::{Span, more};
 const DEEPEST: usize = 10;
 
 /// List the neighbours of a note: all notes within some steps of links, the nearest first.
+///
+/// Example: `{"path": "Garden/Tomatoes", "depth": 2}`
 #[args]
 pub struct Neighbours {
     /// The note: path, unique name or `[[link]]`.
@@ -150,6 +152,8 @@ pub(crate) fn number_in(vault: &Vault, network: &Network, path: &str) -> Result<
 }
 
 /// Find the shortest way of links between two notes.
+///
+/// Example: `{"from": "Garden/Compost", "to": "People/Supper club"}`
 #[args]
 pub struct Path {
     /// The note where it begins: path, unique name or `[[link]]`.

@@ -25,6 +25,8 @@ domain! {
 }
 
 /// How many coins you have, and what the puppy has.
+///
+/// Example: `{}`
 #[args]
 pub struct Balance {}
 
@@ -65,6 +67,8 @@ impl Action for Balance {
 }
 
 /// What there is to buy, and at which price.
+///
+/// Example: `{}`
 #[args]
 pub struct Shop {}
 
@@ -128,6 +132,8 @@ impl Action for Shop {
 }
 
 /// Buy the puppy something from the shop.
+///
+/// Example: `{"item": "biscuit"}`
 #[args]
 pub struct Buy {
     /// What, as the shop names it.

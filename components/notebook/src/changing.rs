@@ -13,6 +13,8 @@ use crate::settings::{Settings, Sort};
 const MOST_IDS: usize = 100;
 
 /// Create a new, empty notebook (top-level folder), with an icon and a description if you like.
+///
+/// Example: `{"notebook": "Recipes", "icon": "🍲", "description": "What to cook when they come"}`
 #[args]
 pub struct Create {
     /// The new notebook's name, without `/`.
@@ -80,6 +82,8 @@ impl Action for Create {
 
 /// Set a notebook's icon, description or sort order. What is left out stays as it is; an empty text takes the icon or
 /// description away. Notes are not touched.
+///
+/// Example: `{"notebook": "Garden", "icon": "🌱", "sort": "newest"}`
 #[args]
 pub struct Configure {
     /// The notebook's name, such as `Work`; `.` for the root.
@@ -122,6 +126,8 @@ impl Action for Configure {
 /// Rename a notebook. Its notes move with it, and links, embeds and markdown links to them follow in every note that
 /// you may write; icon, description and sort order stay. Links that cannot follow are listed in `links_left`: try
 /// `dry_run` first to see them.
+///
+/// Example: `{"notebook": "Journal", "to": "Diary"}`
 #[args]
 pub struct Rename {
     /// The notebook's name now.
@@ -212,6 +218,8 @@ impl Action for Rename {
 
 /// Remove a notebook with all its notes, folders and files. They go to the trash, from which `document` `restore`
 /// brings them back; icon, description and sort order are forgotten. Links to its notes are left as they are.
+///
+/// Example: `{"notebook": "Journal"}`
 #[args]
 pub struct Remove {
     /// The notebook's name.

@@ -15,6 +15,8 @@ const DEEPEST: usize = 20;
 
 /// List what is in a notebook or in one of its folders: notes, folders and files, in the notebook's sort order, each
 /// folder followed by what is in it as far as `depth` goes.
+///
+/// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Children {
     /// The notebook's name, such as `Work`; `.` for the notes in the root.

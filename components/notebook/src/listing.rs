@@ -77,6 +77,8 @@ impl Notebook {
 
 /// List all notebooks (top-level folders) with icon, description, counts of notes, folders and files, size, and what
 /// you may do in each. Start here to learn what a vault holds.
+///
+/// Example: `{}`
 #[args]
 pub struct List {
     /// How many to return, 1 to 500. Default 50.
@@ -128,6 +130,8 @@ impl Action for List {
 
 /// Tell about one notebook: counts of notes, folders and files, size in bytes, icon, description, sort order, and what
 /// you may do in it.
+///
+/// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Get {
     /// The notebook's name, such as `Work`; `.` for the notes in the root.
@@ -153,6 +157,8 @@ impl Action for Get {
 }
 
 /// Tell what you may do in a notebook, or in all of them: read, write, remove. Only an admin can change it.
+///
+/// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Permissions {
     /// The notebook's name; `.` for the root. Without it: all notebooks.

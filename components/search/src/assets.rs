@@ -9,6 +9,8 @@ use notehost_sdk::matching::{self, Place};
 use notehost_sdk::pages::{Span, more};
 
 /// Find files that are no notes (pictures, PDFs, canvases) by name.
+///
+/// Example: `{"query": "kettle"}`
 #[args]
 pub struct Assets {
     /// Parts of the path (`invoice 2024`), or a glob (`*.png`, `Work/**/*.pdf`). Left out: all.

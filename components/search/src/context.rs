@@ -30,6 +30,8 @@ const FRAME: usize = 6;
 
 /// Collect what the notes say about a question: the best passages of the best notes, with the beginnings of notes that
 /// they link to, packed into a token budget. `left_out` tells what did not fit.
+///
+/// Example: `{"query": "What must I buy for Saturday?", "budget_tokens": 1500}`
 #[args]
 pub struct Context {
     /// Words, as in `text`. If no note has all words of a plain question, notes with some of them are taken.

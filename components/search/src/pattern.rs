@@ -12,6 +12,8 @@ use crate::MOST;
 
 /// Find lines by a regex (Rust syntax: no look-around, no backreferences). Each line is matched on its own unless
 /// `multiline`. One item per line. Looks for some seconds at most, then gives a `next_cursor` to go on.
+///
+/// Example: `{"pattern": "\\d+ g\\b", "path": "Coffee"}`
 #[args]
 pub struct RegexSearch {
     /// The regex, such as `TODO\b.*\d{4}`.

@@ -10,6 +10,8 @@ use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::{Span, more};
 
 /// List the notes that were changed last, the latest first.
+///
+/// Example: `{"since": "-7d"}`
 #[args]
 pub struct Recent {
     /// Folder, note or glob.

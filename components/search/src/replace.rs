@@ -19,6 +19,8 @@ const BREAKS: &str = "its properties could not be read afterwards";
 
 /// Replace a text in all notes that have it: one change, which can be undone as one. Try it with `dry_run` to see the
 /// diff. Notes that may not be written are left alone and told. Links do not follow: `document.rename` renames a note.
+///
+/// Example: `{"find": "Supper club", "replace": "Dinner club", "path": "Journal"}`
 #[args]
 pub struct Replace {
     /// The text, or the regex.

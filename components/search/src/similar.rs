@@ -13,6 +13,8 @@ use notehost_sdk::pages::Span;
 const LOOKED_AT: usize = 64 * 1024;
 
 /// Find notes that are like a note or a text: they share the words that set it apart. Give `path` or `text`.
+///
+/// Example: `{"path": "Garden/Tomatoes"}`
 #[args]
 pub struct Similar {
     /// The note.

@@ -20,8 +20,7 @@ const MOST_COLUMNS: usize = 50;
 /// `or`, `not` hold filters. A value: what it is, a list of choices, `null` (not set), or operators `=`, `!=`, `>`, `>=`,
 /// `<`, `<=`, `contains`, `starts_with`, `in`, `exists`. Times: `2024-05-31`, `today`, `-7d`, `+2w`.
 ///
-/// Examples: `{"status": ["open", "waiting"], "due": {"<=": "today"}}`;
-/// `{"or": [{"tag": "work"}, {"path": "Work/**"}], "not": {"has": "backlinks"}, "file.modified": {">=": "-30d"}}`.
+/// Example: `{"filter": {"tags": "garden"}, "columns": ["season", "file.modified"]}`
 #[args]
 pub struct QueryNotes {
     /// What the notes must fulfil; `{}` is every note.

@@ -21,6 +21,9 @@ const WIDTH: usize = 160;
 /// Fields: `title:`, `heading:`, `content:`, `path:`, `tag:` or `#tag`, `has:tasks`; any other name is a property:
 /// `status:open`, `due:>2024-01-01`, `due:<+7d`, `[status]` (is set), `[status:null]` (is not). Any script; case and
 /// accents do not matter.
+///
+/// Example: `{"query": "radishes"}`
+/// Example (words, tag and folder): `{"query": "bloom OR kettle tag:coffee", "path": "Coffee"}`
 #[args]
 pub struct Text {
     /// The words.

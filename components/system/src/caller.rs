@@ -5,6 +5,8 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::{Kind, prelude::*};
 
 /// Who you are here: your name, scopes, what you may do in each notebook, how many calls you have left.
+///
+/// Example: `{}`
 #[args]
 pub struct Whoami {}
 
@@ -110,6 +112,8 @@ impl Action for Whoami {
 }
 
 /// What time and which day it is where the owner of the notes lives.
+///
+/// Example: `{"format": "dddd, D MMMM YYYY"}`
 #[args]
 pub struct Time {
     /// Also in this Moment.js format, such as `dddd, D MMMM YYYY`.

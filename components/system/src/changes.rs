@@ -8,6 +8,8 @@ use notehost_sdk::prelude::*;
 const AT_ONCE: u32 = 100;
 
 /// What was changed of late, the latest first: which notes, by whom, with which action. Each can be undone.
+///
+/// Example: `{"since": "today"}`
 #[args]
 pub struct Changes {
     /// Only later ones: a date, a moment, `today`, `-7d`, or the id of a change.

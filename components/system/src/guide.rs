@@ -43,6 +43,9 @@ impl Topic {
 }
 
 /// What to know before working here: about these notes (`vault`, the default), `searching`, `editing` or `linking`.
+///
+/// Example: `{}`
+/// Example (how to search): `{"topic": "searching"}`
 #[args]
 pub struct Guide {
     /// What it should be about.

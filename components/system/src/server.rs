@@ -6,6 +6,8 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 
 /// What this server is: version, vaults, tool surface, domains, state of the index.
+///
+/// Example: `{}`
 #[args]
 pub struct Info {}
 
@@ -117,6 +119,8 @@ impl Action for Info {
 }
 
 /// Whether everything works: the vault can be read, the index is complete, writing is possible.
+///
+/// Example: `{}`
 #[args]
 pub struct Health {}
 
@@ -209,6 +213,8 @@ pub enum NoticeLevel {
 }
 
 /// Show a message to the people who watch the server's console; it changes no note.
+///
+/// Example: `{"message": "The garden notes are tidied."}`
 #[args]
 pub struct Notify {
     /// What to say, at most 1000 characters.

@@ -12,6 +12,8 @@ use notehost_sdk::pages::counted;
 
 /// Add tags to notes, in their properties: to the `tags` that are there, in their style. A tag that a note has already,
 /// also in its text, is not added again.
+///
+/// Example: `{"paths": ["Garden/Compost"], "tags": ["soil"]}`
 #[args]
 pub struct Add {
     /// The notes: paths, unique names or `[[links]]`; up to 500.
@@ -80,6 +82,8 @@ impl Action for Add {
 }
 
 /// Take tags from notes, out of their properties and their text.
+///
+/// Example: `{"paths": ["Garden/Compost"], "tags": ["how-to"]}`
 #[args]
 pub struct Take {
     /// The notes: paths, unique names or `[[links]]`; up to 500.

@@ -10,6 +10,9 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
 /// List the tags of the vault and in how many notes each is.
+///
+/// Example: `{"sort": "count"}`
+/// Example (of a folder): `{"path": "Coffee"}`
 #[args]
 pub struct List {
     /// Only tags that begin so, whatever the case: `project/`.
@@ -111,6 +114,8 @@ fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
 }
 
 /// List the notes that have a tag or one below it: `vc` finds `vc/project`.
+///
+/// Example: `{"tag": "garden"}`
 #[args]
 pub struct Notes {
     /// The tag.
@@ -198,6 +203,8 @@ impl Action for Notes {
 }
 
 /// Tell the tags of a note and where they stand.
+///
+/// Example: `{"path": "Coffee/Beans"}`
 #[args]
 pub struct Of {
     /// The note: path, unique name or `[[link]]`.

@@ -12,6 +12,8 @@ use notehost_sdk::pages::counted;
 
 /// Rename a tag in all notes, in text and properties; tags below it follow. If there is a tag of the new name, the two
 /// become one.
+///
+/// Example: `{"from": "errand", "to": "todo/errand"}`
 #[args]
 pub struct Rename {
     /// The tag, with or without `#`.
@@ -21,6 +23,8 @@ pub struct Rename {
 }
 
 /// Remove a tag and those below it from all notes, from text and properties. The notes stay.
+///
+/// Example: `{"tag": "shopping"}`
 #[args]
 pub struct Remove {
     /// The tag, with or without `#`.

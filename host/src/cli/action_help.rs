@@ -1,7 +1,7 @@
-//! One action, explained: what it does, its fields as flags, and a command to begin with.
+//! One action, explained: what it does, its fields as flags, and commands to begin with.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::failure::Failure;
@@ -33,14 +33,84 @@ pub(super) fn of_action(
         vec![flag(name), accepted(schema), need, told.to_owned()]
     });
     Ok(format!(
-        "{} {}\n{}\n\n{}\n{}\n  {}\n",
+        "{} {}\n{}\n\n{}\n{}\n{}",
         terminal.strong(&format!("{} {}", domain.name, action.name)),
         terminal.faint(&format!("(effect: {})", effect_word(action.effect))),
         terminal.safe(action.description.trim()),
         terminal.table(&["field", "takes", "", "what it says"], rows),
         terminal.strong("For example:"),
-        terminal.good(&example(domain, action, &fields)),
+        examples(terminal, domain, action, &fields),
     ))
+}
+
+/// Commands to begin with: those that the component's author thought of, or else one with the fields that must be given.
+fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
+    let mut commands: Vec<(Option<&str>, String)> = action
+        .examples
+        .iter()
+        .map(|example| {
+            let command = command(&domain.name, action, &example.arguments);
+            (example.about.as_deref(), command)
+        })
+        .collect();
+    if commands.is_empty() {
+        commands.push((None, made_up(domain, action, fields)));
+    }
+    let lines = commands.into_iter().map(|(about, command)| {
+        let about = about.map(|about| {
+            format!(
+                "  {}\n",
+                terminal.faint(&terminal.safe(&format!("# {about}")))
+            )
+        });
+        format!(
+            "{}  {}\n",
+            about.unwrap_or_default(),
+            terminal.good(&terminal.safe(&command))
+        )
+    });
+    lines.collect()
+}
+
+/// A call with these arguments as a command.
+pub(super) fn command(domain: &str, action: &Action, arguments: &Map<String, Value>) -> String {
+    let mut command = begun(domain, action);
+    for (name, value) in arguments {
+        match value {
+            Value::Bool(true) => command.push_str(&format!(" {}", flag(name))),
+            // What begins with `-` would be read as a flag, and `-` alone as what stdin holds.
+            Value::String(text) if text.starts_with('-') => {
+                command.push_str(&format!(" {}={}", flag(name), quoted(text)));
+            }
+            Value::String(text) => command.push_str(&format!(" {} {}", flag(name), quoted(text))),
+            Value::Array(items) if !items.is_empty() && items.iter().all(is_plain_text) => {
+                for item in items.iter().filter_map(Value::as_str) {
+                    command.push_str(&format!(" {} {}", flag(name), quoted(item)));
+                }
+            }
+            other => command.push_str(&format!(" {} {}", flag(name), quoted(&other.to_string()))),
+        }
+    }
+    command
+}
+
+/// Whether an item of a list can be given by itself, and is then read as nothing but text.
+fn is_plain_text(item: &Value) -> bool {
+    let text = item.as_str();
+    text.is_some_and(|text| !text.starts_with('-') && serde_json::from_str::<Value>(text).is_err())
+}
+
+/// A command up to its fields.
+fn begun(domain: &str, action: &Action) -> String {
+    let allow = match effect_word(action.effect) {
+        "read" => "",
+        "write" => " --allow rw",
+        _ => " --allow rwd",
+    };
+    format!(
+        "notehost call {domain} {} --vault ~/notes{allow}",
+        action.name
+    )
 }
 
 fn find<'a>(domain: &'a Domain, name: &str) -> Result<&'a Action, Failure> {
@@ -76,18 +146,8 @@ fn flag(name: &str) -> String {
 }
 
 /// A command that gives the fields that must be given.
-fn example(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
-    let mut command = format!(
-        "notehost call {} {} --vault ~/notes",
-        domain.name, action.name
-    );
-    if effect_word(action.effect) != "read" {
-        command.push_str(if effect_word(action.effect) == "write" {
-            " --allow rw"
-        } else {
-            " --allow rwd"
-        });
-    }
+fn made_up(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
+    let mut command = begun(&domain.name, action);
     for (name, schema, _) in fields.iter().filter(|(_, _, is_required)| *is_required) {
         command.push_str(&format!(
             " {} {}",
@@ -149,3 +209,7 @@ fn example_object(schema: &Value) -> String {
     });
     format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
 }
+
+#[cfg(test)]
+#[path = "action_help_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use super::action_help::command;
 use super::fields::{Fields, quoted};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
@@ -201,8 +202,13 @@ impl Commands<'_> {
                 value => format!("--{name} {}", quoted(value)),
             });
         }
-        let (domain, action) = word.split_once(['.', ' ']).unwrap_or((self.domain, word));
-        self.domains.domain(domain)?.action(action)?;
-        Some(format!("notehost call {domain} {action}"))
+        let (name, example) = word.split_once(" {").unwrap_or((word, ""));
+        let (domain, action) = name.split_once(['.', ' ']).unwrap_or((self.domain, name));
+        let found = self.domains.domain(domain)?.action(action)?;
+        if example.is_empty() {
+            return Some(format!("notehost call {domain} {action}"));
+        }
+        let arguments = serde_json::from_str(&format!("{{{example}")).ok()?;
+        Some(command(domain, found, &arguments))
     }
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use notehost_sdk::host::Now;
+use tokio::sync::broadcast;
 
+use super::hearing::{Happened, Happenings};
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
 use super::supervision::Supervision;
@@ -36,6 +38,7 @@ pub struct Host {
     vaults: Vec<Arc<Vault>>,
     /// One per vault, in the same order.
     indexes: Vec<Arc<Index>>,
+    happenings: Happenings,
     state: PathBuf,
     tokens: Arc<Tokens>,
     approvals: Approvals,
@@ -121,6 +124,7 @@ impl Host {
             refreshing: tokio::sync::Mutex::default(),
             runtime,
             registry,
+            happenings: Happenings::of(&vaults, &indexes),
             indexes,
             vaults,
             state: state.to_owned(),
@@ -150,6 +154,11 @@ impl Host {
         for index in &self.indexes {
             index.start();
         }
+    }
+
+    /// What happens to the files of all vaults from now on. Who may be told is for [`super::Hearing`] to say.
+    pub fn happenings(&self) -> broadcast::Receiver<Happened> {
+        self.happenings.listen()
     }
 
     /// The index of each vault, with the vault's id.

@@ -210,20 +210,3 @@ fn one_line(text: &str) -> String {
         None => line,
     }
 }
-
-/// The notes of a vault whose path or name goes on from what was typed, the best first: for completion.
-pub fn complete_note(host: &Host, caller: &Caller, vault: &str, typed: &str) -> Vec<String> {
-    let (Ok(rights), Ok(vaults)) = (host.rights_of(caller), host.vaults_of(caller)) else {
-        return Vec::new();
-    };
-    let Some(vault) = vaults.into_iter().find(|known| known.id() == vault) else {
-        return Vec::new();
-    };
-    let looking = vault.begin(Access {
-        rules: rights.permissions.clone(),
-        effect: Effect::Read,
-        component: "host".into(),
-        limits: Limits::default(),
-    });
-    host.index_of(&vault).complete(&looking, typed)
-}

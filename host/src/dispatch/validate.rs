@@ -49,8 +49,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
             .take(5)
             .map(|error| problem(&error, action))
             .collect();
-        return Err(CallError::new("validation_error", problems.join("; "))
-            .with_details(json!({ "usage": usage(&found.domain.name, action) })));
+        return Err(mended(problems.join("; "), &found.domain.name, action));
     }
     Ok(Checked {
         common,
@@ -58,6 +57,22 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
         resumed,
         found,
     })
+}
+
+/// An error that ends with a call as it should look.
+fn mended(problems: String, domain: &str, action: &Action) -> CallError {
+    let usage = usage(domain, action);
+    let Some(example) = action.examples.first() else {
+        return CallError::new("validation_error", problems)
+            .with_details(json!({ "usage": usage }));
+    };
+    let arguments = Value::Object(example.arguments.clone());
+    let message = format!(
+        "{problems}; for example `{domain}.{} {arguments}`",
+        action.name
+    );
+    let details = json!({ "usage": usage, "example": arguments });
+    CallError::new("validation_error", message).with_details(details)
 }
 
 impl Common {

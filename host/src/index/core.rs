@@ -11,12 +11,14 @@ use notehost_sdk::{is_note, stem_of};
 use rayon::prelude::*;
 
 use super::disk;
+use super::edits::{Edited, Listeners};
 use super::graph::{File, Graph};
 use super::ignore::Ignored;
+use super::look::{Look, Read, unreadable};
 use super::record::Note;
 use super::text::{Document, Placed, Texts};
 use super::viewer::Viewers;
-use crate::vault::{Sighted, Stamp, Vault, etag_of};
+use crate::vault::{Sighted, Vault, etag_of};
 
 /// Larger notes are not read.
 const LARGEST: u64 = 64 << 20;
@@ -32,6 +34,7 @@ pub(super) struct Core {
     /// Opened by whoever needs it first: that reads all of it once.
     texts: RwLock<Option<Arc<Texts>>>,
     pub(super) viewers: Viewers,
+    pub(super) listeners: Listeners,
     graph: RwLock<Graph>,
     ignored: RwLock<Arc<Ignored>>,
     /// The notes that are there while not all of them are in the graph.
@@ -45,20 +48,6 @@ pub(super) struct Core {
     saved: AtomicU64,
 }
 
-/// What looking at a file came to.
-enum Look {
-    Gone,
-    Same,
-    /// Another stamp, the same content.
-    Restamped(Stamp, bool),
-    Read(Box<Read>),
-}
-
-struct Read {
-    file: File,
-    document: Option<(String, String, Arc<str>)>,
-}
-
 impl Core {
     pub(super) fn new(vault: Arc<Vault>) -> Core {
         let folder = vault.state().join("index");
@@ -67,6 +56,7 @@ impl Core {
             texts: RwLock::default(),
             folder,
             viewers: Viewers::default(),
+            listeners: Listeners::default(),
             graph: RwLock::default(),
             ignored: RwLock::new(Arc::new(Ignored::of(&vault))),
             expected: RwLock::new(Some(Arc::default())),
@@ -197,11 +187,13 @@ impl Core {
     }
 
     /// Reads many files at once. They are found after the next flush of the text half, which `each` may ask for.
-    pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) {
+    /// Returns what had happened to them.
+    pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) -> Vec<Edited> {
         let mut done = 0;
+        let mut edits = Vec::new();
         for chunk in paths.chunks(AT_ONCE) {
             if self.is_stopping() {
-                return;
+                return edits;
             }
             let looks: Vec<(&String, Look)> = chunk
                 .par_iter()
@@ -211,6 +203,7 @@ impl Core {
             {
                 let mut graph = self.graph_to_change();
                 for (path, look) in looks {
+                    edits.extend(look.edit(&graph, path));
                     documents.extend(self.apply(&mut graph, path, look));
                 }
             }
@@ -236,6 +229,7 @@ impl Core {
             done += chunk.len();
             each(done);
         }
+        edits
     }
 
     /// A commit changed these files: whoever asks next reads them first.
@@ -258,13 +252,15 @@ impl Core {
         drop(dirty);
         match paths.is_empty() {
             true => 0,
-            false => self.refresh(paths),
+            // Whoever listens was told by the commit.
+            false => self.refresh(paths).0,
         }
     }
 
-    /// Reads a few files; what is in them is found at once.
-    pub(super) fn refresh(&self, paths: impl IntoIterator<Item = String>) -> usize {
+    /// Reads a few files; what is in them is found at once. Returns how many looked different, and what had happened.
+    pub(super) fn refresh(&self, paths: impl IntoIterator<Item = String>) -> (usize, Vec<Edited>) {
         let mut changed = 0;
+        let mut edits = Vec::new();
         for path in paths {
             let look = self.look(&path);
             if matches!(look, Look::Same) {
@@ -272,13 +268,14 @@ impl Core {
             }
             let mut graph = self.graph_to_change();
             changed += 1;
+            edits.extend(look.edit(&graph, &path));
             if let Some(document) = self.apply(&mut graph, &path, look) {
                 let slot = document.slot;
                 let lengths = self.texts().put(document);
                 graph.set_lengths(slot, lengths);
             }
         }
-        changed
+        (changed, edits)
     }
 
     /// A note changed while an older state of it was on its way into the text half: whatever came last there, the text
@@ -434,19 +431,6 @@ impl Core {
         drop(texts);
         self.texts().bind(&[]);
     }
-}
-
-/// A note that is there and cannot be read: its name is known.
-fn unreadable(path: &str, stamp: Stamp) -> Look {
-    Look::Read(Box::new(Read {
-        file: File {
-            path: path.into(),
-            stamp,
-            is_unsure: false,
-            note: None,
-        },
-        document: None,
-    }))
 }
 
 /// What a note is called.

@@ -186,14 +186,15 @@ impl Keeper<'_> {
         if paths.is_empty() {
             return;
         }
-        let changed = if paths.len() > MANY {
-            self.core.load(&paths, |_| {});
+        let (changed, edits) = if paths.len() > MANY {
+            let edits = self.core.load(&paths, |_| {});
             let _ = self.core.texts().flush();
             give_back();
-            paths.len()
+            (paths.len(), edits)
         } else {
             self.core.refresh(paths)
         };
+        self.core.listeners.tell(edits);
         if changed > 0 {
             self.last_change = Instant::now();
         }

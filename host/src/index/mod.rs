@@ -14,12 +14,14 @@ mod ask;
 mod complete;
 mod core;
 mod disk;
+mod edits;
 mod filter;
 mod find;
 mod graph;
 mod ignore;
 mod keeper;
 mod links;
+mod look;
 mod memory;
 mod names;
 mod record;
@@ -32,6 +34,8 @@ mod viewer;
 mod tests;
 
 pub use ask::{Answer, Question};
+pub use complete::{Completing, fitting};
+pub use edits::{Edit, Edited};
 pub use ignore::Ignored;
 pub use report::{Report, condemn, is_condemned, report};
 
@@ -80,6 +84,7 @@ impl Index {
             let paths = files.flat_map(|file| [Some(&file.path), file.from.as_ref()]);
             core.mark(paths.flatten().cloned());
             let _ = tell.send(Told::Committed);
+            core.listeners.tell(edits::of_commit(committed));
         }));
         Arc::new(Index {
             core,
@@ -182,7 +187,8 @@ impl Index {
     fn catch_up(&self) {
         if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
             let changed = self.core.compare(&sighted);
-            self.core.refresh(changed);
+            let (_, edits) = self.core.refresh(changed);
+            self.core.listeners.tell(edits);
         }
     }
 

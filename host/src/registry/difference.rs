@@ -59,6 +59,7 @@ impl Difference {
         {
             difference.tell(format!("action `{}` is gone", gone.name));
         }
+        difference.compare_prompts(old, new);
         difference
     }
 
@@ -95,6 +96,25 @@ impl Difference {
             words,
             widens: most.is_none_or(|most| action.effect > most),
         });
+    }
+
+    /// Prompts are words for people to choose: they let a component do nothing more.
+    fn compare_prompts(&mut self, old: &Description, new: &Description) {
+        for prompt in &new.prompts {
+            let mut known = old.prompts.iter();
+            match known.find(|known| known.name == prompt.name) {
+                None => self.tell(format!("prompt `{}` is new", prompt.name)),
+                Some(known) if known != prompt => {
+                    self.tell(format!("prompt `{}` says something else", prompt.name));
+                }
+                Some(_) => {}
+            }
+        }
+        let is_kept = |name: &str| new.prompts.iter().any(|prompt| prompt.name == name);
+        let gone = old.prompts.iter().filter(|prompt| !is_kept(&prompt.name));
+        for prompt in gone {
+            self.tell(format!("prompt `{}` is gone", prompt.name));
+        }
     }
 
     fn compare(&mut self, old: &ActionDescription, new: &ActionDescription) {

@@ -3,8 +3,10 @@
 use std::sync::{Arc, OnceLock};
 
 use jsonschema::Validator;
+use notehost_sdk::Prompt;
 use serde_json::{Map, Value, json};
 
+use super::examples::{self, Example};
 use crate::auth::{Scope, Scopes};
 use crate::config::{LimitSettings, Settings};
 use crate::policy::{Grant, Reach};
@@ -31,6 +33,8 @@ pub struct Domain {
     pub description: String,
     /// What it can do, without what an admin switched off.
     pub actions: Vec<Arc<Action>>,
+    /// What people can begin with.
+    pub prompts: Arc<[Prompt]>,
     /// What runs it; `None` is the host itself.
     pub component: Option<Arc<Component>>,
     /// What the component may use of the vaults: what was granted, and no more than its manifest says.
@@ -73,6 +77,8 @@ pub struct Action {
     pub name: String,
     /// What it does.
     pub description: String,
+    /// Calls as they should look.
+    pub examples: Vec<Example>,
     /// What it may do to notes.
     pub effect: Effect,
     /// The JSON Schema of its arguments, with those that the host handles.
@@ -136,6 +142,7 @@ impl Domain {
                 .into_iter()
                 .map(|action| Action::new(action, several_vaults).map(Arc::new))
                 .collect::<Result<_, _>>()?,
+            prompts: description.prompts.into(),
             component: Some(Arc::new(component)),
             grant: Arc::new(grant),
             origin: Origin::Embedded,
@@ -147,12 +154,14 @@ impl Domain {
     /// What the host itself offers to admins. It uses no vault.
     pub(super) fn of_host(description: Description) -> Domain {
         let actions = description.actions.into_iter().map(|described| {
+            let (prose, examples) = examples::split(&described.description);
             Arc::new(Action {
+                description: prose,
+                examples,
                 input: with_key(&described.input, described.effect),
                 own_input: described.input,
                 output: described.output,
                 name: described.name,
-                description: described.description,
                 effect: described.effect,
                 validator: OnceLock::new(),
             })
@@ -160,6 +169,7 @@ impl Domain {
         Domain {
             shared_name: Arc::from(description.name.as_str()),
             actions: actions.collect(),
+            prompts: description.prompts.into(),
             name: description.name,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             description: description.description,
@@ -222,12 +232,14 @@ impl Action {
                 argument: taken.to_owned(),
             });
         }
+        let (prose, examples) = examples::split(&described.description);
         Ok(Action {
+            description: prose,
+            examples,
             input: with_common_arguments(&described.input, described.effect, several_vaults),
             output: with_changes(&described.output, described.effect),
             own_input: described.input,
             name: described.name,
-            description: described.description,
             effect: described.effect,
             validator: OnceLock::new(),
         })

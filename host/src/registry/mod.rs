@@ -7,6 +7,7 @@ mod descriptions;
 mod difference;
 mod domain;
 mod embedded;
+mod examples;
 mod loading;
 mod offer;
 mod snapshot;
@@ -15,8 +16,11 @@ pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};
 pub use domain::{Action, COMMON_ARGUMENTS, Domain, DomainError, Origin};
 pub use embedded::{EMBEDDED, Embedded};
+pub use examples::Example;
 pub use offer::{Offer, OfferError};
 pub use snapshot::{Absence, Broken, Snapshot, SwitchedOff};
+
+pub use crate::runtime::{Piece, pieces};
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -152,6 +156,12 @@ pub fn known_description(digest: &str, state: &Path) -> Option<Description> {
         Some(embedded) => Description::parse(embedded.description).ok(),
         None => Descriptions::of_state(state).kept(digest),
     }
+}
+
+/// The domain that a description tells of, with nobody to run it: for tests that look at what is said of actions.
+#[cfg(test)]
+pub(crate) fn described(description: Description) -> Domain {
+    Domain::of_host(description)
 }
 
 /// The files that components come from, as they are.

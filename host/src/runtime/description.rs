@@ -1,8 +1,10 @@
 //! What a component says of itself, read with suspicion: it comes from a guest.
 
+use notehost_sdk::Prompt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::prompts::{BadPrompt, check_prompts};
 use crate::vault::Effect;
 
 /// The longest description that is taken.
@@ -19,6 +21,9 @@ pub struct Description {
     pub description: String,
     /// What it can do, in the order in which it should be told.
     pub actions: Vec<ActionDescription>,
+    /// What people can begin with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<Prompt>,
 }
 
 /// One action of a component.
@@ -56,6 +61,9 @@ pub enum DescriptionError {
     /// No actions.
     #[error("the component describes no actions")]
     Empty,
+    /// A prompt that nobody can use.
+    #[error(transparent)]
+    Prompt(#[from] BadPrompt),
     /// A schema that is none.
     #[error("the {part} schema of action `{action}` is no JSON Schema of an object: {reason}")]
     BadSchema {
@@ -88,6 +96,7 @@ impl Description {
             check_schema(&action.name, "input", &action.input)?;
             check_schema(&action.name, "output", &action.output)?;
         }
+        check_prompts(&description)?;
         Ok(description)
     }
 

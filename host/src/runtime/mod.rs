@@ -15,6 +15,7 @@ mod interference;
 mod manifest;
 mod output;
 mod outside;
+mod prompts;
 mod state;
 mod surroundings;
 mod turns;
@@ -27,6 +28,7 @@ pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, diges
 pub use interference::{Interference, Meddling};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use outside::{Denial, Nowhere, Outside, Permit};
+pub use prompts::{BadPrompt, Piece, pieces};
 pub use surroundings::{Notice, Standing, Surroundings, Used};
 
 use std::path::Path;

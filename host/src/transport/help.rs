@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use super::schema;
+use crate::config::nearest;
 use crate::dispatch::{CallError, Reply};
-use crate::registry::{Action, COMMON_ARGUMENTS, Domain};
+use crate::registry::{Action, COMMON_ARGUMENTS, Domain, Example};
 
 /// Whether an argument is one that the host takes for every action, and that no line needs to repeat.
 pub(super) fn is_common(argument: &str) -> bool {
@@ -107,10 +108,14 @@ fn no_such_action(domain: &Domain, action: &str) -> CallError {
         .iter()
         .map(|action| action.name.as_str())
         .collect();
+    let near = match nearest(action, names.iter().copied()) {
+        Some(near) => format!("; did you mean `{near}`? It has"),
+        None => "; it has".to_owned(),
+    };
     CallError::new(
         "not_found",
         format!(
-            "`{}` has no action `{action}`: {}",
+            "`{}` has no action `{action}`{near} {}",
             domain.name,
             quoted(&names)
         ),
@@ -142,8 +147,13 @@ fn on_domain(domain: &Domain) -> Reply {
             "\n{signature} [{}]: {sentence}",
             action.effect.word()
         ));
+        let first = action.examples.first();
+        if let Some(first) = first {
+            text.push_str(&format!("\n  {}", Value::Object(first.arguments.clone())));
+        }
         actions.push(json!({
             "name": action.name, "effect": action.effect.word(), "signature": signature, "description": sentence,
+            "examples": calls(first),
         }));
     }
     let structured =
@@ -177,15 +187,28 @@ fn on_action(domain: &Domain, action: &Action) -> Reply {
             .unwrap_or_default();
         text.push_str(&format!("\n{name} ({kind}{need}): {}", about.trim()));
     }
+    for example in &action.examples {
+        let about = example.about.as_deref();
+        let about = about.map(|about| format!(" ({about})")).unwrap_or_default();
+        let arguments = Value::Object(example.arguments.clone());
+        text.push_str(&format!("\n\nExample{about}: {arguments}"));
+    }
     let structured = json!({
         "domain": domain.name,
         "action": action.name,
         "effect": action.effect.word(),
         "description": action.description,
+        "examples": calls(&action.examples),
         "input": input,
         "output": action.output,
     });
     answer(text, structured)
+}
+
+/// The arguments of examples.
+fn calls<'a>(examples: impl IntoIterator<Item = &'a Example>) -> Vec<Value> {
+    let arguments = examples.into_iter().map(|example| &example.arguments);
+    arguments.cloned().map(Value::Object).collect()
 }
 
 /// A reply that no component gave.

@@ -5,6 +5,7 @@
 mod asking;
 mod brief;
 mod completing;
+mod contained;
 mod drain;
 mod finder;
 mod help;
@@ -12,17 +13,20 @@ mod http;
 mod mcp;
 mod orienting;
 mod ranking;
+mod prompts;
 mod resolve;
 mod resources;
 mod results;
 mod schema;
 mod shutdown;
 mod stdio;
+mod subscribing;
 mod surface;
 mod synonyms;
 #[cfg(test)]
 mod tests;
 mod wording;
+mod uris;
 
 use std::io;
 use std::net::SocketAddr;

@@ -30,11 +30,15 @@ def not_found(message):
 
 
 class Domain:
-    """What one component offers: a name, a version, actions."""
+    """What one component offers: a name, a version, actions.
 
-    def __init__(self, name, version, description):
+    `prompts` is a list of what people can begin with: dicts with `name`, `description`, `arguments` (dicts with `name`,
+    `description`, `required`, `kind`) and `text`.
+    """
+
+    def __init__(self, name, version, description, prompts=()):
         self.name, self.version, self.description = name, version, description
-        self.actions = {}
+        self.actions, self.prompts = {}, list(prompts)
 
     def action(self, effect, input=None, output=None, text=None, name=None):
         """Offer a function `(vault, **fields)` as an action, under its own or another name, with its docstring as words.
@@ -68,6 +72,7 @@ class Domain:
             "version": self.version,
             "description": self.description,
             "actions": [action["described"] for action in self.actions.values()],
+            "prompts": self.prompts,
         }
 
     def run(self, vault, action, **fields):

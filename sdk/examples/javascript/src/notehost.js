@@ -24,10 +24,11 @@ export const notFound = (message) => new Refusal("not_found", message);
  * A domain. `actions` maps each name to `{ description, effect, input, output, run, text }`:
  * `effect` is "read", "write" or "delete", and the host holds the action to it; `input` and `output` map fields to JSON
  * Schemas, each required unless it says `optional: true`; `run(arguments, vault)` returns the answer, an object that fits
- * `output`; `text(answer)` says it in a sentence, if you like.
+ * `output`; `text(answer)` says it in a sentence, if you like. `prompts` is a list of what people can begin with:
+ * `{ name, description, arguments: [{ name, description, required, kind }], text }`.
  */
-export function domain({ name, version, description, actions }) {
-  return { name, version, description, actions };
+export function domain({ name, version, description, actions, prompts = [] }) {
+  return { name, version, description, actions, prompts };
 }
 
 /** What the contract asks of a domain: `describe` and `call`. `host` holds the modules that the host offers. */
@@ -50,7 +51,7 @@ export function run(domain, vault, action, fields = {}) {
 }
 
 /** What a domain says of itself, as an object. */
-export function describe({ name, version, description, actions }) {
+export function describe({ name, version, description, actions, prompts }) {
   const described = Object.entries(actions).map(([name, action]) => ({
     name,
     description: action.description,
@@ -58,7 +59,7 @@ export function describe({ name, version, description, actions }) {
     input: { ...schema(action.input), additionalProperties: false },
     output: schema(action.output),
   }));
-  return { name, version, description, actions: described };
+  return { name, version, description, actions: described, prompts };
 }
 
 function schema(fields = {}) {

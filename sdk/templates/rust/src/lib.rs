@@ -12,6 +12,8 @@ domain! {
 }
 
 /// Count the words of a note.
+///
+/// Example: `{"path": "Welcome"}`
 #[args]
 pub struct Count {
     /// The note's path, or its unique name.
@@ -45,6 +47,8 @@ impl Action for Count {
 }
 
 /// Add a line to the end of a note.
+///
+/// Example: `{"path": "Welcome", "line": "Water the mint."}`
 #[args]
 pub struct Add {
     /// The note's path, or its unique name.

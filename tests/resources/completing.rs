@@ -1,0 +1,188 @@
+//! What may follow what somebody has typed.
+
+use serde_json::{Value, json};
+
+use super::{Wire, discreet};
+use crate::support::place::Place;
+
+fn completed(wire: &mut Wire, reference: &Value, name: &str, typed: &str, given: Value) -> Value {
+    let params = json!({
+        "ref": reference,
+        "argument": {"name": name, "value": typed},
+        "context": {"arguments": given},
+    });
+    wire.ask("completion/complete", params)["completion"].take()
+}
+
+fn template(form: &str) -> Value {
+    json!({"type": "ref/resource", "uri": form})
+}
+
+fn prompt(name: &str) -> Value {
+    json!({"type": "ref/prompt", "name": name})
+}
+
+/// Waits until the index has every note: before that it completes what it knows.
+fn until_ready(wire: &mut Wire) {
+    loop {
+        let params = json!({"name": "system__info", "arguments": {}});
+        let told = wire.ask("tools/call", params).to_string();
+        if told.contains("ready") {
+            return;
+        }
+    }
+}
+
+#[test]
+fn templates_and_prompts_are_completed() {
+    Wire::each(Place::settings, |_, mut wire| {
+        until_ready(&mut wire);
+        let note = template("notehost://vault/{vault}/{+path}");
+        let help = template("notehost://help/{domain}/{action}");
+        let nothing = || json!({});
+        for (reference, name, typed, given, expected) in [
+            (&note, "vault", "", nothing(), json!(["main"])),
+            (
+                &note,
+                "path",
+                "plan",
+                json!({"vault": "main"}),
+                // Whose name begins with it, then those that have it somewhere.
+                json!(["Work/Plan.md", "Work/Planning.md", "Garden/My plan.md"]),
+            ),
+            (
+                &note,
+                "path",
+                "work/planning",
+                nothing(),
+                json!(["Work/Planning.md"]),
+            ),
+            (&note, "path", "plan", json!({"vault": "other"}), json!([])),
+            (&help, "domain", "do", nothing(), json!(["document"])),
+            (
+                &help,
+                "action",
+                "read_m",
+                json!({"domain": "document"}),
+                json!(["read_many"]),
+            ),
+            (&help, "action", "read", nothing(), json!([])),
+            (
+                &prompt("summarise_note"),
+                "note",
+                "planning",
+                nothing(),
+                json!(["Work/Planning.md"]),
+            ),
+            (
+                &prompt("summarise_note"),
+                "section",
+                "to",
+                json!({"note": "Work/Plan"}),
+                json!(["Today", "Tomorrow"]),
+            ),
+            (
+                &prompt("summarise_note"),
+                "section",
+                "to",
+                nothing(),
+                json!([]),
+            ),
+            (
+                &prompt("summarise_note"),
+                "length",
+                "th",
+                nothing(),
+                json!([]),
+            ),
+            (
+                &prompt("tidy_notebook"),
+                "notebook",
+                "ga",
+                nothing(),
+                json!(["Garden"]),
+            ),
+            (
+                &prompt("tidy_notebook"),
+                "property",
+                "sta",
+                nothing(),
+                json!(["status"]),
+            ),
+            (
+                &prompt("research"),
+                "tag",
+                "#pro",
+                nothing(),
+                json!(["project", "project/next"]),
+            ),
+            (
+                &prompt("make_flashcards"),
+                "note",
+                "secr",
+                nothing(),
+                json!(["Diary/Secret.md"]),
+            ),
+        ] {
+            let told = completed(&mut wire, reference, name, typed, given);
+            assert_eq!(told["values"], expected, "{reference} {name} {typed}");
+            assert_eq!(told["hasMore"], false);
+        }
+        let reference = prompt("nosuch");
+        let params = json!({"ref": reference, "argument": {"name": "note", "value": ""}});
+        let error = wire.refused("completion/complete", params);
+        assert_eq!(error["code"], -32602);
+    });
+}
+
+#[test]
+fn more_than_a_hundred_are_not_told_at_once() {
+    Wire::each(
+        |place| {
+            for number in 0..120 {
+                place.write(&format!("Many/{number:03}.md"), "# One of many\n");
+            }
+            place.settings()
+        },
+        |_, mut wire| {
+            until_ready(&mut wire);
+            let note = template("notehost://vault/{vault}/{+path}");
+            let told = completed(&mut wire, &note, "path", "Many/", json!({}));
+            assert_eq!(told["values"].as_array().map(Vec::len), Some(100));
+            assert_eq!(told["hasMore"], true);
+            assert_eq!(told["total"], 120);
+        },
+    );
+}
+
+#[test]
+fn what_a_caller_may_not_see_completes_nothing() {
+    for caller in ["stdio", "http"] {
+        Wire::each(
+            |place| discreet(place, caller),
+            |_, mut wire| {
+                if matches!(wire, Wire::Http(..)) != (caller == "http") {
+                    return;
+                }
+                until_ready(&mut wire);
+                let note = template("notehost://vault/{vault}/{+path}");
+                for (reference, name, given) in [
+                    (&note, "path", json!({})),
+                    (
+                        &prompt("summarise_note"),
+                        "section",
+                        json!({"note": "Diary/Secret"}),
+                    ),
+                    (&prompt("tidy_notebook"), "notebook", json!({})),
+                    (&prompt("tidy_notebook"), "property", json!({})),
+                    (&prompt("research"), "tag", json!({})),
+                ] {
+                    let told = completed(&mut wire, reference, name, "", given).to_string();
+                    for hidden in ["Diary", "Secret", "Hush", "mood", "feeling"] {
+                        assert!(!told.contains(hidden), "{name}: {told}");
+                    }
+                }
+            },
+        );
+    }
+}

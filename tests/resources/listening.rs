@@ -1,0 +1,280 @@
+//! Whoever listens is told what happens to notes: by calls, and by other programs.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Wire, discreet, house, unshaken, uri};
+use crate::support::client::Client;
+use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
+use crate::support::place::Place;
+
+const UPDATED: &str = "notifications/resources/updated";
+const LIST_CHANGED: &str = "notifications/resources/list_changed";
+
+/// Somebody who listens, on one wire and in one era.
+enum Listener {
+    /// Over stdio news come between the answers.
+    Stdio(Client),
+    /// Over HTTP they have a stream of their own.
+    Http(Connection, HttpClient),
+}
+
+impl Listener {
+    /// One of each in turn, who wants to hear of these notes and of every list.
+    fn each(paths: &[&str], mut test: impl FnMut(&Place, Listener, &str)) {
+        let uris: Vec<String> = paths.iter().map(|path| uri(path)).collect();
+        let settings = |place: &Place, caller: &str| discreet(place, caller);
+        {
+            let place = house();
+            let config = place.config_file(&settings(&place, "stdio"));
+            let mut client = Client::start(&config, &place.state());
+            for uri in &uris {
+                client.ask("resources/subscribe", json!({ "uri": uri }));
+            }
+            test(&place, Listener::Stdio(client), "sessions, stdio");
+        }
+        {
+            let place = house();
+            place.config_file(&settings(&place, "stdio"));
+            let mut client = unshaken(&place);
+            client.send("subscriptions/listen", wanted(&uris));
+            let listener = Listener::Stdio(client).acknowledged();
+            test(&place, listener, "stateless, stdio");
+        }
+        {
+            let place = house();
+            let config = place.config_file(&settings(&place, "http"));
+            let server = Server::start(&config, &place.state());
+            let mut client = HttpClient::with_session(server.address());
+            for uri in &uris {
+                let answer = client.ask("resources/subscribe", json!({ "uri": uri }));
+                assert!(answer.get("error").is_none(), "{answer}");
+            }
+            let stream = stream_of(&server, &client);
+            test(&place, Listener::Http(stream, client), "sessions, http");
+        }
+        {
+            let place = house();
+            let config = place.config_file(&settings(&place, "http"));
+            let server = Server::start(&config, &place.state());
+            let stream = listening(&server, None, &uris);
+            let client = HttpClient::stateless(server.address());
+            let listener = Listener::Http(stream, client).acknowledged();
+            test(&place, listener, "stateless, http");
+        }
+    }
+
+    /// The first news of the newer era say what will be told.
+    fn acknowledged(mut self) -> Listener {
+        let first = self.next();
+        let method = "notifications/subscriptions/acknowledged";
+        assert_eq!(first["method"], method, "{first}");
+        self
+    }
+
+    /// The next news.
+    fn next(&mut self) -> Value {
+        match self {
+            Listener::Stdio(client) => client.next_notification(),
+            Listener::Http(stream, _) => stream.event(),
+        }
+    }
+
+    /// The next news on resources: the method, and which resource.
+    #[track_caller]
+    fn hears(&mut self, era: &str, method: &str, path: Option<&str>) {
+        let told = self.next();
+        assert_eq!(told["method"], method, "{era}: {told}");
+        let expected = path.map_or(Value::Null, |path| uri(path).into());
+        assert_eq!(told["params"]["uri"], expected, "{era}: {told}");
+    }
+
+    /// Calls an action.
+    #[track_caller]
+    fn call(&mut self, era: &str, name: &str, arguments: Value) {
+        let tool = name.replacen('.', "__", 1);
+        let mut params = json!({"name": tool, "arguments": arguments});
+        let answer = match self {
+            Listener::Stdio(client) => {
+                if era.starts_with("stateless") {
+                    params["_meta"] = stateless_meta();
+                }
+                let id = client.send("tools/call", params);
+                client.answer(id)
+            }
+            Listener::Http(_, client) => client.ask("tools/call", params),
+        };
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+        assert!(answer.get("error").is_none(), "{answer}");
+    }
+}
+
+fn wanted(uris: &[String]) -> Value {
+    json!({
+        "_meta": stateless_meta(),
+        "notifications": {
+            "resourcesListChanged": true,
+            "resourceSubscriptions": uris,
+        },
+    })
+}
+
+/// The stream on which a session's news come.
+fn stream_of(server: &Server, client: &HttpClient) -> Connection {
+    let mut stream = Connection::open(server.address());
+    let session = client.session().expect("a session");
+    let headers = [
+        ("Mcp-Session-Id", session),
+        ("MCP-Protocol-Version", SESSIONS),
+    ];
+    stream.send("GET", "/mcp", &headers, "");
+    assert_eq!(stream.receive_head(), 200);
+    stream
+}
+
+/// A request of the newer era whose answer goes on.
+fn listening(server: &Server, token: Option<&str>, uris: &[String]) -> Connection {
+    let mut stream = Connection::open(server.address());
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": wanted(uris)});
+    let shown = token.map(|token| format!("Bearer {token}"));
+    let mut headers = vec![
+        ("MCP-Protocol-Version", STATELESS),
+        ("Mcp-Method", "subscriptions/listen"),
+    ];
+    headers.extend(shown.iter().map(|shown| ("Authorization", shown.as_str())));
+    stream.send("POST", "/mcp", &headers, &body.to_string());
+    assert_eq!(stream.receive_head(), 200);
+    stream
+}
+
+/// What an editor does that knows nothing of us.
+fn edit(place: &Place, path: &str, text: &str) {
+    fs::write(place.vault().join(path), text).expect("the note can be written");
+}
+
+#[test]
+fn own_changes_and_those_of_others_are_told() {
+    Listener::each(
+        &["Work/Plan.md", "Garden/My%20plan"],
+        |place, mut listener, era| {
+            let append = json!({"path": "Work/Plan", "text": "more"});
+            listener.call(era, "document.append", append);
+            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+
+            edit(
+                place,
+                "Work/Plan.md",
+                "# Plan\n\nwritten by somebody else\n",
+            );
+            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+
+            // It is told under the name that was asked for.
+            edit(place, "Garden/My plan.md", "# Garden\n\nwater it\n");
+            listener.hears(era, UPDATED, Some("Garden/My%20plan"));
+
+            // Nobody asked for this one, but now there is one more.
+            edit(place, "Garden/New.md", "# New\n");
+            listener.hears(era, LIST_CHANGED, None);
+            edit(place, "Garden/New.md", "# New, but not for long\n");
+            listener.call(
+                era,
+                "document.rename",
+                json!({"path": "Garden/New", "to": "Newer"}),
+            );
+            listener.hears(era, LIST_CHANGED, None);
+
+            // What is gone says so when it is read.
+            fs::remove_file(place.vault().join("Work/Plan.md")).expect("it was there");
+            listener.hears(era, LIST_CHANGED, None);
+            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+        },
+    );
+}
+
+#[test]
+fn nobody_hears_of_what_it_may_not_see() {
+    let paths = ["Work/Plan.md", "Diary/Secret.md", "Diary/Later.md"];
+    Listener::each(&paths, |place, mut listener, era| {
+        edit(place, "Diary/Secret.md", "# Hush\n\nmore of it\n");
+        edit(place, "Diary/Later.md", "# Later\n");
+        // Longer than the pause in which news are gathered, so that they would come first.
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        edit(place, "Work/Plan.md", "# Plan\n\nthe first that is heard\n");
+        listener.hears(era, UPDATED, Some("Work/Plan.md"));
+    });
+}
+
+#[test]
+fn each_caller_hears_what_it_may() {
+    let place = house();
+    let config = place.config_file(&place.settings());
+    let token = |name: &str, words: &[&str]| {
+        let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+            .args(["token", "new", "--name", name, "--scopes", "read,write"])
+            .args(words)
+            .arg("--config")
+            .arg(&config)
+            .arg("--state")
+            .arg(place.state())
+            .output()
+            .expect("the program runs");
+        let told: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        told["token"].as_str().expect("a token").to_owned()
+    };
+    let ana = token("ana", &[]);
+    let bob = token("bob", &["--permission", "Diary=none"]);
+    let server = Server::start(&config, &place.state());
+    let uris = [uri("Diary/Secret.md"), uri("Work/Plan.md")];
+    let [mut for_ana, mut for_bob] = [&ana, &bob].map(|token| {
+        let mut stream = listening(&server, Some(token), &uris);
+        stream.event();
+        stream
+    });
+    let heard = |stream: &mut Connection| stream.event()["params"]["uri"].take();
+
+    let mut client = HttpClient::stateless(server.address()).showing(&ana);
+    for path in ["Diary/Secret", "Work/Plan"] {
+        let done = client.call("document.append", json!({"path": path, "text": "more"}));
+        assert_ne!(done["isError"], true, "{done}");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    assert_eq!(heard(&mut for_ana), uris[0]);
+    assert_eq!(heard(&mut for_ana), uris[1]);
+    assert_eq!(heard(&mut for_bob), uris[1]);
+}
+
+#[test]
+fn who_unsubscribes_is_told_no_more() {
+    let place = house();
+    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
+    let (plan, garden) = (uri("Work/Plan.md"), uri("Garden/My%20plan.md"));
+    for uri in [&plan, &garden] {
+        client.ask("resources/subscribe", json!({ "uri": uri }));
+    }
+    client.ask("resources/unsubscribe", json!({ "uri": plan }));
+    for path in ["Work/Plan", "Garden/My plan"] {
+        client.call("document.append", json!({"path": path, "text": "more"}));
+    }
+    let told = client.next_notification();
+    assert_eq!(told["params"]["uri"], garden.as_str(), "{told}");
+}
+
+#[test]
+fn what_is_no_resource_of_ours_cannot_be_subscribed_to() {
+    Wire::each(Place::settings, |_, mut wire| {
+        let of_others = json!({"uri": "file:///etc/passwd"});
+        if matches!(wire, Wire::Http(..)) && wire.is_stateless() {
+            return;
+        }
+        if wire.is_stateless() {
+            let error = wire.refused("resources/subscribe", of_others);
+            assert_eq!(error["code"], -32601, "{error}");
+            return;
+        }
+        let error = wire.refused("resources/subscribe", of_others);
+        assert_eq!(error["code"], -32002, "{error}");
+        // One that is not there is taken, as one is that may not be seen: the answer tells nothing.
+        wire.ask("resources/subscribe", json!({ "uri": uri("Gone.md") }));
+    });
+}
