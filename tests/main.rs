@@ -1,9 +1,9 @@
 //! The tests that drive the real thing: the built program, real components, a real client.
 //!
 //! `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
-//! requests, `wire` speaks to it over every
-//! transport, `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs
-//! components of every contract there was, `authors` writes new ones, `tidy` holds the repository to its own rules.
+//! requests, `wire` speaks to it over every transport, `judges` are clients that others wrote, `long_work` takes its time,
+//! `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs components of every
+//! contract there was, `authors` writes new ones, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
 mod authors;
@@ -11,7 +11,9 @@ mod concurrency;
 mod crash;
 mod finding;
 mod hostile;
+mod judges;
 mod kit;
+mod long_work;
 mod outside;
 mod policy;
 mod scenarios;

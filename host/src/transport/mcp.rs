@@ -11,11 +11,12 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
-    Extensions, Implementation, InitializeRequestParams, InitializeResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+    CompleteRequestParams, CompleteResult, DiscoverResult, Extensions, GetTaskParams,
+    GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool,
+    ServerConfig, SubscriptionFilter, Tool, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -23,10 +24,11 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{Asked, new_seal};
+use super::asking::new_seal;
 use super::orienting::{Told, instructions};
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
-use super::{asking, completing, resources, results, surface};
+use super::tasks::{self, Tasks};
+use super::{completing, resources, results, surface};
 use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
@@ -66,6 +68,8 @@ struct Shared {
     sealed: RequestStateCodec,
     /// Who has been told about the vaults.
     told: Told,
+    /// The calls that take long.
+    tasks: Tasks,
     /// The clients that began with `initialize`, to be told when the tools change.
     peers: Mutex<Vec<Peer<RoleServer>>>,
 }
@@ -98,6 +102,7 @@ impl Server {
             offered: Mutex::default(),
             sealed: new_seal(),
             told: Told::default(),
+            tasks: Tasks::default(),
             peers: Mutex::default(),
         }));
         tokio::spawn(server.clone().announce_changes());
@@ -112,6 +117,23 @@ impl Server {
     /// What seals the state of a question.
     pub(super) fn seal(&self) -> &RequestStateCodec {
         &self.0.sealed
+    }
+
+    /// The calls that take long.
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.0.tasks
+    }
+
+    /// What a client is told of a call; with its first result something about the vaults.
+    pub(super) fn first_result(
+        &self,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+        outcome: Result<Reply, CallError>,
+    ) -> CallToolResult {
+        let result = results::of(outcome);
+        let told = &self.0.told;
+        told.with_first_result(self.host(), caller, context, result)
     }
 
     /// Who sent a request: over HTTP whoever its token names.
@@ -203,6 +225,7 @@ impl ServerHandler for Server {
             .enable_tool_list_changed()
             .enable_resources()
             .enable_completions()
+            .enable_tasks()
             .build();
         let implementation =
             Implementation::new("notehost", env!("CARGO_PKG_VERSION")).with_title("Notehost");
@@ -282,16 +305,9 @@ impl ServerHandler for Server {
                     arguments,
                     cancelled: context.ct.clone(),
                     traceparent: traceparent(&context),
+                    progress: None,
                 };
-                match asking::call(self, &caller, &request, call, &context).await? {
-                    Asked::Answered(outcome) => {
-                        let result = results::of(outcome);
-                        let told = &self.0.told;
-                        let result = told.with_first_result(self.host(), &caller, &context, result);
-                        return Ok(result.into());
-                    }
-                    Asked::InputRequired(question) => return Ok(question),
-                }
+                return tasks::call(self, caller, request, call, context).await;
             }
             Ok(Target::Answer(reply)) => Ok(reply),
             Err(Unresolved::Refused(error)) => Err(error),
@@ -332,6 +348,34 @@ impl ServerHandler for Server {
         let caller = self.caller(&context.extensions);
         let read = resources::read(self, &caller, &request.uri, context.ct).await?;
         Ok(read.into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.caller(&context.extensions);
+        let task = self.tasks().look(&caller, &request)?;
+        Ok(GetTaskResult::new(task))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions);
+        self.tasks().answer(&caller, request)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions);
+        self.tasks().cancel(&caller, &request)
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -386,6 +430,7 @@ fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) 
         action: action.to_owned(),
         cancelled: context.ct.clone(),
         traceparent: traceparent(context),
+        progress: None,
         arguments,
     }
 }

@@ -10,6 +10,7 @@ mod help;
 mod http;
 mod mcp;
 mod orienting;
+mod progress;
 mod resolve;
 mod resources;
 mod results;
@@ -17,6 +18,7 @@ mod schema;
 mod shutdown;
 mod stdio;
 mod surface;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
