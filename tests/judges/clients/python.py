@@ -176,7 +176,7 @@ async def list_changed(client):
 
 async def pipelined(client):
     async def say(number):
-        said = await client.call_tool("steady__say", {"text": f"number {number}"})
+        said = await client.call_tool("steady", {"action": "say", "text": f"number {number}"})
         return said.structured_content["words"][1] == str(number)
 
     answers = await asyncio.gather(*(say(number) for number in range(400)))

@@ -195,7 +195,7 @@ await judge("list_changed", async () => {
 await judge("pipelined", async () => {
   const numbers = Array.from({ length: 400 }, (_, number) => number);
   const answers = await Promise.all(
-    numbers.map((number) => call("steady__say", { text: `number ${number}` })),
+    numbers.map((number) => call("steady", { action: "say", text: `number ${number}` })),
   );
   const lost = numbers.filter((number) => answers[number].structuredContent?.words?.[1] !== `${number}`);
   check(lost.length === 0, `lost or mixed up: ${lost.length}`);
