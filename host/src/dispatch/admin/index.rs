@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use notehost_sdk::index::IndexState;
 use serde_json::json;
 
 use super::super::authorize::Allowed;
@@ -73,13 +74,22 @@ async fn one(
             }
         }
         let state = index.progress();
-        if let Some(sink) = request.progress.as_ref().filter(|_| !index.is_ready()) {
-            sink.report(Progress {
-                done: before + state.done,
-                total: Some(before + state.total),
-                message: format!("notes of `{}` indexed", vault.id()),
-            });
+        // Before anything was forgotten everything is there: that is not the end.
+        if state.done < state.total {
+            tell(allowed, vault, &state, before);
         }
     }
-    Ok(index.progress().done)
+    let state = index.progress();
+    tell(allowed, vault, &state, before);
+    Ok(state.done)
+}
+
+fn tell(allowed: &Allowed, vault: &Vault, state: &IndexState, before: u64) {
+    if let Some(sink) = &allowed.checked.found.request.progress {
+        sink.report(Progress {
+            done: before + state.done,
+            total: Some(before + state.total),
+            message: format!("notes of `{}` indexed", vault.id()),
+        });
+    }
 }
