@@ -27,7 +27,7 @@ use crate::{
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
-use notehost::domain::{host, index as asked, log, store, types};
+use notehost::domain::{host, index as asked, log, progress, store, types};
 
 /// What `describe` answers.
 pub fn describe<D: Describes>() -> String {
@@ -303,6 +303,10 @@ impl RawVault for wire::Vault {
 
     fn notify(&self, level: Level, message: &str) -> Result<()> {
         host::notify(level_of(level), message).map_err(from_wire)
+    }
+
+    fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        progress::report(done, total, message);
     }
 
     fn log(&self, level: Level, message: &str) {

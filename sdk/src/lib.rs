@@ -68,6 +68,7 @@ mod memory;
 mod naming;
 mod notes;
 pub mod pages;
+mod progress;
 mod prompt;
 mod readable;
 #[cfg(feature = "fsrs")]
@@ -86,6 +87,7 @@ pub use memory::MemoryVault;
 pub use naming::fold_name;
 pub use notehost_sdk_macros::{args, reply};
 pub use notes::{Note, is_note, notebook_of, parent_of, stem_of};
+pub use progress::Steps;
 pub use prompt::{ArgumentKind, Prompt, PromptArgument};
 pub use readable::readable;
 pub use vault::{

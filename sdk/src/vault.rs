@@ -265,6 +265,12 @@ pub trait RawVault {
     /// Show a message to the people who watch the host; in a dry run nobody sees it.
     fn notify(&self, level: Level, message: &str) -> Result<()>;
 
+    /// Tell the caller how far a long call has come: so much is done of so much, and in a few words what. It may be told
+    /// often; [`Vault::steps`] counts. Never the content of notes. Who runs actions without callers may ignore it.
+    fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        let _ = (done, total, message);
+    }
+
     /// A line for the host's log. Never the content of notes.
     fn log(&self, level: Level, message: &str);
 }

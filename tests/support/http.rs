@@ -149,6 +149,16 @@ impl Response {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// All messages of the body, in order.
+    #[track_caller]
+    pub(crate) fn events(&self) -> Vec<Value> {
+        let data = self.body.lines();
+        let data = data.filter_map(|line| line.strip_prefix("data: "));
+        data.filter(|data| !data.is_empty())
+            .map(|data| serde_json::from_str(data).expect("JSON"))
+            .collect()
+    }
+
     /// The JSON-RPC message of the body, whether it came as JSON or as an event.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
@@ -407,6 +417,7 @@ impl HttpClient {
         let name = params["name"]
             .as_str()
             .or(params["uri"].as_str())
+            .or(params["taskId"].as_str())
             .unwrap_or_default()
             .to_owned();
         let mut headers = match &self.session {
@@ -415,7 +426,11 @@ impl HttpClient {
                 ("MCP-Protocol-Version", SESSIONS),
             ],
             None => {
+                let own = params["_meta"].take();
                 params["_meta"] = stateless_meta();
+                for (key, value) in own.as_object().into_iter().flatten() {
+                    params["_meta"][key] = value.clone();
+                }
                 let headers = [
                     ("MCP-Protocol-Version", STATELESS),
                     ("Mcp-Method", method),
@@ -439,6 +454,12 @@ impl HttpClient {
     /// What came back, whatever it is.
     pub(crate) fn response(&mut self) -> Response {
         self.connection.receive()
+    }
+
+    /// The first event of a stream that goes on.
+    pub(crate) fn first_event(&mut self) -> Value {
+        assert_eq!(self.connection.receive_head(), 200);
+        self.connection.event()
     }
 
     /// The whole answer to the request that was sent: with `result` or `error`.

@@ -149,6 +149,7 @@ pub(crate) fn request(name: &str, arguments: Value) -> Request {
         arguments,
         cancelled: CancellationToken::new(),
         traceparent: None,
+        progress: None,
     }
 }
 

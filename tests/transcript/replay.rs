@@ -130,6 +130,7 @@ impl Stage {
             arguments,
             cancelled: CancellationToken::new(),
             traceparent: None,
+            progress: None,
         };
         let told = match dispatch::call(&host, &self.caller, request).await {
             Ok(reply) => {

@@ -62,10 +62,12 @@ impl Action for Batch {
         }
         let mut session = Session::new(vault);
         let mut results: Vec<Map<String, Value>> = Vec::with_capacity(self.ops.len());
+        let mut steps = vault.steps(self.ops.len());
         for (number, operation) in self.ops.into_iter().enumerate() {
             let result = run(&mut session, operation, &results)
                 .map_err(|error| in_operation(number, &error))?;
             results.push(result);
+            steps.done("operations");
         }
         session.finish()?;
         Ok(Batched {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use notehost_sdk::Steps;
 use notehost_sdk::prelude::*;
 
 use crate::changing::{NewCard, file_name, opening, passage};
@@ -79,7 +80,8 @@ impl Action for Import {
         }
         let mut package =
             Package::open(vault.read(&path)?.bytes).map_err(|broken| refusal(&path, &broken))?;
-        let media = media(vault, &mut package, to, &path)?;
+        let mut steps = vault.steps(package.media.len() + package.notes.len());
+        let media = media(vault, &mut package, to, &path, &mut steps)?;
         let embed = |name: &str| {
             format!(
                 "![[{}]]",
@@ -89,6 +91,7 @@ impl Action for Import {
         let mut decks: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut left_out = Vec::new();
         for note in &package.notes {
+            steps.done("cards read");
             let deck = normal(&note.deck);
             match card(note, &embed) {
                 Ok(passage) => decks.entry(deck).or_default().push(passage),
@@ -200,7 +203,13 @@ struct Media {
     made: usize,
 }
 
-fn media(vault: &Vault, package: &mut Package, to: &str, path: &str) -> Result<Media> {
+fn media(
+    vault: &Vault,
+    package: &mut Package,
+    to: &str,
+    path: &str,
+    steps: &mut Steps<'_>,
+) -> Result<Media> {
     let folder = match vault.conventions()?.attachments.as_deref() {
         Some("") => String::new(),
         Some("./") => to.to_owned(),
@@ -215,6 +224,7 @@ fn media(vault: &Vault, package: &mut Package, to: &str, path: &str) -> Result<M
         made: 0,
     };
     for (name, file) in package.media.clone() {
+        steps.done("media files");
         let Some(bytes) = package
             .medium(&file)
             .map_err(|broken| refusal(path, &broken))?

@@ -77,7 +77,10 @@ impl Action for Replace {
         let mut changes: Vec<(Note, Change)> = Vec::new();
         let mut left_alone = Vec::new();
         let mut bytes = 0;
-        for path in self.candidates(vault, &pattern, &place)? {
+        let candidates = self.candidates(vault, &pattern, &place)?;
+        let mut steps = vault.steps(candidates.len());
+        for path in candidates {
+            steps.done("notes looked through");
             let note = match read(vault, &path)? {
                 Ok(note) => note,
                 Err(note) => {
@@ -109,8 +112,10 @@ impl Action for Replace {
             return Err(self.nothing(&left_alone));
         }
         let mut items = Vec::new();
+        steps.more(changes.len());
         for (note, change) in changes {
             vault.write_note(&note, &change.text)?;
+            steps.done("notes changed");
             items.push(ReplacedIn {
                 path: note.path,
                 line: change.line,

@@ -116,7 +116,9 @@ impl Action for Rename {
             return Err(no_tag(vault, &from)?);
         }
         let mut changed = ChangedTag::new(from.clone(), Some(to.clone()), left);
+        let mut steps = vault.steps(notes.len());
         for note in notes {
+            steps.done("notes looked through");
             if !changed.may_write(vault, &note.path) {
                 continue;
             }
@@ -172,7 +174,9 @@ impl Action for Remove {
         }
         let how = self.inline.unwrap_or(Inline::Delete).into();
         let mut changed = ChangedTag::new(tag, None, left);
+        let mut steps = vault.steps(notes.len());
         for note in notes {
+            steps.done("notes looked through");
             if !changed.may_write(vault, &note.path) {
                 continue;
             }

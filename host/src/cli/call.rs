@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::bar::Bar;
 use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
@@ -118,6 +119,7 @@ impl Call {
         }
         // An action that is not there has no fields: the pipeline says why it is not.
         let cancelled = CancellationToken::new();
+        let bar = Bar::new();
         let request = Request {
             domain: self.domain.clone(),
             action: self.action.clone(),
@@ -125,13 +127,15 @@ impl Call {
             cancelled: cancelled.clone(),
             // What programs that start others with a trace under way agree on.
             traceparent: std::env::var("TRACEPARENT").ok(),
+            progress: bar.sink(),
         };
         let interrupted = tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 cancelled.cancel();
             }
         });
-        let outcome = question::call(host, caller, request).await;
+        let outcome = question::call(host, caller, request, &bar).await;
+        bar.clear();
         interrupted.abort();
 
         let terminal = Terminal::stdout();

@@ -6,6 +6,7 @@
 mod action_help;
 mod approval;
 mod audit;
+mod bar;
 mod call;
 mod component;
 mod config;

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use serde_json::{Map, Value};
 
+use super::bar::Bar;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
 use crate::auth::Caller;
@@ -14,6 +15,7 @@ pub(super) async fn call(
     host: &Host,
     caller: &Caller,
     request: Request,
+    bar: &Bar,
 ) -> Result<Reply, CallError> {
     let outcome = dispatch::call(host, caller, request.clone()).await;
     let Err(error) = &outcome else {
@@ -22,6 +24,7 @@ pub(super) async fn call(
     let Some(details) = question(error) else {
         return outcome;
     };
+    bar.clear();
     let terminal = Terminal::stderr();
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
         return outcome;

@@ -48,6 +48,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
             arguments,
             cancelled: CancellationToken::new(),
             traceparent: None,
+            progress: None,
         };
         match dispatch::call(host, &Caller::stdio(), request).await {
             Ok(reply) => text.push_str(&reply::for_people(terminal, &reply)),

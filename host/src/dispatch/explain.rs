@@ -101,6 +101,7 @@ pub fn explain(
         arguments: Map::new(),
         cancelled: CancellationToken::new(),
         traceparent: None,
+        progress: None,
     };
     let found = match resolve::find(&rights.scopes, domains, request) {
         Ok(found) => found,

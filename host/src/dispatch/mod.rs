@@ -15,6 +15,7 @@ mod hearing;
 mod host;
 mod orientation;
 mod outside;
+mod progress;
 mod record;
 mod reload;
 mod reply;
@@ -34,6 +35,7 @@ pub use explain::{Asked, Deciding, Explanation, explain};
 pub use hearing::{Happened, Hearing};
 pub use host::{Host, StartError};
 pub use orientation::orientation;
+pub use progress::ProgressSink;
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
@@ -41,6 +43,8 @@ pub use status::{ComponentStatus, RestTold, component_status};
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+
+pub use crate::runtime::Progress;
 
 use crate::auth::Caller;
 use authorize::authorize;
@@ -69,6 +73,8 @@ pub struct Request {
     pub cancelled: CancellationToken,
     /// The caller's span that this call belongs to, as W3C writes it. Controlled by the caller.
     pub traceparent: Option<String>,
+    /// Hears how far the call has come, if somebody wants to know.
+    pub progress: Option<ProgressSink>,
 }
 
 /// One call, from the wire to the disk and back. Whatever comes of it is recorded.

@@ -5,15 +5,15 @@ use std::sync::{Arc, Weak};
 
 use notehost_sdk::host::{About, AboutDomain, CallerTold, Conventions, LimitLeft, Now};
 
-use super::Host;
 use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
 use super::standing::CallStanding;
+use super::{Host, ProgressSink};
 use crate::auth::{Caller, Entrance};
 use crate::config::TagPolicy;
 use crate::database::now_ms;
 use crate::index::Index;
-use crate::runtime::{Standing, Surroundings, Used};
+use crate::runtime::{Progress, Standing, Surroundings, Used};
 use crate::vault::{Effect, Transaction, Vault, VaultError};
 
 /// Where one call runs.
@@ -23,6 +23,7 @@ pub(super) struct CallSurroundings {
     vault: Arc<Vault>,
     index: Arc<Index>,
     standing: Arc<CallStanding>,
+    progress: Option<ProgressSink>,
 }
 
 impl CallSurroundings {
@@ -33,6 +34,7 @@ impl CallSurroundings {
             vault: allowed.vault.clone(),
             index: allowed.index.clone(),
             standing: allowed.standing.clone(),
+            progress: allowed.checked.found.request.progress.clone(),
         }
     }
 }
@@ -155,6 +157,12 @@ impl Surroundings for CallSurroundings {
         if let Some(host) = self.host.upgrade() {
             let (domain, call) = (self.standing.domain(), self.standing.name());
             host.component_logs().write(domain, stream, &call, line);
+        }
+    }
+
+    fn progress(&self, progress: Progress) {
+        if let Some(sink) = &self.progress {
+            sink.report(progress);
         }
     }
 

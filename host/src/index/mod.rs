@@ -37,7 +37,7 @@ pub use ask::{Answer, Question};
 pub use complete::{Completing, fitting};
 pub use edits::{Edit, Edited};
 pub use ignore::Ignored;
-pub use report::{Report, condemn, is_condemned, report};
+pub use report::{Report, condemn, forgive, is_condemned, report};
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -6,7 +6,7 @@ use notehost_sdk::is_note;
 
 use super::graph::Graph;
 use super::ignore::Ignored;
-use super::{disk, keeper};
+use super::{Index, disk, keeper};
 use crate::vault::Vault;
 
 /// The state of an index on disk, and what is peculiar about the files of its vault.
@@ -107,6 +107,12 @@ pub fn condemn(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join(keeper::REBUILD), b"")
+}
+
+/// Takes back what [`condemn`] said, unless building has begun. Whether it was taken back.
+pub fn forgive(vault: &Vault, index: &Index) -> bool {
+    let word = vault.state().join("index").join(keeper::REBUILD);
+    index.is_ready() && std::fs::remove_file(word).is_ok()
 }
 
 /// Whether a file has the name that sync tools give to the loser of a conflict.

@@ -29,7 +29,7 @@ pub use interference::{Interference, Meddling};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use prompts::{BadPrompt, Piece, pieces};
-pub use surroundings::{Notice, Standing, Surroundings, Used};
+pub use surroundings::{Notice, Progress, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -39,6 +39,11 @@ pub trait Surroundings: Send + Sync {
         let _ = (stream, line);
     }
 
+    /// How far the guest says that it is. It may say so at any rate, and anything.
+    fn progress(&self, progress: Progress) {
+        let _ = progress;
+    }
+
     /// What the run used, told once when the guest has ended, however it did.
     fn used(&self, used: Used) {
         let _ = used;
@@ -61,6 +66,17 @@ pub struct Used {
     pub memory_bytes: usize,
     /// How many host functions refused or hid something that the component was not granted.
     pub denials: u64,
+}
+
+/// How far a call is, as its guest tells it: bounded, and hostile until it is shown as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How much is done.
+    pub done: u64,
+    /// Of how much, if that is known.
+    pub total: Option<u64>,
+    /// What is being done, in a few words.
+    pub message: String,
 }
 
 /// A message for the people who watch, as a guest gave it: bounded, and hostile until it is shown as text.

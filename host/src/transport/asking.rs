@@ -20,7 +20,7 @@ use crate::auth::Caller;
 use crate::dispatch::{CallError, Reply, Request};
 
 /// The name of the question.
-const QUESTION: &str = "approval";
+pub(super) const QUESTION: &str = "approval";
 /// How long a person has, where the host does not say.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How much of a diff fits into a question. The rest is seen with `notehost approval show`.
@@ -30,8 +30,15 @@ const MOST_DIFF: usize = 4000;
 pub(super) enum Asked {
     /// It has an outcome.
     Answered(Result<Reply, CallError>),
-    /// The client has to ask its person and call again.
-    InputRequired(CallToolResponse),
+    /// The client has to ask its person, and bring the answer.
+    Question(Question),
+}
+
+/// What a person is to be asked.
+pub(super) struct Question {
+    /// The approval that the answer is about.
+    pub(super) id: String,
+    pub(super) form: ElicitRequestParams,
 }
 
 /// A key for sealing that lives as long as this process.
@@ -75,18 +82,15 @@ pub(super) async fn call(
             .ok_or_else(|| {
                 ErrorData::invalid_params(format!("the answer to `{QUESTION}` is missing"), None)
             })?;
-        let answer: ElicitResult = serde_json::from_value(answer.clone())
-            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        return Ok(Asked::Answered(
-            decided(server, caller, call, &id, verdict(&answer)).await,
-        ));
+        let outcome = answered(server, caller, call, &id, answer.clone()).await?;
+        return Ok(Asked::Answered(outcome));
     }
     let repeated = call.clone();
     let outcome = server.call(caller, call.clone()).await;
     let Err(error) = &outcome else {
         return Ok(Asked::Answered(outcome));
     };
-    let Some((id, question)) = question(error).filter(|_| can_ask(context)) else {
+    let Some(question) = question(error).filter(|_| can_ask(context)) else {
         return Ok(Asked::Answered(outcome));
     };
     call = repeated;
@@ -94,21 +98,12 @@ pub(super) async fn call(
         .protocol_version()
         .is_some_and(|version| !version.has_initialize());
     if is_stateless {
-        let options = SealOptions::new()
-            .associated_data(bound.as_bytes())
-            .ttl(PATIENCE);
-        let mut questions = InputRequests::new();
-        questions.insert(
-            QUESTION.into(),
-            InputRequest::Elicitation(ElicitRequest::new(question)),
-        );
-        let sealed = server.seal().seal_with(id.as_bytes(), &options);
-        let required = InputRequiredResult::new(Some(questions), Some(sealed));
-        return Ok(Asked::InputRequired(required.into()));
+        return Ok(Asked::Question(question));
     }
+    let Question { id, form } = question;
     let answer = context
         .peer
-        .create_elicitation_with_timeout(question, Some(PATIENCE))
+        .create_elicitation_with_timeout(form, Some(PATIENCE))
         .await;
     match answer {
         Ok(answer) => Ok(Asked::Answered(
@@ -119,6 +114,39 @@ pub(super) async fn call(
             Ok(Asked::Answered(outcome))
         }
     }
+}
+
+/// The answer that has a client ask its person and call again, with the sealed state.
+pub(super) fn input_required(
+    server: &Server,
+    caller: &Caller,
+    sent: &CallToolRequestParams,
+    Question { id, form }: Question,
+) -> CallToolResponse {
+    let bound = bound_to(caller, sent);
+    let options = SealOptions::new()
+        .associated_data(bound.as_bytes())
+        .ttl(PATIENCE);
+    let mut questions = InputRequests::new();
+    questions.insert(
+        QUESTION.into(),
+        InputRequest::Elicitation(ElicitRequest::new(form)),
+    );
+    let sealed = server.seal().seal_with(id.as_bytes(), &options);
+    InputRequiredResult::new(Some(questions), Some(sealed)).into()
+}
+
+/// What becomes of a call whose person was asked, and answered this.
+pub(super) async fn answered(
+    server: &Server,
+    caller: &Caller,
+    call: Request,
+    id: &str,
+    answer: Value,
+) -> Result<Result<Reply, CallError>, ErrorData> {
+    let answer: ElicitResult = serde_json::from_value(answer)
+        .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+    Ok(decided(server, caller, call, id, verdict(&answer)).await)
 }
 
 /// What a person said.
@@ -177,7 +205,7 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 }
 
 /// The approval that an error asks for, and the question to the person.
-fn question(error: &CallError) -> Option<(String, ElicitRequestParams)> {
+fn question(error: &CallError) -> Option<Question> {
     if error.code != "confirmation_required" {
         return None;
     }
@@ -192,12 +220,13 @@ fn question(error: &CallError) -> Option<(String, ElicitRequestParams)> {
         "required": ["approve"],
     });
     let message = format!("{}\n\n{}", text("summary")?, shortened(text("diff")?, id));
-    let question = ElicitRequestParams::FormElicitationParams {
+    let form = ElicitRequestParams::FormElicitationParams {
         meta: None,
         message,
         requested_schema: ElicitationSchema::from_json_schema(schema::object(form)).ok()?,
     };
-    Some((id.to_owned(), question))
+    let id = id.to_owned();
+    Some(Question { id, form })
 }
 
 fn shortened(diff: &str, id: &str) -> String {

@@ -5,26 +5,28 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
-    Extensions, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
+    CompleteRequestParams, CompleteResult, DiscoverResult, Extensions, GetPromptRequestParams,
+    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
     RequestStateCodec, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{Asked, new_seal};
+use super::asking::new_seal;
 use super::contained::contained;
 use super::orienting::{INSTRUCTIONS, Told, instructions};
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
 use super::results::Repeat;
 use super::subscribing::{self, Clients};
 use super::surface::Offered;
-use super::{asking, completing, prompts, resources, results};
+use super::tasks::{self, Tasks};
+use super::{completing, prompts, resources, results};
 use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
@@ -48,6 +50,8 @@ struct Shared {
     sealed: RequestStateCodec,
     /// Who has been told about the vaults.
     told: Told,
+    /// The calls that take long.
+    tasks: Tasks,
     /// The clients that began with `initialize`, to be told what happens.
     clients: Clients,
 }
@@ -74,6 +78,7 @@ impl Server {
             offered: Mutex::default(),
             sealed: new_seal(),
             told: Told::default(),
+            tasks: Tasks::default(),
             clients: Clients::default(),
         }));
         tokio::spawn(subscribing::tell_clients(server.clone()));
@@ -105,6 +110,23 @@ impl Server {
     /// What seals the state of a question.
     pub(super) fn seal(&self) -> &RequestStateCodec {
         &self.0.sealed
+    }
+
+    /// The calls that take long.
+    pub(super) fn tasks(&self) -> &Tasks {
+        &self.0.tasks
+    }
+
+    /// What a client is told of a call; with its first result something about the vaults.
+    pub(super) fn first_result(
+        &self,
+        caller: &Caller,
+        context: &RequestContext<RoleServer>,
+        outcome: Result<Reply, CallError>,
+    ) -> CallToolResult {
+        let result = results::of(outcome, self.repeat(caller, context));
+        let told = &self.0.told;
+        told.with_first_result(self.host(), caller, context, result)
     }
 
     /// Who sent a request: over HTTP whoever its token names.
@@ -180,6 +202,7 @@ impl ServerHandler for Server {
             .enable_prompts()
             .enable_prompts_list_changed()
             .enable_completions()
+            .enable_tasks()
             .build();
         let implementation =
             Implementation::new("notehost", env!("CARGO_PKG_VERSION")).with_title("Notehost");
@@ -259,16 +282,9 @@ impl ServerHandler for Server {
                     arguments,
                     cancelled: context.ct.clone(),
                     traceparent: traceparent(&context),
+                    progress: None,
                 };
-                match asking::call(self, &caller, &request, call, &context).await? {
-                    Asked::Answered(outcome) => {
-                        let result = results::of(outcome, self.repeat(&caller, &context));
-                        let told = &self.0.told;
-                        let result = told.with_first_result(self.host(), &caller, &context, result);
-                        return Ok(result.into());
-                    }
-                    Asked::InputRequired(question) => return Ok(question),
-                }
+                return tasks::call(self, caller, request, call, context).await;
             }
             Ok(Target::Answer(reply)) => Ok(reply),
             Err(Unresolved::Refused(error)) => Err(error),
@@ -351,6 +367,34 @@ impl ServerHandler for Server {
         Ok(filled.into())
     }
 
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.caller(&context.extensions);
+        let task = self.tasks().look(&caller, &request)?;
+        Ok(GetTaskResult::new(task))
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions);
+        self.tasks().answer(&caller, request)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.caller(&context.extensions);
+        self.tasks().cancel(&caller, &request)
+    }
+
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let session = subscribing::session(&context.extensions);
         let caller = self.caller(&context.extensions);
@@ -387,6 +431,7 @@ fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) 
         action: action.to_owned(),
         cancelled: context.ct.clone(),
         traceparent: traceparent(context),
+        progress: None,
         arguments,
     }
 }

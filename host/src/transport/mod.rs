@@ -12,8 +12,9 @@ mod help;
 mod http;
 mod mcp;
 mod orienting;
-mod ranking;
+mod progress;
 mod prompts;
+mod ranking;
 mod resolve;
 mod resources;
 mod results;
@@ -23,10 +24,11 @@ mod stdio;
 mod subscribing;
 mod surface;
 mod synonyms;
+mod tasks;
 #[cfg(test)]
 mod tests;
-mod wording;
 mod uris;
+mod wording;
 
 use std::io;
 use std::net::SocketAddr;

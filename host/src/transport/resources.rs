@@ -291,6 +291,7 @@ async fn ask(
         arguments,
         cancelled,
         traceparent: None,
+        progress: None,
     };
     server.call(caller, request).await
 }

@@ -61,6 +61,7 @@ pub struct MemoryVault {
     past: RefCell<Past>,
     log: RefCell<Vec<(Level, String)>>,
     notices: RefCell<Vec<(Level, String)>>,
+    progress: RefCell<Vec<(u64, Option<u64>, String)>>,
     offset_minutes: i32,
     conventions: Conventions,
     calls: u64,
@@ -76,6 +77,7 @@ impl Default for MemoryVault {
             past: RefCell::default(),
             log: RefCell::default(),
             notices: RefCell::default(),
+            progress: RefCell::default(),
             offset_minutes: 0,
             conventions: Conventions::default(),
             calls: 0,
@@ -187,6 +189,11 @@ impl MemoryVault {
     /// The messages that were shown to people.
     pub fn notices(&self) -> Vec<(Level, String)> {
         self.notices.borrow().clone()
+    }
+
+    /// How far calls said that they were: done, of how much, and what.
+    pub fn progressed(&self) -> Vec<(u64, Option<u64>, String)> {
+        self.progress.borrow().clone()
     }
 
     /// Make what was staged since the last commit one change of history; returns its id, or nothing if nothing
@@ -400,6 +407,11 @@ impl RawVault for MemoryVault {
     fn notify(&self, level: Level, message: &str) -> Result<()> {
         self.notices.borrow_mut().push((level, message.to_owned()));
         Ok(())
+    }
+
+    fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        let told = (done, total, message.to_owned());
+        self.progress.borrow_mut().push(told);
     }
 
     fn log(&self, level: Level, message: &str) {

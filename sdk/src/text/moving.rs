@@ -131,7 +131,10 @@ impl Plan {
     fn follow_links(&mut self, vault: &Vault, all_files: Vec<String>) -> Result<()> {
         let before = Names::new(all_files);
         let after = before.moved(&self.files);
-        for path in candidates(vault, &self.files)? {
+        let candidates = candidates(vault, &self.files)?;
+        let mut steps = vault.steps(candidates.len());
+        for path in candidates {
+            steps.done("notes looked through for links");
             let blob = vault.read(&path)?;
             // What is no UTF-8 is looked through as far as it can be read, and never written.
             let text = String::from_utf8_lossy(&blob.bytes);

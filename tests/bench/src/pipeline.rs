@@ -53,6 +53,7 @@ async fn calls(host: &Arc<Host>, domain: &str, action: &str, arguments: &Value) 
             arguments: arguments.as_object().cloned().unwrap_or_default(),
             cancelled: CancellationToken::new(),
             traceparent: None,
+            progress: None,
         };
         let began = Instant::now();
         let answered = dispatch::call(host, &caller, request).await;

@@ -74,6 +74,7 @@ async fn one(host: &Host, caller: &Caller, action: &str, arguments: Value) -> Re
         arguments,
         cancelled: CancellationToken::new(),
         traceparent: None,
+        progress: None,
     };
     call(host, caller, request)
         .await

@@ -34,6 +34,7 @@ fn gather(vault: &Vault, notes: &[String]) -> Result<Gathered> {
     let names = Names::new(vault.files()?);
     let mut gathered = Gathered::default();
     let mut waiting: Vec<String> = notes.iter().rev().cloned().collect();
+    let mut steps = vault.steps(notes.len());
     while let Some(path) = waiting.pop() {
         if gathered.notes.contains_key(&path) {
             continue;
@@ -67,6 +68,7 @@ fn gather(vault: &Vault, notes: &[String]) -> Result<Gathered> {
             }
         }
         gathered.notes.insert(path, bytes);
+        steps.done("notes gathered");
     }
     Ok(gathered)
 }

@@ -16,7 +16,9 @@ const STYLE: &str = include_str!("page.css");
 pub(super) fn make(vault: &Vault, paths: &[String], title: &str) -> Result<Made> {
     let mut notes = Vec::new();
     let mut size = 0;
+    let mut steps = vault.steps(2 * paths.len());
     for path in paths {
+        steps.done("notes read");
         let note = vault.read_text(path)?;
         size += note.text.len();
         within_limit(size)?;
@@ -40,6 +42,7 @@ pub(super) fn make(vault: &Vault, paths: &[String], title: &str) -> Result<Made>
         page.push_str("</ul>\n</nav>\n");
     }
     for note in &notes {
+        steps.done("notes rendered");
         page.push_str(&format!(
             "<article id=\"{}\">\n",
             renderer.anchor(&note.path)

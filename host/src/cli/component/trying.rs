@@ -67,6 +67,7 @@ async fn call(host: &Host, description: &Description, words: &[String]) -> Resul
         arguments,
         cancelled: CancellationToken::new(),
         traceparent: None,
+        progress: None,
     };
     let reply = dispatch::call(host, &Caller::command_line(None), request)
         .await

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod components;
+mod index;
 mod permissions;
 mod records;
 mod status;
@@ -47,6 +48,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         "set_permission" => permissions::set(host, &said).await,
         "audit" => records::audit(host, &allowed.caller, &said).await,
         "stats" => records::stats(host, &allowed.caller, &said).await,
+        "rebuild_index" => index::rebuild(host, allowed).await,
         "reload" => records::reload(host).await,
         "approvals" => approvals::list(host, &allowed.caller, said.flag("all")),
         "approve" => approvals::decide(host, &allowed.caller, said.text("id")?, true),

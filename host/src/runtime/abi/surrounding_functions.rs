@@ -1,19 +1,22 @@
-//! The functions of the contract's `host` interface: what a guest may know of where it runs, and what it may say to
-//! people. What is said is kept with the call, and shown when the call has landed.
+//! The functions of the contract's `host` and `progress` interfaces: what a guest may know of where it runs, and what it
+//! may say to people. What is said is kept with the call, and shown when the call has landed; how far it has come is told
+//! at once.
 
 use serde::Serialize;
 use wasmtime::component::Resource;
 
 use super::super::state::Refusal;
-use super::super::surroundings::Notice;
+use super::super::surroundings::{Notice, Progress};
 use super::host_functions::{VaultHandle, VaultView, no_vault};
-use super::v0_1::bindings::notehost::domain::{host, log};
+use super::v0_1::bindings::notehost::domain::{host, log, progress};
 use crate::vault::VaultError;
 
 /// The longest message that is shown, in characters.
 const LONGEST_NOTICE: usize = 1000;
 /// How many one call may show.
 const MOST_NOTICES: usize = 20;
+/// The longest words about how far a call is, in characters. The rest is left out.
+const LONGEST_PROGRESS: usize = 200;
 
 impl host::Host for VaultView<'_> {
     async fn now(&mut self) -> wasmtime::Result<String> {
@@ -67,6 +70,26 @@ impl host::Host for VaultView<'_> {
             log::Level::Error => "error",
         };
         self.notices.push(Notice { level, message });
+        Ok(())
+    }
+}
+
+impl progress::Host for VaultView<'_> {
+    async fn report(
+        &mut self,
+        done: u64,
+        total: Option<u64>,
+        message: String,
+    ) -> wasmtime::Result<()> {
+        self.step()?;
+        if let Some(around) = self.surroundings {
+            let words = message.chars().filter(|letter| !letter.is_control());
+            around.progress(Progress {
+                done,
+                total,
+                message: words.take(LONGEST_PROGRESS).collect(),
+            });
+        }
         Ok(())
     }
 }

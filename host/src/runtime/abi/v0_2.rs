@@ -55,6 +55,8 @@ pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
     imported::index::add_to_linker_instance::<_, Lends>(&mut index, VaultView::of)?;
     let mut host = linker.instance("notehost:domain/host@0.2.0")?;
     imported::host::add_to_linker_instance::<_, Lends>(&mut host, VaultView::of)?;
+    let mut progress = linker.instance("notehost:domain/progress@0.2.0")?;
+    imported::progress::add_to_linker_instance::<_, Lends>(&mut progress, VaultView::of)?;
     let mut log = linker.instance("notehost:domain/log@0.2.0")?;
     imported::log::add_to_linker_instance::<_, Lends>(&mut log, VaultView::of)
 }

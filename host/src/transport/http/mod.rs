@@ -155,6 +155,7 @@ fn routes(
     let with_entry = || entry.clone();
     Router::new()
         .nest_service("/mcp", mcp)
+        .layer(middleware::from_fn(sessions::tell_end))
         .layer(middleware::from_fn(body::take_in))
         .layer(middleware::from_fn_with_state(with_entry(), entry::prove))
         .layer(middleware::from_fn_with_state(

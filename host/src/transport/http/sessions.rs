@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use crate::auth::{Caller, Proof};
@@ -20,6 +24,17 @@ pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(idle);
     Arc::new(manager)
+}
+
+/// Says that a session has ended as clients expect to hear it: rmcp answers 202, and the Python SDK takes that for a
+/// failure.
+pub(super) async fn tell_end(request: Request, next: Next) -> Response {
+    let is_end = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
 }
 
 /// Who began which session.

@@ -17,7 +17,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, the effect it is declared with, and what it does.
-const ACTIONS: [(&str, &str, Attack); 27] = [
+const ACTIONS: [(&str, &str, Attack); 28] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
     ("trap", "read", attacks::trap),
@@ -39,6 +39,7 @@ const ACTIONS: [(&str, &str, Attack); 27] = [
     ("linger_writing", "write", lingering::write),
     ("ambient", "read", trespass::ambient),
     ("remember", "read", trespass::remember),
+    ("nag", "read", nonsense::nag),
     ("print", "read", nonsense::print),
     ("giant_reply", "read", nonsense::giant_reply),
     ("broken_json", "read", nonsense::broken_json),

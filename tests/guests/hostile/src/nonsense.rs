@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use notehost_sdk::guest::notehost::domain::progress;
 use notehost_sdk::guest::notehost::domain::types::{Content, Error, Reply};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
 use notehost_sdk::serde_json::{Value, json};
@@ -16,6 +17,17 @@ pub fn print(_: &Vault, _: &Value) -> Result<Reply, Error> {
     // Without an end of line as well: it must not wait for the next one's.
     print!("{forged}");
     let _ = std::io::stdout().flush();
+    Ok(answer(&json!({})))
+}
+
+/// Says how far it is all the time: forwards and backwards, always at the end, and with more words than anybody reads.
+pub fn nag(_: &Vault, _: &Value) -> Result<Reply, Error> {
+    let words = "\u{1b}[2J\n".repeat(1000);
+    for number in 0..20_000 {
+        progress::report(number, Some(number), &words);
+        progress::report(20_000 - number, None, "");
+    }
+    progress::report(u64::MAX, Some(0), "");
     Ok(answer(&json!({})))
 }
 

@@ -1,0 +1,76 @@
+//! The domain `slow`: actions that take as long as they are told to, say how far they are, and change something at the
+//! end.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use notehost_sdk::prelude::*;
+
+domain! {
+    /// Takes its time.
+    "slow" {
+        "work" => Work,
+        "remove" => Remove,
+    }
+}
+
+/// Work for a while, then write a note.
+#[args]
+pub struct Work {
+    /// How many steps there are.
+    pub steps: u32,
+    /// How many milliseconds each takes.
+    pub pause: u64,
+    /// The note that is written at the end.
+    pub path: Option<String>,
+}
+
+/// What was done.
+#[reply]
+pub struct Worked {
+    /// How many steps.
+    pub steps: u32,
+}
+
+impl Action for Work {
+    type Output = Worked;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Worked> {
+        take(vault, self.steps, self.pause);
+        if let Some(path) = &self.path {
+            vault.create(path, b"done\n")?;
+        }
+        Ok(Worked { steps: self.steps })
+    }
+}
+
+/// Work for a while, then remove a note.
+#[args]
+pub struct Remove {
+    /// How many steps there are.
+    pub steps: u32,
+    /// How many milliseconds each takes.
+    pub pause: u64,
+    /// The note.
+    pub path: String,
+}
+
+impl Action for Remove {
+    type Output = Worked;
+    const EFFECT: Effect = Effect::Delete;
+
+    fn run(self, vault: &Vault) -> Result<Worked> {
+        take(vault, self.steps, self.pause);
+        vault.remove(&self.path)?;
+        Ok(Worked { steps: self.steps })
+    }
+}
+
+fn take(vault: &Vault, steps: u32, pause: u64) {
+    let total = u64::from(steps);
+    for step in 1..=total {
+        sleep(Duration::from_millis(pause));
+        vault.progress(step, Some(total), "steps");
+    }
+}

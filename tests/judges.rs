@@ -1,0 +1,235 @@
+//! Judges that we did not write, as clients: the official TypeScript and Python SDKs drive the built program over stdio and
+//! over HTTP, in each era that they speak. What they do and check is in `judges/clients`; each prints a verdict on
+//! everything it tried. The packages are installed into the target folder, once; where that cannot be done the tests say
+//! so and pass, unless `NOTEHOST_REQUIRE_NODE=1` asks for them. (`wire/judges.rs` has the Inspector and the conformance
+//! suite.)
+
+mod python;
+mod typescript;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use notehost::config::{Confirm, GrantSettings, Settings};
+use serde_json::{Value, json};
+
+use crate::support::guests::guest;
+use crate::support::http::Server;
+use crate::support::place::{Place, component};
+use crate::support::repository;
+
+/// What `Work/Plan.md` says.
+const PLAN: &str = "# Plan\n\nwrite tests\n";
+/// What every judge has to say something about.
+const CHECKS: [&str; 11] = [
+    "connect",
+    "list",
+    "call",
+    "error",
+    "progress",
+    "cancel",
+    "elicit",
+    "subscribe",
+    "list_changed",
+    "pipelined",
+    "close",
+];
+/// How long packages may take to come, and a judge to judge: only a hang takes longer.
+const INSTALLING: Duration = Duration::from_secs(240);
+const JUDGING: Duration = Duration::from_secs(240);
+
+/// Where a judge finds the program.
+#[derive(Clone, Copy)]
+enum Wire {
+    Stdio,
+    Http,
+}
+
+/// A vault to judge with, and components that are slow, and that are swapped.
+struct Court {
+    place: Place,
+}
+
+impl Court {
+    fn new() -> Court {
+        let place = Place::new();
+        place.write("Work/Plan.md", PLAN);
+        place.write("Work/Old.md", "old\n");
+        let court = Court { place };
+        fs::copy(guest("steady_one"), court.swapped()).expect("the first version");
+        court
+    }
+
+    /// The file of the component that is swapped.
+    fn swapped(&self) -> PathBuf {
+        self.place.outside().join("steady.wasm")
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = Settings {
+            confirm: Confirm::Floor,
+            ..self.place.settings()
+        };
+        let everything = || GrantSettings {
+            delete: vec!["**".into()],
+            ..GrantSettings::default()
+        };
+        for (name, file) in [("slow", guest("slow")), ("steady", self.swapped())] {
+            let guest = component(file, everything());
+            settings.components.insert(name.into(), guest);
+        }
+        settings.limits.call_ms = 3_600_000;
+        // A guest that goes on after its call was given up keeps every other call out.
+        settings.limits.concurrent_calls = 1;
+        settings.rates.read = 1_000_000;
+        settings
+    }
+
+    /// Have a judge drive the program, and hear what it says of each thing it tried.
+    fn hear(&self, judge: &mut Command, wire: Wire, mut task: Value) {
+        let config = self.place.config_file(&self.settings());
+        task["vault"] = json!(self.place.vault());
+        task["plan"] = PLAN.into();
+        task["swap"] = json!({"file": self.swapped(), "with": guest("steady_two")});
+        let server = match wire {
+            Wire::Http => Some(Server::start(&config, &self.place.state())),
+            Wire::Stdio => None,
+        };
+        match &server {
+            Some(server) => task["url"] = server.url().into(),
+            None => {
+                task["command"] = json!([
+                    env!("CARGO_BIN_EXE_notehost"),
+                    "serve",
+                    "--config",
+                    config,
+                    "--state",
+                    self.place.state(),
+                ]);
+            }
+        }
+        let ended = run(judge.arg(task.to_string()), JUDGING);
+        let verdicts: BTreeMap<String, String> = ended
+            .output
+            .lines()
+            .last()
+            .and_then(|line| serde_json::from_str(line).ok())
+            .unwrap_or_else(|| panic!("no verdict on {task}: {ended:#?}"));
+        let mut wrong: Vec<String> = Vec::new();
+        for name in CHECKS {
+            let verdict = verdicts
+                .get(name)
+                .map_or("nothing was said", String::as_str);
+            let is_right = verdict == "ok" || (name == "subscribe" && verdict == "not offered");
+            if !is_right {
+                wrong.push(format!("{name}: {verdict}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{task}\n{wrong:#?}\n{}", ended.errors);
+    }
+}
+
+/// How a program ended; without a code it was ended.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    output: String,
+    errors: String,
+}
+
+/// Run a program to its end, or end it after this time.
+fn run(command: &mut Command, patience: Duration) -> Ended {
+    let spawned = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut running = match spawned {
+        Ok(running) => running,
+        Err(error) => {
+            return Ended {
+                code: None,
+                output: String::new(),
+                errors: error.to_string(),
+            };
+        }
+    };
+    let output = collected(running.stdout.take());
+    let errors = collected(running.stderr.take());
+    let code = wait(&mut running, patience);
+    let text = |reading: std::thread::JoinHandle<String>| reading.join().expect("no panic");
+    Ended {
+        code,
+        output: text(output),
+        errors: text(errors),
+    }
+}
+
+fn collected(
+    stream: Option<impl std::io::Read + Send + 'static>,
+) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut stream) = stream {
+            // What was read until it broke is all there is.
+            let _ = stream.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+fn wait(running: &mut Child, patience: Duration) -> Option<i32> {
+    let deadline = Instant::now() + patience;
+    while Instant::now() < deadline {
+        match running.try_wait() {
+            Ok(None) => std::thread::sleep(Duration::from_millis(20)),
+            Ok(Some(status)) => return status.code(),
+            Err(_) => break,
+        }
+    }
+    let _ = running.kill();
+    let _ = running.wait();
+    None
+}
+
+/// The folder of a judge's packages, with its script beside them: where modules are looked for. Nothing if they cannot be
+/// had, which is said. They are installed anew when what is asked for (`wanted`) has changed.
+fn installed(
+    name: &str,
+    script: &str,
+    wanted: &str,
+    install: impl FnOnce(&Path, &Path) -> Result<(), String>,
+) -> Option<PathBuf> {
+    let clients = repository().join("tests/judges/clients");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("judges")
+        .join(name);
+    let wanted = clients.join(wanted);
+    let mark = folder.join("installed");
+    let asked_for = fs::read(&wanted).expect("what is to be installed");
+    if fs::read(&mark).ok().as_ref() != Some(&asked_for) {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a folder in target");
+        if let Err(missing) = install(&folder, &wanted) {
+            skip(&missing);
+            return None;
+        }
+        fs::write(&mark, asked_for).expect("the mark");
+    }
+    fs::copy(clients.join(script), folder.join(script)).expect("the script");
+    Some(folder)
+}
+
+/// Say that a judge cannot be had; where it must be, fail.
+fn skip(missing: &str) {
+    assert!(
+        std::env::var_os("NOTEHOST_REQUIRE_NODE").is_none_or(|value| value != "1"),
+        "{missing}"
+    );
+    // Not with `eprintln!`, which nobody sees of a test that passes.
+    let _ = writeln!(std::io::stderr(), "skipped: {missing}");
+}

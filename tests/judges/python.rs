@@ -1,0 +1,68 @@
+//! The official Python SDK, which speaks both eras.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::json;
+
+use super::{Court, INSTALLING, Wire, installed, run};
+
+const SCRIPT: &str = "python.py";
+/// The oldest that the SDK runs on.
+const OLDEST: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
+
+/// A Python environment with the package, and the script in it.
+fn packages() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        installed("python", SCRIPT, "requirements.txt", |folder, wanted| {
+            let mut python = Command::new("python3");
+            if run(python.args(["-c", OLDEST]), INSTALLING).code != Some(0) {
+                return Err("python 3.10 or newer is not installed".into());
+            }
+            let mut environment = Command::new("python3");
+            environment.args(["-m", "venv"]).arg(folder);
+            if run(&mut environment, INSTALLING).code != Some(0) {
+                return Err("python has no `venv`".into());
+            }
+            let mut pip = Command::new(folder.join("bin/pip"));
+            pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"])
+                .arg(wanted);
+            match run(&mut pip, INSTALLING).code {
+                Some(0) => Ok(()),
+                _ => Err("pip cannot install the Python SDK".into()),
+            }
+        })
+    });
+    folder.as_deref()
+}
+
+fn judge(era: &str, wire: Wire) {
+    let Some(packages) = packages() else {
+        return;
+    };
+    let mut python = Command::new(packages.join("bin/python"));
+    python.arg(packages.join(SCRIPT));
+    Court::new().hear(&mut python, wire, json!({"era": era}));
+}
+
+#[test]
+fn over_stdio_with_sessions() {
+    judge("legacy", Wire::Stdio);
+}
+
+#[test]
+fn over_http_with_sessions() {
+    judge("legacy", Wire::Http);
+}
+
+#[test]
+fn over_stdio_without_sessions() {
+    judge("modern", Wire::Stdio);
+}
+
+#[test]
+fn over_http_without_sessions() {
+    judge("modern", Wire::Http);
+}

@@ -1,0 +1,70 @@
+//! The official TypeScript SDK: version 1, which speaks the era of sessions, and version 2, which speaks both.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::json;
+
+use super::{Court, INSTALLING, Wire, installed, run};
+
+const SCRIPT: &str = "typescript.mjs";
+
+/// The packages, and the script beside them.
+fn packages() -> Option<&'static Path> {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| {
+        installed("typescript", SCRIPT, "package.json", |folder, wanted| {
+            fs::copy(wanted, folder.join("package.json")).expect("the list of packages");
+            let mut npm = Command::new("npm");
+            npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
+                .current_dir(folder);
+            match run(&mut npm, INSTALLING).code {
+                Some(0) => Ok(()),
+                _ => Err("npm cannot install the TypeScript SDK".into()),
+            }
+        })
+    });
+    folder.as_deref()
+}
+
+fn judge(version: u32, era: &str, wire: Wire) {
+    let Some(packages) = packages() else {
+        return;
+    };
+    let mut node = Command::new("node");
+    node.arg(packages.join(SCRIPT));
+    let task = json!({"sdk": version, "era": era});
+    Court::new().hear(&mut node, wire, task);
+}
+
+#[test]
+fn version_1_over_stdio() {
+    judge(1, "legacy", Wire::Stdio);
+}
+
+#[test]
+fn version_1_over_http() {
+    judge(1, "legacy", Wire::Http);
+}
+
+#[test]
+fn version_2_over_stdio_with_sessions() {
+    judge(2, "legacy", Wire::Stdio);
+}
+
+#[test]
+fn version_2_over_http_with_sessions() {
+    judge(2, "legacy", Wire::Http);
+}
+
+#[test]
+fn version_2_over_stdio_without_sessions() {
+    judge(2, "modern", Wire::Stdio);
+}
+
+#[test]
+fn version_2_over_http_without_sessions() {
+    judge(2, "modern", Wire::Http);
+}

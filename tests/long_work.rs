@@ -1,0 +1,58 @@
+//! Calls that take a while: how far they are is told, giving up really ends them, and where a client knows tasks they
+//! become tasks. The guest `slow` takes as long as it is told to.
+
+mod cancelling;
+mod progress;
+mod tasks;
+
+use notehost::config::{GrantSettings, Settings};
+use serde_json::{Value, json};
+
+use crate::support::guests::guest;
+use crate::support::place::{Place, component};
+
+/// A vault with a note in it.
+fn desk() -> Place {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    place
+}
+
+/// Settings with guests that take their time, and with a deadline that no test lives to see.
+fn with_slow(place: &Place) -> Settings {
+    let mut settings = place.settings();
+    let everything = GrantSettings {
+        delete: vec!["**".into()],
+        ..GrantSettings::default()
+    };
+    for name in ["slow", "hostile"] {
+        let guest = component(guest(name), everything.clone());
+        settings.components.insert(name.into(), guest);
+    }
+    settings.limits.call_ms = 3_600_000;
+    settings
+}
+
+/// The parameters of a call whose client wants to know how far it is.
+fn told(tool: &str, arguments: Value) -> Value {
+    json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "how far"}})
+}
+
+/// How far a call said that it was, in order; the token is checked, and that it never goes backwards.
+#[track_caller]
+fn progress_of<'m>(messages: impl IntoIterator<Item = &'m Value>) -> Vec<(f64, Option<f64>)> {
+    let params = messages
+        .into_iter()
+        .filter(|message| message["method"] == "notifications/progress")
+        .map(|message| &message["params"]);
+    let told: Vec<(f64, Option<f64>)> = params
+        .map(|params| {
+            assert_eq!(params["progressToken"], "how far", "{params}");
+            let done = params["progress"].as_f64().expect("a number");
+            (done, params["total"].as_f64())
+        })
+        .collect();
+    let is_growing = told.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    assert!(is_growing, "never backwards: {told:?}");
+    told
+}

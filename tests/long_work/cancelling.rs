@@ -1,0 +1,122 @@
+//! A call that is given up ends its guest and changes nothing; there is one place for calls, so that a guest that went on
+//! would keep every other call out.
+
+use serde_json::{Value, json};
+
+use super::{desk, told, with_slow};
+use crate::support::client::{Client, error_code};
+use crate::support::http::{Connection, HttpClient, SESSIONS, Server, stateless_meta};
+use crate::support::place::Place;
+
+/// Calls that never end by themselves: one computes and one sleeps, and both have staged a change.
+fn endless() -> [(&'static str, Value); 2] {
+    [
+        ("hostile__write_then_spin", json!({"path": "Work/Plan.md"})),
+        (
+            "slow__work",
+            json!({"steps": 100_000, "pause": 50, "path": "Work/Late.md"}),
+        ),
+    ]
+}
+
+fn config(place: &Place) -> std::path::PathBuf {
+    let mut settings = with_slow(place);
+    settings.limits.concurrent_calls = 1;
+    place.config_file(&settings)
+}
+
+fn given_up(request: u64) -> Value {
+    json!({"requestId": request, "reason": "enough"})
+}
+
+#[test]
+fn over_stdio_a_cancelled_call_changes_nothing() {
+    for is_stateless in [false, true] {
+        let place = desk();
+        let before = place.snapshot();
+        let mut client = Client::spawn(
+            std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+                .args(["serve", "--config"])
+                .arg(config(&place))
+                .arg("--state")
+                .arg(place.state()),
+        );
+        let mut meta = json!({});
+        match is_stateless {
+            true => meta = stateless_meta(),
+            false => drop(client.shake_hands()),
+        }
+        let with_meta = |mut params: Value| {
+            for (key, value) in meta.as_object().expect("an object") {
+                params["_meta"][key] = value.clone();
+            }
+            params
+        };
+        for (tool, arguments) in endless() {
+            let params = json!({"name": tool, "arguments": arguments, "_meta": {}});
+            let endless = client.send("tools/call", with_meta(params));
+            // Requests are taken up in order.
+            client.ask("tools/list", with_meta(json!({"_meta": {}})));
+            client.notify("notifications/cancelled", given_up(endless));
+            let read =
+                json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {}});
+            let read = client.ask("tools/call", with_meta(read));
+            assert_eq!(error_code(&read), None, "{tool}: {read}");
+        }
+        place.snapshot().assert_same_as(&before);
+    }
+}
+
+#[test]
+fn over_http_a_client_that_hangs_up_has_changed_nothing() {
+    let place = desk();
+    let before = place.snapshot();
+    let server = Server::start(&config(&place), &place.state());
+    let mut other = HttpClient::stateless(server.address());
+    for (tool, arguments) in endless() {
+        // Before anything came back.
+        let mut client = HttpClient::stateless(server.address());
+        client.send(
+            "tools/call",
+            json!({"name": tool, "arguments": arguments.clone()}),
+        );
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        drop(client);
+        let read = other.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(error_code(&read), None, "{tool}: {read}");
+    }
+    // In the middle of the stream that tells how far it is.
+    let (tool, arguments) = endless()[1].clone();
+    let mut client = HttpClient::stateless(server.address());
+    client.send("tools/call", told(tool, arguments));
+    let first = client.first_event();
+    assert_eq!(first["method"], "notifications/progress", "{first}");
+    drop(client);
+    let read = other.call("document.read", json!({"path": "Work/Plan"}));
+    assert_eq!(error_code(&read), None, "{read}");
+    place.snapshot().assert_same_as(&before);
+}
+
+#[test]
+fn over_http_a_session_that_cancels_has_changed_nothing() {
+    let place = desk();
+    let before = place.snapshot();
+    let server = Server::start(&config(&place), &place.state());
+    let mut other = HttpClient::stateless(server.address());
+    for (tool, arguments) in endless() {
+        let mut client = HttpClient::with_session(server.address());
+        let endless = client.send("tools/call", told(tool, arguments));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": given_up(endless)});
+        let session = [
+            ("MCP-Protocol-Version", SESSIONS),
+            ("Mcp-Session-Id", client.session().expect("a session")),
+        ];
+        let mut aside = Connection::open(server.address());
+        let answer = aside.ask("POST", "/mcp", &session, &cancelled.to_string());
+        assert_eq!(answer.status, 202, "{answer:?}");
+        let read = other.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(error_code(&read), None, "{tool}: {read}");
+    }
+    place.snapshot().assert_same_as(&before);
+}

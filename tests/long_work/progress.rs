@@ -1,0 +1,160 @@
+//! How far a call is, told before its answer to a client that wants to know, and to no other.
+
+use notehost::config::CallerSettings;
+use serde_json::{Value, json};
+
+use super::{desk, progress_of, told, with_slow};
+use crate::support::client::{Client, error_code};
+use crate::support::http::{HttpClient, Server};
+use crate::support::place::Place;
+
+#[test]
+fn over_stdio_progress_comes_before_the_answer() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
+    let arguments = json!({"steps": 6, "pause": 100});
+    let asked = client.send("tools/call", told("slow__work", arguments.clone()));
+    let answer = client.answer(asked);
+    assert_eq!(error_code(&answer["result"]), None, "{answer}");
+    let seen = progress_of(client.notifications());
+    assert!(seen.len() >= 2, "{seen:?}");
+    assert_eq!(seen.last(), Some(&(6.0, Some(6.0))), "{seen:?}");
+    assert_eq!(
+        client.notifications()[0]["params"]["message"],
+        "steps",
+        "in words, too"
+    );
+
+    let before = client.notifications().len();
+    let quiet = client.call("slow.work", arguments);
+    assert_eq!(error_code(&quiet), None, "{quiet}");
+    assert_eq!(client.notifications().len(), before, "nobody asked");
+}
+
+#[test]
+fn over_http_progress_comes_on_the_stream_of_the_call() {
+    let place = desk();
+    let server = Server::start(&place.config_file(&with_slow(&place)), &place.state());
+    for mut client in [
+        HttpClient::stateless(server.address()),
+        HttpClient::with_session(server.address()),
+    ] {
+        client.send(
+            "tools/call",
+            told("slow__work", json!({"steps": 6, "pause": 100})),
+        );
+        let events = client.response().events();
+        let seen = progress_of(&events);
+        assert_eq!(seen.last(), Some(&(6.0, Some(6.0))), "{events:#?}");
+        let (answer, before) = events.split_last().expect("an answer");
+        assert_eq!(answer["result"]["structuredContent"]["steps"], 6);
+        assert_eq!(seen.len(), before.len(), "all of it before the answer");
+    }
+}
+
+#[test]
+fn a_component_that_nags_is_told_seldom() {
+    let place = desk();
+    let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
+    let asked = client.send("tools/call", told("hostile__nag", json!({})));
+    let answer = client.answer(asked);
+    assert_eq!(error_code(&answer["result"]), None, "{answer}");
+    // Four in a second, and however slow the machine is, forty thousand are said.
+    let seen = progress_of(client.notifications());
+    assert!(seen.len() < 400, "{}", seen.len());
+    for message in client.notifications() {
+        let words = message["params"]["message"].as_str().unwrap_or_default();
+        assert!(words.len() <= 200 && !words.contains('\u{1b}'), "{words:?}");
+    }
+}
+
+/// A vault whose notes all link to one, and have a word in common.
+fn garden() -> Place {
+    let place = desk();
+    for number in 0..150 {
+        place.write(
+            &format!("Many/Note {number}.md"),
+            format!("# Note {number}\n\nsee [[Plan]], alpha\n"),
+        );
+    }
+    place
+}
+
+#[test]
+fn actions_that_go_through_many_notes_say_how_far_they_are() {
+    let place = garden();
+    let mut settings = place.settings();
+    settings.callers.insert(
+        "stdio".into(),
+        CallerSettings {
+            scopes: Some(["read", "write", "admin"].map(str::to_owned).into()),
+            ..CallerSettings::default()
+        },
+    );
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let op = |number: usize| json!({"action": "append", "parent": format!("Many/Note {number}"), "text": "beta"});
+    let ops: Vec<Value> = (0..40).map(op).collect();
+    for (tool, arguments, least) in [
+        (
+            "search__replace",
+            json!({"find": "alpha", "replace": "gamma"}),
+            150.0,
+        ),
+        (
+            "document__rename",
+            json!({"path": "Work/Plan", "to": "Plot"}),
+            150.0,
+        ),
+        (
+            "file__export",
+            json!({"paths": ["Many"], "format": "html", "to": "Out/all.html"}),
+            300.0,
+        ),
+        (
+            "file__export",
+            json!({"paths": ["Many"], "format": "markdown", "to": "Out/all.zip"}),
+            150.0,
+        ),
+        ("block__batch", json!({ "ops": ops }), 40.0),
+        ("admin__rebuild_index", json!({}), 151.0),
+    ] {
+        let before = client.notifications().len();
+        let asked = client.send("tools/call", told(tool, arguments));
+        let answer = client.answer(asked);
+        assert_eq!(error_code(&answer["result"]), None, "{tool}: {answer}");
+        let seen = progress_of(&client.notifications()[before..]);
+        let most = seen.last().map_or(0.0, |(done, _)| *done);
+        assert!(most >= least, "{tool}: {seen:?}");
+    }
+    assert_eq!(
+        place.read("Many/Note 7.md").expect("a note"),
+        b"# Note 7\n\nsee [[Plot]], gamma\n\nbeta\n",
+        "and they did what they said"
+    );
+}
+
+#[test]
+fn the_index_is_built_anew_while_it_is_asked() {
+    let place = garden();
+    let mut settings = place.settings();
+    settings.callers.insert(
+        "stdio".into(),
+        CallerSettings {
+            scopes: Some(["read", "write", "admin"].map(str::to_owned).into()),
+            ..CallerSettings::default()
+        },
+    );
+    let mut client = Client::start(&place.config_file(&settings), &place.state());
+    let rebuilding = client.send_call("admin.rebuild_index", json!({"vault": "main"}));
+    let found = client.call("search.text", json!({"query": "alpha"}));
+    assert_eq!(error_code(&found), None, "{found}");
+    let answer = client.answer(rebuilding);
+    let rebuilt = &answer["result"]["structuredContent"];
+    assert_eq!(rebuilt["items"][0], json!({"vault": "main", "notes": 151}));
+    let found = client.call("search.text", json!({"query": "alpha", "limit": 1}));
+    assert_eq!(found["structuredContent"]["total"], 150, "{found}");
+
+    let unknown = client.call("admin.rebuild_index", json!({"vault": "mian"}));
+    assert_eq!(error_code(&unknown), Some("not_found"), "{unknown}");
+    assert!(unknown.to_string().contains("did you mean `main`?"));
+}

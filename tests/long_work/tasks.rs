@@ -1,0 +1,188 @@
+//! The Tasks extension: a call that takes long becomes a task that its caller, and nobody else, can look at, answer and
+//! cancel.
+
+use notehost::config::{Confirm, Settings};
+use serde_json::{Value, json};
+
+use super::{desk, with_slow};
+use crate::support::client::error_code;
+use crate::support::http::{HttpClient, Server, wait_until};
+use crate::support::place::Place;
+
+fn serve(place: &Place, settings: &Settings) -> Server {
+    Server::start(&place.config_file(settings), &place.state())
+}
+
+/// What a client says of itself that knows tasks, and can ask its person.
+fn meta() -> Value {
+    let capabilities = json!({
+        "extensions": {"io.modelcontextprotocol/tasks": {}},
+        "elicitation": {"form": {}},
+    });
+    json!({"io.modelcontextprotocol/clientCapabilities": capabilities})
+}
+
+fn begin(client: &mut HttpClient, tool: &str, arguments: Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments, "_meta": meta()});
+    client.ask("tools/call", params)["result"].take()
+}
+
+fn ask(client: &mut HttpClient, method: &str, task: &str, more: Value) -> Value {
+    let mut params = json!({"taskId": task, "_meta": meta()});
+    for (key, value) in more.as_object().expect("an object") {
+        params[key] = value.clone();
+    }
+    client.ask(method, params)
+}
+
+fn look(client: &mut HttpClient, task: &str) -> Value {
+    ask(client, "tasks/get", task, json!({}))["result"].take()
+}
+
+/// Wait until a task has this status, and tell what it is then.
+#[track_caller]
+fn wait_for(client: &mut HttpClient, task: &str, status: &str) -> Value {
+    let mut found = Value::Null;
+    wait_until(status, || {
+        found = look(client, task);
+        found["status"] == status
+    });
+    found
+}
+
+fn id_of(begun: &Value) -> String {
+    assert_eq!(begun["resultType"], "task", "{begun}");
+    assert_eq!(begun["status"], "working", "{begun}");
+    assert!(begun["ttlMs"].as_u64() > Some(0), "{begun}");
+    begun["taskId"].as_str().expect("an id").to_owned()
+}
+
+#[test]
+fn a_call_that_takes_long_becomes_a_task_and_a_quick_one_does_not() {
+    let place = desk();
+    let server = serve(&place, &with_slow(&place));
+    let mut client = HttpClient::stateless(server.address());
+    let quick = begin(&mut client, "document__read", json!({"path": "Work/Plan"}));
+    assert_eq!(quick["structuredContent"]["content"], "# Plan\n", "{quick}");
+
+    let arguments = json!({"steps": 8, "pause": 400, "path": "Work/Late.md"});
+    let task = id_of(&begin(&mut client, "slow__work", arguments.clone()));
+    let working = look(&mut client, &task);
+    assert_eq!(working["status"], "working", "{working}");
+    wait_until("it says how far it is", || {
+        let message = look(&mut client, &task)["statusMessage"].take();
+        message
+            .as_str()
+            .is_some_and(|said| said.ends_with("of 8 steps"))
+    });
+    let done = wait_for(&mut client, &task, "completed");
+    assert_eq!(done["result"]["structuredContent"]["steps"], 8, "{done}");
+    assert_eq!(place.read("Work/Late.md"), Some(b"done\n".to_vec()));
+
+    // What fails is told as a call's failure is.
+    let task = id_of(&begin(&mut client, "slow__work", arguments));
+    let failed = wait_for(&mut client, &task, "completed");
+    assert_eq!(error_code(&failed["result"]), Some("already_exists"));
+
+    // Without the extension one waits.
+    let mut other = HttpClient::stateless(server.address());
+    let waited = other.call("slow.work", json!({"steps": 4, "pause": 400}));
+    assert_eq!(waited["structuredContent"]["steps"], 4, "{waited}");
+}
+
+#[test]
+fn a_task_that_is_cancelled_changes_nothing() {
+    let place = desk();
+    let mut settings = with_slow(&place);
+    settings.limits.concurrent_calls = 1;
+    let before = place.snapshot();
+    let server = serve(&place, &settings);
+    let mut client = HttpClient::stateless(server.address());
+    for (tool, arguments) in [
+        (
+            "slow__work",
+            json!({"steps": 10_000, "pause": 100, "path": "Work/Late.md"}),
+        ),
+        ("hostile__write_then_spin", json!({"path": "Work/Plan.md"})),
+    ] {
+        let task = id_of(&begin(&mut client, tool, arguments));
+        let cancelled = ask(&mut client, "tasks/cancel", &task, json!({}));
+        assert_eq!(cancelled["result"]["resultType"], "complete", "{cancelled}");
+        wait_for(&mut client, &task, "cancelled");
+        // The only place for calls is free again.
+        let read = client.call("document.read", json!({"path": "Work/Plan"}));
+        assert_eq!(error_code(&read), None, "{read}");
+    }
+    place.snapshot().assert_same_as(&before);
+}
+
+#[test]
+fn a_task_asks_the_person() {
+    let place = desk();
+    let mut settings = with_slow(&place);
+    settings.confirm = Confirm::Floor;
+    let server = serve(&place, &settings);
+    let mut client = HttpClient::stateless(server.address());
+    let arguments = json!({"steps": 3, "pause": 500, "path": "Work/Plan.md"});
+    for (says, is_there) in [(false, true), (true, false)] {
+        let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
+        let asks = wait_for(&mut client, &task, "input_required");
+        let question = &asks["inputRequests"]["approval"];
+        assert!(question.to_string().contains("-# Plan"), "{asks}");
+        assert!(place.read("Work/Plan.md").is_some());
+        let answer = json!({"approval": {"action": "accept", "content": {"approve": says}}});
+        ask(
+            &mut client,
+            "tasks/update",
+            &task,
+            json!({ "inputResponses": answer }),
+        );
+        let done = wait_for(&mut client, &task, "completed");
+        let code = error_code(&done["result"]);
+        assert_eq!(code.is_none(), says, "{done}");
+        assert_eq!(place.read("Work/Plan.md").is_some(), is_there, "{done}");
+    }
+}
+
+#[test]
+fn a_task_of_somebody_else_does_not_exist() {
+    let place = desk();
+    let config = place.config_file(&with_slow(&place));
+    let token = |name: &str| {
+        let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+            .args(["token", "new", "--name", name, "--scopes", "read,write"])
+            .arg("--config")
+            .arg(&config)
+            .arg("--state")
+            .arg(place.state())
+            .output()
+            .expect("the program runs");
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8(made.stdout).expect("text")
+    };
+    let (ana, ben) = (token("ana"), token("ben"));
+    let server = Server::start(&config, &place.state());
+    let showing = |token: &str| {
+        let token = token.split_whitespace().last().expect("a token");
+        HttpClient::stateless(server.address()).showing(token)
+    };
+    let (mut ana, mut ben) = (showing(&ana), showing(&ben));
+    let task = id_of(&begin(
+        &mut ana,
+        "slow__work",
+        json!({"steps": 10_000, "pause": 100}),
+    ));
+    for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
+        let more = json!({"inputResponses": {}});
+        let refused = ask(&mut ben, method, &task, more.clone());
+        let unknown = ask(&mut ben, method, "no-such-task", more);
+        assert_eq!(
+            refused["error"].to_string().replace(&task, "no-such-task"),
+            unknown["error"].to_string(),
+            "{method}"
+        );
+    }
+    assert_eq!(look(&mut ana, &task)["status"], "working");
+    ask(&mut ana, "tasks/cancel", &task, json!({}));
+    wait_for(&mut ana, &task, "cancelled");
+}
