@@ -10,6 +10,7 @@ mod embedded;
 mod loading;
 mod offer;
 mod snapshot;
+mod told;
 
 pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};

@@ -11,11 +11,11 @@ use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, DiscoverResult,
-    Extensions, Implementation, InitializeRequestParams, InitializeResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, DiscoverResult, ErrorCode, Extensions, Implementation, InitializeRequestParams,
+    InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 use super::asking::{Asked, new_seal};
 use super::orienting::{Told, instructions};
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
-use super::{asking, completing, resources, results, surface};
+use super::{asking, client, completing, resources, results, surface};
 use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
@@ -336,6 +336,19 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.live_peers(Some(context.peer));
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != client::ACTIONS {
+            let unknown = ErrorCode::METHOD_NOT_FOUND;
+            return Err(ErrorData::new(unknown, request.method, None));
+        }
+        let caller = self.caller(&context.extensions);
+        Ok(CustomResult(self.offered_to(&caller).snapshot.told()))
     }
 
     fn accepted_subscription_filter(

@@ -3,6 +3,7 @@
 //! what comes back into MCP results.
 
 mod asking;
+mod client;
 mod completing;
 mod drain;
 mod finder;
@@ -26,7 +27,8 @@ use std::net::SocketAddr;
 use crate::auth::AuthError;
 use crate::config::Surface;
 
-pub use http::serve_http;
+pub use client::{Client, ClientError};
+pub use http::{check_http, serve_http};
 pub use stdio::serve_stdio;
 
 /// The largest message that is taken from a client. Notes travel in arguments, pictures as base64.

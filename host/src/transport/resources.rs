@@ -24,6 +24,11 @@ pub(super) fn note_uri(vault: &str, path: &str) -> String {
     format!("{VAULT_PREFIX}{}/{}", encoded(vault), encoded(path))
 }
 
+/// The vault and the path that a resource of ours names.
+pub(super) fn named_by(uri: &str) -> Option<(String, String)> {
+    parts(uri.strip_prefix(VAULT_PREFIX)?)
+}
+
 /// The last part of a path.
 pub(super) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
