@@ -30,7 +30,7 @@ fn words_become_what_the_schema_asks_for() {
         desk.run(&[words, &["--vault", &vault, "--allow", "rwd", "--yes"]].concat())
     };
     // Numbers, words of a list of words, truths, lists and objects.
-    let read = call(&["document", "list", "--folder", "Work", "--limit", "1"]).well();
+    let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).well();
     assert_eq!(read.json()["items"].as_array().map(Vec::len), Some(1));
     call(&["document", "list", "--limit", "many"]).failed(2, "a whole number, not `many`");
     call(&["document", "list", "--format", "loud"]).failed(1, "concise");
@@ -58,7 +58,7 @@ fn words_become_what_the_schema_asks_for() {
     ])
     .well();
     assert_eq!(removed.json()["changes"].as_array().map(Vec::len), Some(2));
-    let edit = r#"{"find": "milk", "replace": "tea"}"#;
+    let edit = r#"{"old": "milk", "new": "tea"}"#;
     call(&["document", "edit", "--path", "Work/Plan", "--edits", edit]).well();
     let after = desk.place.read("Work/Plan.md").expect("the note");
     assert!(String::from_utf8_lossy(&after).contains("buy tea"));
@@ -75,7 +75,7 @@ fn a_person_gets_tables_colour_and_a_pager() {
     }
     let vault = desk.vault();
     let list = [
-        "document", "list", "--folder", "Many", "--limit", "60", "--vault", &vault,
+        "document", "list", "--path", "Many", "--limit", "60", "--vault", &vault,
     ];
     let shown = |words: &[&str], pager: Option<&str>, no_colour: bool| {
         let mut command = desk.program(&[&list[..], words].concat());

@@ -189,8 +189,10 @@ fn notes_follow_as_far_as_a_call_could_see_them() {
         assert_follows(&desk, shell, &format!("{read}.ob"), &[]);
         assert_follows(&desk, shell, &format!("{read}.obsidian/"), &[]);
         assert_follows(&desk, shell, &format!("{read}../"), &[]);
-        let folder = format!("notehost call document list --vault {vault} --folder ");
+        let folder = format!("notehost call database add_rows --vault {vault} --folder ");
         assert_follows(&desk, shell, &folder, &["Diary/", "Work/"]);
+        let notebook = format!("notehost notebook get --vault {vault} --notebook ");
+        assert_follows(&desk, shell, &notebook, &["Diary", "Work"]);
         // A notebook that nobody may see has no name.
         let config = config.to_string_lossy();
         let read = format!("notehost call document read --config {config} --path ");

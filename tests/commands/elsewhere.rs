@@ -286,7 +286,7 @@ fn every_page_is_one_list() {
     let vault = desk.vault();
     let here = ["--vault", &vault];
     let list = [
-        "call", "document", "list", "--folder", "Many", "--limit", "10",
+        "call", "document", "list", "--path", "Many", "--limit", "10",
     ];
     let count = |words: &[&str]| {
         let page = desk.run(words).well().json();

@@ -161,7 +161,7 @@ fn judged_by_schema(desk: &Desk, entry: &Value) {
     let version = version.expect("a version");
     let folder = format!("mcp_registry/v{}/", version.replace('-', "_"));
     let names: Vec<String> = (0..zip.len())
-        .filter_map(|index| Some(zip.by_index(index).ok()?.name().to_string()))
+        .filter_map(|index| Some(zip.by_index(index).ok()?.name().ok()?.to_string()))
         .collect();
     let name = names
         .iter()
@@ -205,7 +205,9 @@ fn the_manual_is_a_manual() {
     for page in std::fs::read_dir(&folder).expect("a folder") {
         let page = page.expect("a page").path();
         let mut command = Command::new("groff");
-        command.args(["-man", "-ww", "-Tutf8", "-z"]).arg(&page);
+        command
+            .args(["-K", "utf8", "-man", "-ww", "-Tutf8", "-z"])
+            .arg(&page);
         let ended = run(&mut command, "").well();
         assert_eq!(ended.errors, "", "{}", page.display());
     }

@@ -15,8 +15,8 @@ use crate::registry::Snapshot;
 const NOTES: [&str; 10] = [
     "path", "paths", "source", "from", "to", "into", "note", "template", "database", "file",
 ];
-/// The fields that name a folder.
-const FOLDERS: [&str; 2] = ["folder", "parent"];
+/// The field that names a folder.
+const FOLDER: &str = "folder";
 
 /// The domains, by name.
 pub(super) fn domains(domains: &Snapshot) -> Vec<Candidate> {
@@ -189,7 +189,7 @@ fn of_field(
             .map(|word| Candidate::new(word, ""))
             .to_vec(),
         ("string", "notebook") => setting.notebooks(typed),
-        ("string", name) if FOLDERS.contains(&name) => setting.below(typed, |_| false),
+        ("string", FOLDER) => setting.below(typed, |_| false),
         ("string", name) if NOTES.contains(&name) => setting.below(typed, |entry| {
             let end = entry.path.rsplit('.').next().unwrap_or_default();
             match domain {

@@ -65,9 +65,13 @@ fn of_command(
     if command.get_name() == "help" {
         return about(program, setting, &names);
     }
-    let mut found: Vec<Candidate> = visible(command).collect();
-    if command.get_name() == program.get_name() {
-        found.extend(call::domains(setting.domains()));
+    let mut found: Vec<Candidate> = Vec::new();
+    // A word that nobody knows is followed by nothing.
+    if names.is_empty() {
+        found.extend(visible(command));
+        if command.get_name() == program.get_name() {
+            found.extend(call::domains(setting.domains()));
+        }
     }
     let mut positionals = command.get_positionals();
     let expected = positionals.nth(names.len()).or_else(|| {
