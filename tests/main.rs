@@ -4,10 +4,11 @@
 //! requests, `wire` speaks to it over every transport, `judges` are clients that others wrote, `long_work` takes its time,
 //! `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs components of every
 //! contract there was, `authors` writes new ones, `resources` reads, completes and listens, `examples` runs what help
-//! shows, `surface` looks at the tools, `tidy` holds the repository to its own rules.
+//! shows, `surface` looks at the tools, `commands` is somebody at a terminal, `tidy` holds the repository to its own rules.
 //! `support` is what they share.
 
 mod authors;
+mod commands;
 mod concurrency;
 mod crash;
 mod examples;

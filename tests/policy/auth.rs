@@ -91,7 +91,7 @@ fn what_makes_no_token_is_told_and_makes_none() {
     }
     assert_eq!(listed(&place).len(), 1);
     let ended = run(&place, &["token", "revoke", "takn"]);
-    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.errors.contains("did you mean `taken`?"), "{ended:?}");
 }
 

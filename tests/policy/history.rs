@@ -125,7 +125,7 @@ fn an_undo_brings_back_every_byte() {
 
     // The server holds the vault: it says who, and what can be done.
     let held = history(&place, &["undo", &moved]);
-    assert_eq!(held.code, Some(1), "{held:#?}");
+    assert_eq!(held.code, Some(3), "{held:#?}");
     let process = client.process().id().to_string();
     assert!(
         held.errors.contains(&process) && held.errors.contains("undo"),

@@ -1,4 +1,5 @@
-//! `notehost call`: one action through the same pipeline as every client's calls, without a server.
+//! `notehost call`: one action through the same pipeline as every client's calls, without a server; or of a server
+//! elsewhere (`remote`).
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,18 +12,20 @@ use super::bar::Bar;
 use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
+use super::remote::{Remote, Trouble};
 use super::terminal::Terminal;
-use super::{logging, question, records, reply};
+use super::{logging, pages, question, records, remote, reply};
 use crate::auth::Caller;
 use crate::config::{Confirm, Given, Loaded};
-use crate::dispatch::{Host, Request};
+use crate::dispatch::{self, CallError, Host, Reply, Request};
+use crate::transport::Client;
 use crate::vault::Tier;
 
 /// Run one action, without a server.
 ///
 /// Fields of the action follow it: `--path A.md`; `--recursive` alone is true; a list is a repeated flag or JSON; an
 /// object is JSON; `-` reads the value from stdin; `--field=--value` where a value begins with dashes. A field that
-/// has the name of a flag goes behind `--`. `notehost help DOMAIN ACTION` tells the fields.
+/// has the name of a flag goes behind `--`. `notehost help DOMAIN ACTION` tells the fields. `call` may be left out.
 #[derive(Debug, Args)]
 #[command(override_usage = "notehost call DOMAIN ACTION [--FIELD VALUE]... [OPTIONS]")]
 pub(super) struct Call {
@@ -40,7 +43,7 @@ pub(super) struct Call {
     /// The fields as one JSON object; single fields win over it
     #[arg(long, value_name = "JSON")]
     json: Option<String>,
-    /// The folder of notes, or the id of a configured vault
+    /// The folder of notes, or the id of a configured vault; with a server the id of one of its vaults
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
     /// What may be done in notebooks that nothing names: none, r, rw or rwd
@@ -52,18 +55,27 @@ pub(super) struct Call {
     /// When a person is asked before a change lands
     #[arg(long, value_name = "WHEN")]
     confirm: Option<Confirm>,
-    /// Ask nothing: the same as `--confirm never`
+    /// Ask nothing: the same as `--confirm never`; a server asks all the same
     #[arg(long, conflicts_with = "confirm")]
     yes: bool,
     /// Print JSON also on a terminal
     #[arg(long)]
     json_output: bool,
+    /// Print all pages of a list as one
+    #[arg(long)]
+    all_pages: bool,
+    #[command(flatten)]
+    remote: Remote,
     #[command(flatten)]
     common: Common,
 }
 
 impl Call {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let is_here = self.vault.is_some() || self.common.is_named();
+        if let Some(client) = self.remote.client(is_here)? {
+            return self.run_elsewhere(&client);
+        }
         let loaded = options::load(Given {
             vault: self.vault.clone(),
             allow: self.allow,
@@ -113,11 +125,7 @@ impl Call {
             &self.action,
             action.map_or(&nothing, |action| &action.input),
         );
-        let mut arguments = self.json_arguments()?;
-        if action.is_some() {
-            fields.read(&self.fields, &mut arguments, &mut std::io::stdin())?;
-        }
-        // An action that is not there has no fields: the pipeline says why it is not.
+        let arguments = self.arguments(&fields, action.is_some())?;
         let cancelled = CancellationToken::new();
         let bar = Bar::new();
         let request = Request {
@@ -134,10 +142,114 @@ impl Call {
                 cancelled.cancel();
             }
         });
-        let outcome = question::call(host, caller, request, &bar).await;
+        let mut outcome = question::call(host, caller, request.clone(), &bar).await;
+        if let (true, Ok(first)) = (self.all_pages, &outcome) {
+            let next = async |cursor: &str| {
+                let mut request = request.clone();
+                request.arguments.insert("cursor".into(), cursor.into());
+                dispatch::call(host, caller, request).await
+            };
+            outcome = pages::with_rest(first.clone(), next).await;
+        }
         bar.clear();
         interrupted.abort();
 
+        let spoken = reply::Commands {
+            domain: &self.domain,
+            domains: &domains,
+            fields: &fields,
+            arguments: &arguments,
+        };
+        self.told(outcome, &spoken, |error| match error.code {
+            // Without a config there is no permission to set.
+            "permission_denied" if !is_configured => Some(
+                "say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned(),
+            ),
+            "confirmation_required" => Some(
+                "look at the change with `--dry-run`, then say `--yes`; at a terminal you are asked".to_owned(),
+            ),
+            _ => None,
+        })
+    }
+
+    /// The same on a server elsewhere.
+    fn run_elsewhere(&self, client: &Client) -> Result<ExitCode, Failure> {
+        self.check_elsewhere()?;
+        let answer = options::block_on(async {
+            let domains = client.actions().await?;
+            let action = domains
+                .domain(&self.domain)
+                .and_then(|domain| domain.action(&self.action));
+            let nothing = Map::new();
+            let input = action.map_or(&nothing, |action| &action.input);
+            let fields = Fields::of(&self.domain, &self.action, input);
+            let mut arguments = self.arguments(&fields, action.is_some())?;
+            if let Some(vault) = &self.vault {
+                arguments.insert("vault".into(), vault.to_string_lossy().into());
+            }
+            let called = remote::call(
+                client,
+                &self.domain,
+                &self.action,
+                &arguments,
+                self.all_pages,
+            );
+            let outcome = match called.await {
+                Ok(reply) => Ok(reply),
+                Err(Trouble::Call(error)) => Err(error),
+                Err(Trouble::Client(error)) => return Err(error.into()),
+            };
+            let spoken = reply::Commands {
+                domain: &self.domain,
+                domains: &domains,
+                fields: &fields,
+                arguments: &arguments,
+            };
+            self.told(outcome, &spoken, remote::hint)
+        })??;
+        Terminal::stdout().print(&answer);
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// What only this machine can be told.
+    fn check_elsewhere(&self) -> Result<(), Failure> {
+        let flags = [
+            ("--allow", self.allow.is_some()),
+            ("--caller", self.caller.is_some()),
+            ("--confirm", self.confirm.is_some()),
+        ];
+        match flags.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Failure::usage(format!(
+                "`{flag}` with a server: what may be done there it decides itself"
+            ))
+            .with_hint(
+                "leave it out; what you may do is in the token that the server's admin made",
+            )),
+        }
+    }
+
+    /// What the command line says the action is given.
+    fn arguments(
+        &self,
+        fields: &Fields<'_>,
+        is_known: bool,
+    ) -> Result<Map<String, Value>, Failure> {
+        let mut arguments = self.json_arguments()?;
+        // An action that is not there has no fields: the pipeline says why it is not.
+        if is_known {
+            fields.read(&self.fields, &mut arguments, &mut std::io::stdin())?;
+        }
+        Ok(arguments)
+    }
+
+    /// What a call came to, as it is to be printed. `hint` knows better than the error what to do at a command line.
+    fn told(
+        &self,
+        outcome: Result<Reply, CallError>,
+        spoken: &reply::Commands<'_>,
+        hint: impl FnOnce(&CallError) -> Option<String>,
+    ) -> Result<String, Failure> {
         let terminal = Terminal::stdout();
         let as_json = self.json_output || !terminal.is_terminal();
         match outcome {
@@ -147,22 +259,7 @@ impl Call {
                 if as_json {
                     print_json(&terminal, error.to_json().into());
                 }
-                let spoken = reply::Commands {
-                    domain: &self.domain,
-                    domains: &domains,
-                    fields: &fields,
-                    arguments: &arguments,
-                };
-                let hint = match error.code {
-                    // Without a config there is no permission to set.
-                    "permission_denied" if !is_configured => {
-                        Some("say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned())
-                    }
-                    "confirmation_required" => Some(
-                        "look at the change with `--dry-run`, then say `--yes`; at a terminal you are asked".to_owned(),
-                    ),
-                    _ => error.hint.as_deref().map(|hint| spoken.phrase(hint)),
-                };
+                let hint = hint(&error).or_else(|| Some(spoken.phrase(error.hint.as_deref()?)));
                 Err(Failure::call(spoken.phrase(&error.message)).with_any_hint(hint))
             }
         }

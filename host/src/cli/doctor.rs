@@ -1,7 +1,6 @@
 //! `notehost doctor`: looks at everything that could go wrong and says what to do about it. It changes nothing but
 //! the state folder, which it makes if it is missing.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -10,10 +9,10 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::call::print_json;
-use super::doctor_vault;
 use super::failure::Failure;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
+use super::{doctor_settings, doctor_vault};
 use crate::config::{Given, Loaded};
 
 /// Less free space than this and writing may soon fail.
@@ -126,16 +125,11 @@ async fn examine(given: Given) -> Vec<Check> {
         checks.extend(doctor_vault::examine(vault, state));
         checks.extend(free_space(&format!("vault {}", vault.id), &vault.path));
     }
+    checks.extend(doctor_settings::permissions(&loaded));
     if let Some(address) = loaded.running.http {
-        checks.push(match TcpListener::bind(address) {
-            Ok(_) => Check::ok("http", format!("{address} is free")),
-            Err(error) => Check::fail(
-                "http",
-                format!("{address} cannot be listened on: {error}"),
-                "end the program that has it, or choose another port with `--http ADDR`",
-            ),
-        });
+        checks.extend(doctor_settings::http(&loaded, address));
     }
+    checks.extend(doctor_settings::profiles());
     checks
 }
 

@@ -33,7 +33,8 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
             found.bytes.div_ceil(1024)
         ),
     )];
-    if let Ok(Some(who)) = holder(&vault.id, &vault.path, state) {
+    let served = holder(&vault.id, &vault.path, state).ok().flatten();
+    if let Some(who) = &served {
         checks.push(Check::warn(
             subject.as_str(),
             format!("it is being served by process {who}"),
@@ -48,7 +49,7 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
         ));
     }
     checks.extend(oddities(&subject, &found));
-    checks.extend(of_index(&subject, vault, state));
+    checks.extend(of_index(&subject, vault, state, served.is_some()));
     checks
 }
 
@@ -112,20 +113,26 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
 }
 
 /// What the index has to say, and what it makes of peculiar files.
-fn of_index(subject: &str, vault: &VaultEntry, state: &Path) -> Vec<Check> {
+fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) -> Vec<Check> {
     let looked = Vault::open_to_look(&vault.id, &vault.path, state);
     let Some(found) = looked.ok().and_then(|vault| report(&vault).ok()) else {
         return Vec::new();
     };
     let mut checks = Vec::new();
     if found.is_there {
-        checks.push(Check::ok(
-            subject,
-            format!(
-                "its index has {} notes, {} links, {} tags; {} files changed since it was written",
-                found.notes, found.links, found.tags, found.changed
+        let told = format!(
+            "its index has {} notes, {} links, {} tags; {} files changed since it was written",
+            found.notes, found.links, found.tags, found.changed
+        );
+        // Whoever serves it follows the files, and writes down what it knows now and then.
+        checks.push(match found.changed > 0 && !is_served {
+            true => Check::warn(
+                subject,
+                told,
+                "the next `notehost serve` reads them; `notehost index rebuild` builds it anew",
             ),
-        ));
+            false => Check::ok(subject, told),
+        });
     }
     let lists: [(&[String], &str, &str); 3] = [
         (

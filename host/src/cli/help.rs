@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::options::{self, Common};
+use super::remote::Remote;
 use super::terminal::Terminal;
 use super::tools::{effect_word, first_sentence};
 use super::{action_help, logging};
@@ -21,6 +22,8 @@ pub(super) struct Help {
     /// The action
     action: Option<String>,
     #[command(flatten)]
+    remote: Remote,
+    #[command(flatten)]
     common: Common,
 }
 
@@ -33,9 +36,10 @@ impl Help {
             terminal.print(&help);
             return Ok(ExitCode::SUCCESS);
         }
+        let is_here = self.common.is_named();
         let loaded = options::load(self.common.given())?;
         logging::start(&loaded.running, "warn")?;
-        let domains = options::block_on(options::load_components(&loaded))??;
+        let domains = self.remote.domains(is_here, &loaded)?;
         let told = match (&self.domain, &self.action) {
             (None, _) => overview(&terminal, &domains),
             (Some(domain), None) => of_domain(&terminal, find(&domains, domain)?),

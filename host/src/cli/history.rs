@@ -449,9 +449,9 @@ impl Desk {
             .details
             .as_ref()
             .is_some_and(|details| details.get("process").is_some());
-        let failure = Failure::call(error.message).with_any_hint(error.hint);
+        let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
-            "unavailable" if is_held => failure.with_hint(format!(
+            "unavailable" if is_held => Failure::start(error.message).with_hint(format!(
                 "let the running server do it: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
                  or stop that process first"
             )),

@@ -8,10 +8,13 @@ mod approval;
 mod audit;
 mod bar;
 mod call;
+mod complete;
 mod component;
 mod config;
+mod connect;
 mod demo;
 mod doctor;
+mod doctor_settings;
 mod doctor_vault;
 mod failure;
 mod fields;
@@ -20,10 +23,14 @@ mod history;
 mod history_told;
 mod index;
 mod logging;
+mod man;
 mod options;
+mod pages;
 mod permission;
+mod profile;
 mod question;
 mod records;
+mod remote;
 mod reply;
 mod serve;
 mod stats;
@@ -51,6 +58,9 @@ use terminal::Terminal;
     after_help = after_help()
 )]
 struct Arguments {
+    /// Print long texts as they are, also at a terminal
+    #[arg(long, global = true)]
+    no_pager: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -59,7 +69,7 @@ struct Arguments {
 enum Command {
     /// Serve notes to an MCP client, over stdio or HTTP
     Serve(serve::Serve),
-    /// Run one action, without a server
+    /// Run one action, here or on a server elsewhere
     Call(call::Call),
     /// List the domains and their actions
     Tools(tools::Tools),
@@ -84,6 +94,17 @@ enum Command {
     Audit(audit::Audit),
     /// See how much is called, how fast and by whom
     Stats(stats::Stats),
+    /// Name servers elsewhere, and choose the one that calls go to
+    Profile(profile::Profile),
+    /// Write our entry into the config file of an AI client
+    Connect(connect::Connect),
+    /// Print a script that makes your shell complete our command lines
+    Completions(complete::Completions),
+    /// Print the manual page
+    Man(man::Man),
+    /// Say what may follow on a command line
+    #[command(hide = true)]
+    Complete(complete::Complete),
     /// Check that everything is as it should be
     Doctor(doctor::Doctor),
 }
@@ -94,6 +115,9 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
+    if arguments.no_pager {
+        terminal::without_pager();
+    }
     let done = match arguments.command {
         Command::Serve(command) => command.run(),
         Command::Call(command) => command.run(),
@@ -108,6 +132,11 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Index(command) => command.run(),
         Command::Audit(command) => command.run(),
         Command::Stats(command) => command.run(),
+        Command::Profile(command) => command.run(),
+        Command::Connect(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::Complete(command) => command.run(),
         Command::Doctor(command) => command.run(),
     };
     match done {
@@ -137,7 +166,7 @@ fn command_help(name: Option<&str>) -> Option<String> {
 }
 
 fn after_help() -> String {
-    let variables = crate::config::VARIABLES.iter();
+    let variables = crate::config::VARIABLES.iter().chain(&remote::VARIABLES);
     let lines: Vec<String> = variables
         .map(|(name, meaning)| format!("  {name:<20} {meaning}"))
         .collect();

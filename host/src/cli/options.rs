@@ -31,6 +31,11 @@ pub(super) struct Common {
 }
 
 impl Common {
+    /// Whether a flag names settings or a state of this machine.
+    pub(super) fn is_named(&self) -> bool {
+        self.config.is_some() || self.state.is_some()
+    }
+
     /// What these flags say, and nothing else.
     pub(super) fn given(self) -> Given {
         Given {

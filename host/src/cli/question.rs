@@ -56,6 +56,12 @@ pub(super) async fn call(
     dispatch::call(host, caller, again).await
 }
 
+/// Ask about what a server elsewhere would do: its words begin with what it is, and the diff follows.
+pub(super) fn asked_from_afar(message: &str) -> bool {
+    let (summary, diff) = message.split_once("\n\n").unwrap_or((message, ""));
+    ask(&Terminal::stderr(), summary, diff)
+}
+
 fn question(error: &CallError) -> Option<&Map<String, Value>> {
     let details = error.details.as_ref()?.as_object()?;
     (error.code == "confirmation_required").then_some(details)

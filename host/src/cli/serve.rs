@@ -114,7 +114,8 @@ fn given(serving: Serving, demo: Option<&Demo>) -> Given {
     given
 }
 
-fn check(loaded: &Loaded) -> Result<(), Failure> {
+/// What is refused before anything is started.
+pub(super) fn check(loaded: &Loaded) -> Result<(), Failure> {
     if loaded.settings.vaults.is_empty() {
         return Err(Failure::usage("no vault is named").with_hint(
             "name a folder of notes: `notehost serve ~/notes`; try sample notes: `notehost serve --demo`; or write a \

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
@@ -12,6 +13,14 @@ use owo_colors::OwoColorize;
 const PAGE: usize = 24;
 /// Cells are not wrapped in fewer columns than this.
 const NARROW: u16 = 40;
+
+/// Whether somebody said that no pager shall come between.
+static WITHOUT_PAGER: AtomicBool = AtomicBool::new(false);
+
+/// Print long texts as they are, from now on.
+pub(super) fn without_pager() {
+    WITHOUT_PAGER.store(true, Ordering::Relaxed);
+}
 
 /// One of the two streams, and what it can show.
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +149,10 @@ impl Terminal {
     /// Print, through a pager if a person would have to scroll.
     pub(super) fn print(&self, text: &str) {
         // A pager needs somebody at the keyboard as well.
-        let is_watched = self.is_terminal && !self.is_stderr && std::io::stdin().is_terminal();
+        let is_watched = self.is_terminal
+            && !self.is_stderr
+            && !WITHOUT_PAGER.load(Ordering::Relaxed)
+            && std::io::stdin().is_terminal();
         if is_watched && text.lines().count() > PAGE && page(text) {
             return;
         }

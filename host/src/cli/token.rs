@@ -174,7 +174,7 @@ impl Revoke {
                     Some(name) => format!("did you mean `{name}`?"),
                     None => "`notehost token list` shows those that there are".to_owned(),
                 };
-                Err(Failure::usage(error.to_string()).with_hint(hint))
+                Err(Failure::from(error).with_hint(hint))
             }
             Err(error) => Err(error.into()),
         }
@@ -188,7 +188,8 @@ impl From<TokenError> for Failure {
             TokenError::NameTaken(_) => Failure::usage(words).with_hint(
                 "choose another name; a name is not used again, also not after it was revoked",
             ),
-            TokenError::BadName(_) | TokenError::Unknown(_) => Failure::usage(words),
+            TokenError::BadName(_) => Failure::usage(words),
+            TokenError::Unknown(_) => Failure::call(words),
             TokenError::Random(_) | TokenError::Database(_) => Failure::start(words),
         }
     }

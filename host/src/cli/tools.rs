@@ -10,6 +10,7 @@ use super::call::print_json;
 use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
+use super::remote::Remote;
 use super::terminal::Terminal;
 use crate::auth::Scopes;
 use crate::config::{Given, Surface};
@@ -30,17 +31,20 @@ pub(super) struct Tools {
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
+    remote: Remote,
+    #[command(flatten)]
     common: Common,
 }
 
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let is_here = self.common.is_named();
         let loaded = options::load(Given {
             surface: self.surface,
             ..self.common.given()
         })?;
         logging::start(&loaded.running, "warn")?;
-        let domains = options::block_on(options::load_components(&loaded))??;
+        let domains = self.remote.domains(is_here, &loaded)?;
         let surface = loaded.settings.surface;
         let terminal = Terminal::stdout();
         if self.cost {

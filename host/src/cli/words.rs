@@ -1,23 +1,35 @@
 //! The order of words on the line of `notehost call`: flags of the command may stand anywhere, fields of the action
 //! come from its schema, which clap cannot know. So the words are put in an order that leaves clap no doubt:
-//! `call FLAGS -- DOMAIN ACTION FIELDS`.
+//! `call FLAGS -- DOMAIN ACTION FIELDS`. The word `call` itself may be left out.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-use clap::Args;
+use clap::{Args, CommandFactory};
 
 use super::call::Call;
+use super::help::Help;
+use crate::config::nearest;
+use crate::registry::EMBEDDED;
+use crate::runtime::check_name;
 
 /// Put the words of a `call` in order; every other command stays as it is.
 ///
 /// What follows a `--` is only fields: so a field can be given that has the name of a flag. A `--help` behind the
 /// action asks for the help of that action.
-pub(super) fn arrange(words: Vec<OsString>) -> Vec<OsString> {
+pub(super) fn arrange(mut words: Vec<OsString>) -> Vec<OsString> {
+    if leaves_out_call(&words) {
+        words.insert(1, "call".into());
+        if words.len() == 3 {
+            // A domain alone asks what it can do.
+            words[1] = "help".into();
+            return words;
+        }
+    }
     if words.get(1).is_none_or(|word| word != "call") {
         return words;
     }
-    let flags = flags();
+    let of_call = flags::<Call>();
     let mut rest = words[2..].iter();
     let (mut own, mut others, mut wants_help) = (Vec::new(), Vec::new(), false);
     while let Some(word) = rest.next() {
@@ -26,25 +38,34 @@ pub(super) fn arrange(words: Vec<OsString>) -> Vec<OsString> {
             others.extend(rest.by_ref().cloned());
         } else if text == "--help" || text == "-h" {
             wants_help = true;
-        } else if let Some(takes_value) = flags.get(text.split('=').next().unwrap_or_default()) {
-            own.push(word.clone());
-            if *takes_value && !text.contains('=') {
-                own.extend(rest.next().cloned());
-            }
+        } else if let Some(takes_value) = of_call.get(flag_of(&text)) {
+            let value = match *takes_value && !text.contains('=') {
+                true => rest.next().cloned(),
+                false => None,
+            };
+            own.push((word.clone(), value));
         } else {
             others.push(word.clone());
         }
     }
     let mut arranged = vec![words[0].clone()];
+    let flatten = |own: Vec<(OsString, Option<OsString>)>| {
+        own.into_iter()
+            .flat_map(|(flag, value)| [Some(flag), value])
+            .flatten()
+    };
     match (wants_help, others.is_empty()) {
         (true, false) => {
+            let known = flags::<Help>();
+            own.retain(|(flag, _)| known.contains_key(flag_of(&flag.to_string_lossy())));
             arranged.push("help".into());
+            arranged.extend(flatten(own));
             arranged.extend(others.into_iter().take(2));
         }
         (true, true) => arranged.extend(["call".into(), "--help".into()]),
         (false, _) => {
             arranged.push("call".into());
-            arranged.extend(own);
+            arranged.extend(flatten(own));
             arranged.push("--".into());
             arranged.extend(others);
         }
@@ -52,18 +73,39 @@ pub(super) fn arrange(words: Vec<OsString>) -> Vec<OsString> {
     arranged
 }
 
-/// The flags of `call`, as they are written, and whether a value follows.
-fn flags() -> BTreeMap<String, bool> {
-    let command = Call::augment_args(clap::Command::new("call"));
-    command
-        .get_arguments()
-        .filter_map(|argument| {
-            Some((
-                format!("--{}", argument.get_long()?),
-                argument.get_action().takes_values(),
-            ))
-        })
-        .collect()
+/// Whether the line begins with a domain instead of a command. A word that is nearly a command is not taken for a domain
+/// that nobody knows.
+fn leaves_out_call(words: &[OsString]) -> bool {
+    let Some(first) = words.get(1).and_then(|word| word.to_str()) else {
+        return false;
+    };
+    let program = super::Arguments::command();
+    let commands = || program.get_subcommands().map(clap::Command::get_name);
+    if commands().any(|command| command == first) {
+        return false;
+    }
+    let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == first);
+    let could_be = check_name(first).is_ok()
+        && nearest(first, commands()).is_none()
+        && words.get(2).is_some_and(|action| !action.is_empty());
+    is_embedded || could_be
+}
+
+/// A flag without its value.
+fn flag_of(text: &str) -> &str {
+    text.split('=').next().unwrap_or_default()
+}
+
+/// The flags of a command, as they are written, and whether a value follows.
+fn flags<T: Args>() -> BTreeMap<String, bool> {
+    let command = T::augment_args(clap::Command::new("command"));
+    let own = command.get_arguments().filter_map(|argument| {
+        Some((
+            format!("--{}", argument.get_long()?),
+            argument.get_action().takes_values(),
+        ))
+    });
+    own.chain([("--no-pager".to_owned(), false)]).collect()
 }
 
 #[cfg(test)]
@@ -85,8 +127,8 @@ mod tests {
             "notehost call --vault=x --allow rw --yes -- document read --path A --limit 3"
         );
         assert_eq!(
-            arranged("notehost call --state s document list"),
-            "notehost call --state s -- document list"
+            arranged("notehost call --state s document list --no-pager"),
+            "notehost call --state s --no-pager -- document list"
         );
     }
 
@@ -104,7 +146,41 @@ mod tests {
             arranged("notehost call document read --path A --help"),
             "notehost help document read"
         );
+        assert_eq!(
+            arranged("notehost call document read --server u --allow rw --help"),
+            "notehost help --server u document read"
+        );
         assert_eq!(arranged("notehost call --help"), "notehost call --help");
         assert_eq!(arranged("notehost serve --help"), "notehost serve --help");
+    }
+
+    #[test]
+    fn call_may_be_left_out() {
+        assert_eq!(
+            arranged("notehost document read --path A --vault x"),
+            "notehost call --vault x -- document read --path A"
+        );
+        assert_eq!(arranged("notehost document"), "notehost help document");
+        assert_eq!(
+            arranged("notehost document --help"),
+            "notehost help document"
+        );
+        assert_eq!(
+            arranged("notehost document read -h"),
+            "notehost help document read"
+        );
+        // A domain of somebody else; a command that is misspelt; a word that is neither.
+        assert_eq!(
+            arranged("notehost todo add --text x"),
+            "notehost call -- todo add --text x"
+        );
+        for as_it_is in [
+            "notehost tokn list",
+            "notehost fly",
+            "notehost --version",
+            "notehost token list",
+        ] {
+            assert_eq!(arranged(as_it_is), as_it_is);
+        }
     }
 }

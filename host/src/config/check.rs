@@ -117,7 +117,7 @@ fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigErr
 }
 
 /// A path with its symbolic links followed as far as it exists.
-fn resolved(path: &Path) -> PathBuf {
+pub fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for ancestor in absolute.ancestors() {
         if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {

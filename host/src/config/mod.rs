@@ -22,6 +22,7 @@ mod template;
 mod trust;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
+pub use check::resolved;
 pub use check_serving::SHORTEST_SECRET;
 pub use component_limits::ComponentLimits;
 pub use edit::Edit;

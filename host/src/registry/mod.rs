@@ -11,6 +11,7 @@ mod examples;
 mod loading;
 mod offer;
 mod snapshot;
+mod told;
 
 pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};

@@ -70,6 +70,17 @@ impl Snapshot {
         }
     }
 
+    /// These domains and nothing else.
+    pub(super) fn of(domains: Vec<Domain>) -> Snapshot {
+        let domains = domains
+            .into_iter()
+            .map(|domain| (domain.name.clone(), Arc::new(domain)));
+        Snapshot {
+            domains: domains.collect(),
+            ..Snapshot::default()
+        }
+    }
+
     /// The domains that can be called, by name.
     pub fn domains(&self) -> impl Iterator<Item = &Arc<Domain>> {
         self.domains.values()

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, DiscoverResult, Extensions, GetPromptRequestParams,
-    GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    RequestStateCodec, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
+    Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -26,7 +27,7 @@ use super::results::Repeat;
 use super::subscribing::{self, Clients};
 use super::surface::Offered;
 use super::tasks::{self, Tasks};
-use super::{completing, prompts, resources, results};
+use super::{client, completing, prompts, resources, results};
 use crate::auth::{Caller, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
@@ -399,6 +400,19 @@ impl ServerHandler for Server {
         let session = subscribing::session(&context.extensions);
         let caller = self.caller(&context.extensions);
         self.clients().begin(session, context.peer, caller);
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != client::ACTIONS {
+            let unknown = ErrorCode::METHOD_NOT_FOUND;
+            return Err(ErrorData::new(unknown, request.method, None));
+        }
+        let caller = self.caller(&context.extensions);
+        Ok(CustomResult(self.offered_to(&caller).snapshot.told()))
     }
 
     fn accepted_subscription_filter(

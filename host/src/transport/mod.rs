@@ -4,6 +4,7 @@
 
 mod asking;
 mod brief;
+mod client;
 mod completing;
 mod contained;
 mod drain;
@@ -39,7 +40,8 @@ use crate::auth::AuthError;
 use crate::config::Surface;
 use crate::registry::Snapshot;
 
-pub use http::serve_http;
+pub use client::{Client, ClientError};
+pub use http::{check_http, serve_http};
 pub use stdio::serve_stdio;
 
 /// The largest message that is taken from a client. Notes travel in arguments, pictures as base64.

@@ -35,8 +35,8 @@ use tokio_util::sync::CancellationToken;
 use self::entry::Entry;
 use super::mcp::Server;
 use super::{MESSAGE_BYTES, ServeOptions, TransportError, shutdown};
-use crate::auth::{Authenticator, Caller};
-use crate::config::AuthMode;
+use crate::auth::{Authenticator, Caller, Tokens};
+use crate::config::{AuthMode, Settings};
 use crate::dispatch::Host;
 
 /// How long calls in flight may take to finish once we were told to stop.
@@ -62,15 +62,7 @@ pub async fn serve_http(
     options: ServeOptions,
 ) -> Result<(), TransportError> {
     let settings = host.settings();
-    let authenticator = Authenticator::new(&settings.auth, host.tokens().clone())?;
-    let asks = authenticator.asks().map_err(crate::auth::AuthError::from)?;
-    if !address.ip().is_loopback() && !asks {
-        return Err(match settings.auth.mode {
-            AuthMode::None => TransportError::NotLoopbackByChoice(address),
-            _ => TransportError::NotLoopback(address),
-        });
-    }
-    let tls = tls::read(&settings.http).map_err(TransportError::Tls)?;
+    let (authenticator, tls) = admitted(&settings, host.tokens().clone(), address)?;
     let bind_error = |reason| TransportError::Bind { address, reason };
     let listener = TcpListener::bind(address).await.map_err(bind_error)?;
     let bound = listener.local_addr().map_err(bind_error)?;
@@ -145,6 +137,33 @@ pub async fn serve_http(
         served = serving => Ok(served?),
         () = finishing => Ok(()),
     }
+}
+
+/// Whether these settings may be served at an address: the refusals of [`serve_http`], without serving.
+pub fn check_http(
+    settings: &Settings,
+    tokens: Arc<Tokens>,
+    address: SocketAddr,
+) -> Result<(), TransportError> {
+    admitted(settings, tokens, address).map(|_| ())
+}
+
+/// Who checks those who come, and what encrypts it, if the address may be served.
+fn admitted(
+    settings: &Settings,
+    tokens: Arc<Tokens>,
+    address: SocketAddr,
+) -> Result<(Authenticator, Option<tls::Certificate>), TransportError> {
+    let authenticator = Authenticator::new(&settings.auth, tokens)?;
+    let asks = authenticator.asks().map_err(crate::auth::AuthError::from)?;
+    if !address.ip().is_loopback() && !asks {
+        return Err(match settings.auth.mode {
+            AuthMode::None => TransportError::NotLoopbackByChoice(address),
+            _ => TransportError::NotLoopback(address),
+        });
+    }
+    let tls = tls::read(&settings.http).map_err(TransportError::Tls)?;
+    Ok((authenticator, tls))
 }
 
 fn routes(

@@ -1,0 +1,11 @@
+# Completion of notehost for bash: `source <(notehost completions bash)`, or as a file
+# ~/.local/share/bash-completion/completions/notehost
+_notehost() {
+    local candidate
+    COMPREPLY=()
+    while IFS= read -r candidate; do
+        COMPREPLY+=("$candidate")
+    done < <("${COMP_WORDS[0]}" complete bash -- "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+}
+# What is whole ends with a space already; a folder does not.
+complete -o nospace -o nosort -F _notehost notehost

@@ -1,0 +1,108 @@
+//! The settings that the words of a line lead to: the vault that is completed from is the one that the command would use.
+//! Nothing that is wrong with them is told here.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::super::options;
+use super::Candidate;
+use crate::config::{Given, Loaded};
+use crate::policy::Permissions;
+use crate::registry::Snapshot;
+use crate::vault::{Access, Effect, Entry, Kind, Limits, Vault};
+
+/// As many are offered as a person could look through.
+const MOST: u32 = 1000;
+
+/// What the line says of where things are.
+pub(super) struct Setting {
+    loaded: Option<Loaded>,
+    domains: OnceCell<Snapshot>,
+}
+
+impl Setting {
+    /// The settings of a line with these words.
+    pub(super) fn of(words: &[String]) -> Setting {
+        let flag = |name: &str| {
+            let with = format!("{name}=");
+            let value = words
+                .iter()
+                .enumerate()
+                .find_map(|(at, word)| match word == name {
+                    true => words.get(at + 1).map(String::as_str),
+                    false => word.strip_prefix(&with),
+                });
+            value.map(PathBuf::from)
+        };
+        let given = Given {
+            config: flag("--config"),
+            state: flag("--state"),
+            vault: flag("--vault"),
+            ..Given::default()
+        };
+        Setting {
+            loaded: options::load(given).ok(),
+            domains: OnceCell::new(),
+        }
+    }
+
+    /// What can be called, as far as it is known without running anything.
+    pub(super) fn domains(&self) -> &Snapshot {
+        self.domains.get_or_init(|| match &self.loaded {
+            Some(loaded) => Snapshot::known(&loaded.settings, &loaded.running.state),
+            None => Snapshot::default(),
+        })
+    }
+
+    /// The ids of the vaults.
+    pub(super) fn vaults(&self) -> Vec<Candidate> {
+        let loaded = self.loaded.iter();
+        let vaults = loaded.flat_map(|loaded| &loaded.settings.vaults);
+        vaults
+            .map(|vault| Candidate::new(&vault.id, &vault.path.display().to_string()))
+            .collect()
+    }
+
+    /// What lies in the folder of the vault that was typed so far, and is wanted; folders lead on. Only what a call from
+    /// here could see is told.
+    pub(super) fn below(&self, typed: &str, is_wanted: impl Fn(&Entry) -> bool) -> Vec<Candidate> {
+        self.entries(typed)
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|entry| entry.path.starts_with(typed))
+            .filter_map(|entry| match entry.kind {
+                Kind::Folder => Some(Candidate::new(format!("{}/", entry.path), "")),
+                Kind::File => is_wanted(&entry).then(|| Candidate::new(entry.path, "")),
+            })
+            .collect()
+    }
+
+    /// The notebooks that begin so.
+    pub(super) fn notebooks(&self, typed: &str) -> Vec<Candidate> {
+        let entries = self.entries("").unwrap_or_default().into_iter();
+        entries
+            .filter(|entry| entry.kind == Kind::Folder && entry.path.starts_with(typed))
+            .map(|entry| Candidate::new(entry.path, ""))
+            .collect()
+    }
+
+    fn entries(&self, typed: &str) -> Option<Vec<Entry>> {
+        let loaded = self.loaded.as_ref()?;
+        // Which of several is meant nobody can know.
+        let [vault] = loaded.settings.vaults.as_slice() else {
+            return None;
+        };
+        let rules = Permissions::of_caller(&loaded.settings, "cli", None).ok()?;
+        let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+        let mut looking = Arc::new(vault).begin(Access {
+            rules: Arc::new(rules),
+            effect: Effect::Read,
+            component: "cli".into(),
+            limits: Limits::default(),
+        });
+        let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let page = looking.list(folder, false, None, MOST).ok()?;
+        Some(page.entries)
+    }
+}

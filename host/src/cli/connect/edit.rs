@@ -1,0 +1,234 @@
+//! An entry in somebody else's config file: put in, replaced or taken out, with every other byte of the file left as it
+//! is. Comments and trailing commas are understood, because editors allow them; what is no JSON is not touched.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::{Value, json};
+
+/// Why a file is left alone.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum EditError {
+    /// Nobody knows what it says.
+    #[error("it is not valid JSON: {0}")]
+    NoJson(String),
+    /// It says something else than such a file should.
+    #[error("{0} is not an object")]
+    NoObject(String),
+    /// Somebody else uses the name.
+    #[error("its entry `{0}` starts another program")]
+    OfAnother(String),
+}
+
+/// The text with this entry in a section; the same text where it is there already.
+pub(super) fn put(
+    text: &str,
+    section: &str,
+    name: &str,
+    entry: &Value,
+    replace: bool,
+) -> Result<String, EditError> {
+    if text.trim().is_empty() {
+        return Ok(format!("{:#}\n", json!({ section: { name: entry } })));
+    }
+    let (mark, root) = parse(text)?;
+    let top = top(&root)?;
+    let section = match top.get(section) {
+        Some(found) => found
+            .object_value()
+            .ok_or_else(|| EditError::NoObject(format!("`{section}`")))?,
+        None => top.object_value_or_set(section),
+    };
+    match section.get(name) {
+        None => {
+            section.append(name, input(entry));
+        }
+        Some(found) => {
+            let there = found.value().and_then(|value| value.to_serde_value());
+            if there.as_ref() == Some(entry) {
+                return Ok(text.to_owned());
+            }
+            if !replace && !there.is_some_and(|there| is_ours(&there)) {
+                return Err(EditError::OfAnother(name.to_owned()));
+            }
+            found.set_value(input(entry));
+        }
+    }
+    Ok(format!("{mark}{root}"))
+}
+
+/// The text without the entry of that name; the same text where there is none.
+pub(super) fn remove(
+    text: &str,
+    section: &str,
+    name: &str,
+    replace: bool,
+) -> Result<String, EditError> {
+    if text.trim().is_empty() {
+        return Ok(text.to_owned());
+    }
+    let (mark, root) = parse(text)?;
+    let found = top(&root)?
+        .object_value(section)
+        .and_then(|section| section.get(name));
+    let Some(found) = found else {
+        return Ok(text.to_owned());
+    };
+    let there = found.value().and_then(|value| value.to_serde_value());
+    if !replace && !there.is_some_and(|there| is_ours(&there)) {
+        return Err(EditError::OfAnother(name.to_owned()));
+    }
+    found.remove();
+    Ok(format!("{mark}{root}"))
+}
+
+/// The file as a tree that keeps every byte, and the mark that some editors begin files with.
+fn parse(text: &str) -> Result<(&str, CstRootNode), EditError> {
+    let (mark, text) = match text.strip_prefix('\u{feff}') {
+        Some(rest) => ("\u{feff}", rest),
+        None => ("", text),
+    };
+    // What editors take for their settings, and no more: a client would not read the rest.
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let root =
+        CstRootNode::parse(text, &options).map_err(|error| EditError::NoJson(error.to_string()))?;
+    Ok((mark, root))
+}
+
+fn top(root: &CstRootNode) -> Result<CstObject, EditError> {
+    match root.value() {
+        // A file of comments only.
+        None => Ok(root.object_value_or_set()),
+        Some(_) => root
+            .object_value()
+            .ok_or_else(|| EditError::NoObject("what it holds".into())),
+    }
+}
+
+/// Whether an entry is of our making: it starts a program with our name, or leads to a server.
+fn is_ours(entry: &Value) -> bool {
+    let command = entry.get("command").and_then(Value::as_str);
+    match command {
+        Some(command) => command
+            .rsplit(['/', '\\'])
+            .next()
+            .is_some_and(|program| program.trim_end_matches(".exe") == "notehost"),
+        None => entry.get("url").is_some(),
+    }
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(is_true) => CstInputValue::Bool(*is_true),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(map) => CstInputValue::Object(
+            map.iter()
+                .map(|(name, value)| (name.clone(), input(value)))
+                .collect(),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry() -> Value {
+        json!({"command": "/bin/notehost", "args": ["serve", "/a \"b\"\\c"]})
+    }
+
+    #[track_caller]
+    fn assert_put(before: &str, after: &str) {
+        let put_in = |text: &str| put(text, "mcpServers", "notes", &entry(), false);
+        assert_eq!(put_in(before).as_deref(), Ok(after));
+        assert_eq!(put_in(after).as_deref(), Ok(after), "twice is once");
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_is() {
+        assert_put(
+            "",
+            "{\n  \"mcpServers\": {\n    \"notes\": {\n      \"command\": \"/bin/notehost\",\n      \"args\": [\n        \
+             \"serve\",\n        \"/a \\\"b\\\"\\\\c\"\n      ]\n    }\n  }\n}\n",
+        );
+        assert_put(
+            "{\n\t// mine\n\t\"z\": 1.0,\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\":\"x\"} // kept\n\t}\n}\n",
+            "{\n\t// mine\n\t\"z\": 1.0,\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\":\"x\"}, // kept\n\t\t\"notes\": \
+             {\n\t\t\t\"command\": \"/bin/notehost\",\n\t\t\t\"args\": [\"serve\", \"/a \\\"b\\\"\\\\c\"]\n\t\t}\n\t}\n}\n",
+        );
+        assert_put(
+            "\u{feff}{\"mcpServers\":{\"notes\":{\"command\":\"C:\\\\old\\\\notehost.exe\"}},\"a\":[1,2,]}",
+            "\u{feff}{\"mcpServers\":{\"notes\":{\n  \"command\": \"/bin/notehost\",\n  \"args\": [\"serve\", \
+             \"/a \\\"b\\\"\\\\c\"]\n}},\"a\":[1,2,]}",
+        );
+    }
+
+    #[test]
+    fn what_was_put_in_can_be_taken_out() {
+        for text in [
+            "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"other\": {} // kept\n  }\n}\n",
+            "{\r\n  \"mcpServers\": {\r\n    \"other\": {}\r\n  }\r\n}",
+        ] {
+            let with = put(text, "mcpServers", "notes", &entry(), false).expect("it fits");
+            assert_ne!(with, text);
+            let without = remove(&with, "mcpServers", "notes", false);
+            assert_eq!(without.as_deref(), Ok(text));
+            assert_eq!(
+                remove(text, "mcpServers", "notes", false).as_deref(),
+                Ok(text)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_touched() {
+        for text in [
+            "{",
+            "{\"a\": }",
+            "{a: 1}",
+            "not json",
+            "{} {}",
+            "{'a': 1}",
+            "{\"a\": 1 \"b\": 2}",
+        ] {
+            let refused = put(text, "mcpServers", "notes", &entry(), true);
+            assert!(
+                matches!(refused, Err(EditError::NoJson(_))),
+                "{text}: {refused:?}"
+            );
+        }
+        for text in ["[]", "1", "{\"mcpServers\": []}", "{\"mcpServers\": null}"] {
+            let refused = put(text, "mcpServers", "notes", &entry(), true);
+            assert!(
+                matches!(refused, Err(EditError::NoObject(_))),
+                "{text}: {refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_entry_of_somebody_else_is_replaced_only_when_asked() {
+        let text = "{\"mcpServers\": {\"notes\": {\"command\": \"npx\"}}}";
+        let other = Err(EditError::OfAnother("notes".into()));
+        assert_eq!(put(text, "mcpServers", "notes", &entry(), false), other);
+        assert_eq!(remove(text, "mcpServers", "notes", false), other);
+        assert!(put(text, "mcpServers", "notes", &entry(), true).is_ok());
+        assert_eq!(
+            remove(text, "mcpServers", "notes", true).as_deref(),
+            Ok("{\"mcpServers\": {}}")
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! What `doctor` says about the settings beyond whether they can be read: who may do what, the way in over HTTP, and the
+//! tokens for servers elsewhere.
+
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use super::doctor::Check;
+use super::profile::store;
+use super::serve;
+use crate::auth::Tokens;
+use crate::config::{Loaded, Settings, VaultEntry, nearest};
+use crate::database::Database;
+use crate::policy::Permissions;
+use crate::transport::{self, TransportError};
+use crate::vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
+
+/// As many notebooks as anybody has.
+const NOTEBOOKS: u32 = 10_000;
+
+/// What clients may do, and whether the notebooks that are named for it exist.
+pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
+    let settings = &loaded.settings;
+    let named = &settings.permissions.notebooks;
+    let may_write = |tier: &Tier| *tier >= Tier::Write;
+    let mut checks = vec![if settings.permissions.default == Tier::None
+        && named.values().all(|t| *t == Tier::None)
+    {
+        Check::warn(
+            "permissions",
+            "no notebook can be seen by anybody",
+            "say what clients may do: `notehost permission set NOTEBOOK r`, or `default` in `[permissions]`",
+        )
+    } else if may_write(&settings.permissions.default) || named.values().any(may_write) {
+        Check::ok("permissions", told(settings))
+    } else {
+        Check::ok(
+            "permissions",
+            format!(
+                "{}; to let clients write: `--allow rw`, or `notehost permission set NOTEBOOK rw`",
+                told(settings)
+            ),
+        )
+    }];
+    checks.extend(unknown_notebooks(loaded));
+    checks
+}
+
+fn told(settings: &Settings) -> String {
+    let named: Vec<String> = settings
+        .permissions
+        .notebooks
+        .iter()
+        .map(|(notebook, tier)| format!("{notebook} {tier}"))
+        .collect();
+    let default = format!("default {}", settings.permissions.default);
+    match named.is_empty() {
+        true => default,
+        false => format!("{default}, {}", named.join(", ")),
+    }
+}
+
+/// A tier for a notebook that is nowhere is probably meant for another one.
+fn unknown_notebooks(loaded: &Loaded) -> Vec<Check> {
+    let settings = &loaded.settings;
+    let mut there = BTreeSet::new();
+    for vault in &settings.vaults {
+        match notebooks(loaded, vault) {
+            Some(notebooks) => there.extend(notebooks),
+            // What is wrong with the vault is told with the vault.
+            None => return Vec::new(),
+        }
+    }
+    let of_callers = settings.callers.values();
+    let of_callers = of_callers.flat_map(|caller| caller.permissions.notebooks.keys());
+    let named: BTreeSet<&String> = settings
+        .permissions
+        .notebooks
+        .keys()
+        .chain(of_callers)
+        .collect();
+    let folded: Vec<String> = there.iter().map(|name| fold_path(name)).collect();
+    named
+        .into_iter()
+        .filter(|name| name.as_str() != "." && !folded.contains(&fold_path(name)))
+        .filter(|_| !settings.vaults.is_empty())
+        .map(|name| {
+            let near = nearest(name, there.iter().map(String::as_str));
+            Check::warn(
+                "permissions",
+                format!("the notebook `{name}` has a tier, and is in no vault"),
+                match near {
+                    Some(near) => format!("did you mean `{near}`? The tier holds for nothing else"),
+                    None => "make the folder, or leave the line out of the config".to_owned(),
+                },
+            )
+        })
+        .collect()
+}
+
+fn notebooks(loaded: &Loaded, vault: &VaultEntry) -> Option<Vec<String>> {
+    let mut everything = Settings::default();
+    everything.permissions.default = Tier::Read;
+    let rules = Permissions::of_caller(&everything, "doctor", None).ok()?;
+    let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+    let mut looking = Arc::new(vault).begin(Access {
+        rules: Arc::new(rules),
+        effect: Effect::Read,
+        component: "doctor".into(),
+        limits: Limits::default(),
+    });
+    let entries = looking.list("", false, None, NOTEBOOKS).ok()?.entries;
+    let folders = entries
+        .into_iter()
+        .filter(|entry| entry.kind == Kind::Folder);
+    Some(folders.map(|entry| entry.path).collect())
+}
+
+/// Whether `serve --http` would serve there.
+pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
+    let mut checks = Vec::new();
+    // Without a vault nothing is served, and that is told elsewhere.
+    if let (false, Err(refused)) = (loaded.settings.vaults.is_empty(), serve::check(loaded))
+        && loaded.check().is_ok()
+    {
+        let advice = refused.hint().unwrap_or_default();
+        checks.push(Check::fail("http", refused.message(), advice));
+    }
+    match Database::open(&loaded.running.state) {
+        Ok(database) => {
+            let tokens = Arc::new(Tokens::new(Arc::new(database)));
+            if let Err(error) = transport::check_http(&loaded.settings, tokens, address) {
+                let advice = error.hint().unwrap_or_default();
+                checks.push(Check::fail("http", error.to_string(), advice));
+            }
+        }
+        Err(error) => checks.push(Check::fail(
+            "http",
+            format!("whether tokens were made cannot be told: {error}"),
+            "mend the state folder, or name another one with `--state DIR`",
+        )),
+    }
+    if !address.ip().is_loopback() && loaded.settings.http.tls_cert.is_none() {
+        checks.push(Check::warn(
+            "http",
+            format!("{address} can be reached from other machines, and nothing is encrypted"),
+            "set `http.tls_cert` and `http.tls_key`, or put a proxy with TLS before it",
+        ));
+    }
+    checks.push(match TcpListener::bind(address) {
+        Ok(_) => Check::ok("http", format!("{address} is free")),
+        Err(reason) => {
+            let taken = TransportError::Bind { address, reason };
+            Check::fail(
+                "http",
+                taken.to_string(),
+                "end the program that has it, or choose another port with `--http ADDR`",
+            )
+        }
+    });
+    checks
+}
+
+/// The tokens for servers elsewhere.
+pub(super) fn profiles() -> Option<Check> {
+    let file = store::file().ok()?;
+    if !file.exists() {
+        return None;
+    }
+    let shown = file.display();
+    Some(match store::Profiles::read() {
+        Err(failure) => Check::fail(
+            "profiles",
+            failure.message(),
+            failure.hint().unwrap_or_default(),
+        ),
+        Ok(_) if store::is_open_to_others(&file) => Check::warn(
+            "profiles",
+            format!("others on this machine can read the tokens in {shown}"),
+            format!("`chmod 600 {shown}`"),
+        ),
+        Ok(profiles) => match &profiles.in_use {
+            Some(name) if !profiles.profiles.contains_key(name) => Check::fail(
+                "profiles",
+                format!("`{name}` is in use and is not there"),
+                "choose another: `notehost profile use NAME`, or none: `notehost profile use`",
+            ),
+            Some(name) => Check::ok("profiles", format!("calls go to `{name}`")),
+            None => Check::ok(
+                "profiles",
+                format!("{}, none in use", profiles.profiles.len()),
+            ),
+        },
+    })
+}

@@ -1,0 +1,44 @@
+//! `notehost man`: the manual page of the program, or one for each command into a folder. They are made from what clap
+//! knows, so they say what `--help` says.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory};
+
+use super::Arguments;
+use super::failure::Failure;
+use super::terminal::Terminal;
+
+/// Print the manual page: `notehost man | man -l -`.
+#[derive(Debug, Args)]
+pub(super) struct Man {
+    /// Write a page for the program and for each of its commands into this folder instead
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+}
+
+impl Man {
+    pub(super) fn run(self) -> Result<ExitCode, Failure> {
+        let failed = |error: std::io::Error| Failure::call(format!("no page is made: {error}"));
+        match self.dir {
+            None => {
+                let mut page = Vec::new();
+                clap_mangen::Man::new(program())
+                    .render(&mut page)
+                    .map_err(failed)?;
+                Terminal::stdout().print(&String::from_utf8_lossy(&page));
+            }
+            Some(folder) => {
+                std::fs::create_dir_all(&folder).map_err(failed)?;
+                clap_mangen::generate_to(program(), folder).map_err(failed)?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The program as its pages tell it.
+fn program() -> clap::Command {
+    Arguments::command().about("an MCP server for folders of Markdown notes")
+}

@@ -1,0 +1,167 @@
+//! The servers that somebody gave a name, in `profiles.toml` of the config folder. The file holds tokens: it is made so
+//! that nobody else can ever read it, and it lies in no vault.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::cli::failure::Failure;
+use crate::config::{config_file, nearest, resolved};
+
+/// Only its owner may read and write.
+const PRIVATE: u32 = 0o600;
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Every profile of this machine's user.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Profiles {
+    /// The one that is meant where nobody says otherwise.
+    #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
+    pub(crate) in_use: Option<String>,
+    /// All of them, by name.
+    #[serde(default)]
+    pub(crate) profiles: BTreeMap<String, Profile>,
+}
+
+/// A server, and what lets us in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Profile {
+    /// Where it is.
+    pub(crate) server: String,
+    /// The token that it asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) token: Option<String>,
+}
+
+/// Where they lie.
+pub(crate) fn file() -> Result<PathBuf, Failure> {
+    let beside = config_file().ok_or_else(|| {
+        Failure::start("this machine has no folder for settings")
+            .with_hint("set HOME, or name the server each time: `--server URL`")
+    })?;
+    Ok(beside.with_file_name("profiles.toml"))
+}
+
+impl Profiles {
+    /// What is there; nothing where nobody made a profile yet.
+    pub(crate) fn read() -> Result<Profiles, Failure> {
+        Profiles::read_from(&file()?)
+    }
+
+    fn read_from(file: &Path) -> Result<Profiles, Failure> {
+        let text = match fs::read_to_string(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Profiles::default()),
+            Err(error) => return Err(unreadable(file, &error.to_string())),
+        };
+        toml::from_str(&text).map_err(|error| unreadable(file, error.message()))
+    }
+
+    /// The one of that name.
+    pub(crate) fn named(&self, name: &str) -> Result<&Profile, Failure> {
+        self.profiles.get(name).ok_or_else(|| {
+            let hint = match nearest(name, self.profiles.keys().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.profiles.is_empty() => {
+                    "there are none yet: `notehost profile add NAME URL` makes one".to_owned()
+                }
+                None => "`notehost profile list` shows those that there are".to_owned(),
+            };
+            Failure::call(format!("there is no profile `{name}`")).with_hint(hint)
+        })
+    }
+
+    /// Write them down, unless that were in one of these vaults.
+    pub(crate) fn write(&self, vaults: &[PathBuf]) -> Result<(), Failure> {
+        let file = file()?;
+        if let Some(vault) = vaults
+            .iter()
+            .find(|vault| resolved(&file).starts_with(resolved(vault)))
+        {
+            return Err(Failure::call(format!(
+                "`{}` lies inside the vault `{}`, where note tools could reach its tokens",
+                file.display(),
+                vault.display()
+            ))
+            .with_hint("set XDG_CONFIG_HOME to a folder outside of it"));
+        }
+        self.write_to(&file)
+            .map_err(|error| Failure::start(format!("cannot write `{}`: {error}", file.display())))
+    }
+
+    fn write_to(&self, file: &Path) -> io::Result<()> {
+        let folder = file.parent().unwrap_or(Path::new("."));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_FOLDER)
+            .create(folder)?;
+        let text = toml::to_string(self).map_err(io::Error::other)?;
+        let new = folder.join(format!(".profiles-{}.new", std::process::id()));
+        // One that a killed process left may have been made by anybody.
+        match fs::remove_file(&new) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(PRIVATE)
+            .open(&new)?;
+        made.write_all(text.as_bytes())?;
+        made.sync_all()?;
+        fs::rename(&new, file)?;
+        File::open(folder)?.sync_all()
+    }
+}
+
+/// Whether others on this machine can read the tokens.
+pub(crate) fn is_open_to_others(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
+}
+
+fn unreadable(file: &Path, reason: &str) -> Failure {
+    Failure::start(format!(
+        "the profiles in `{}` cannot be read: {reason}",
+        file.display()
+    ))
+    .with_hint("mend the file, or move it away and add the profiles again")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_private_and_read_again() {
+        let root = tempfile::tempdir().expect("a folder");
+        let file = root.path().join("notehost/profiles.toml");
+        let mut profiles = Profiles::read_from(&file).expect("no file is no profiles");
+        assert!(profiles.profiles.is_empty());
+        let team = Profile {
+            server: "https://notes.example/mcp".into(),
+            token: Some("secret".into()),
+        };
+        profiles.profiles.insert("team".into(), team.clone());
+        profiles.in_use = Some("team".into());
+        // Also where somebody opened the file to others, and where a killed process left its own.
+        for _ in 0..2 {
+            profiles.write_to(&file).expect("it can be written");
+            assert!(!is_open_to_others(&file));
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("a mode");
+            assert!(is_open_to_others(&file));
+            let left = file.with_file_name(format!(".profiles-{}.new", std::process::id()));
+            fs::write(left, "left").expect("a file");
+        }
+        let read = Profiles::read_from(&file).expect("it can be read");
+        assert_eq!(read.profiles["team"], team);
+        assert_eq!(read.in_use.as_deref(), Some("team"));
+        fs::write(&file, "profiles = 1").expect("a file");
+        assert!(Profiles::read_from(&file).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Why a server elsewhere did not answer, and what the person at the command line can do.
+
+use reqwest::Url;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The address is none.
+    #[error("`{address}` is no address of a server: {reason}")]
+    BadAddress {
+        /// What was said.
+        address: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The token has characters that no token has.
+    #[error("the token has characters that a header cannot carry")]
+    BadToken,
+    /// Nobody answers there, or not somebody who can be believed.
+    #[error("cannot reach `{url}`: {reason}")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// What the system said.
+        reason: String,
+        /// Whether it is about the certificate.
+        is_tls: bool,
+    },
+    /// The server does not let us in.
+    #[error("`{url}` does not let us in: {}", what_is_missing(.showed_one))]
+    Unauthorized {
+        /// Where.
+        url: String,
+        /// Whether a token was shown.
+        showed_one: bool,
+    },
+    /// The server refused to look at the request.
+    #[error("`{url}` refused the request ({status}): {words}")]
+    Refused {
+        /// Where.
+        url: String,
+        /// The status of HTTP.
+        status: u16,
+        /// What the server said.
+        words: String,
+    },
+    /// The server did not understand.
+    #[error("`{url}` did not take the request: {words}")]
+    Protocol {
+        /// Where.
+        url: String,
+        /// What the server said.
+        words: String,
+    },
+    /// Somebody else answers there.
+    #[error("there is no Notehost at `{url}`: {reason}")]
+    NoNotehost {
+        /// Where.
+        url: String,
+        /// Why it is none.
+        reason: String,
+    },
+    /// The answer has no end.
+    #[error("the answer of `{0}` is too large")]
+    TooLarge(String),
+    /// The person was asked several times, each time about another change.
+    #[error(
+        "what would be changed is another thing each time that it is shown; nothing was changed"
+    )]
+    Undecided,
+}
+
+impl ClientError {
+    /// Nobody answers, and this is what the library says about it.
+    pub(super) fn unreachable(url: &Url, error: &reqwest::Error) -> ClientError {
+        let reason = root_cause(error);
+        ClientError::Unreachable {
+            url: url.to_string(),
+            is_tls: reason.contains("certificate") || reason.contains("TLS"),
+            reason,
+        }
+    }
+
+    pub(super) fn no_notehost(url: &Url, reason: &str) -> ClientError {
+        ClientError::NoNotehost {
+            url: url.to_string(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    /// Whether the command line said something that cannot be.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, ClientError::BadAddress { .. } | ClientError::BadToken)
+    }
+
+    /// What the person can do.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            ClientError::BadAddress { .. } => {
+                "say for example `--server https://notes.example.org/mcp`, and the token with `--token -` or \
+                 `NOTEHOST_TOKEN`"
+            }
+            ClientError::BadToken => {
+                "a token is one line of letters and digits, as `notehost token new` prints it"
+            }
+            ClientError::Unreachable { is_tls: true, .. } => {
+                "the certificate must be one that this machine trusts and name the server; `SSL_CERT_FILE` names a file \
+                 of certificates to trust"
+            }
+            ClientError::Unreachable { .. } => {
+                "is the server running there? It is started with `notehost serve --http ADDR`"
+            }
+            ClientError::Unauthorized {
+                showed_one: false, ..
+            } => {
+                "give one with `--token -`, `NOTEHOST_TOKEN` or a profile; an admin of the server makes it: `notehost token new`"
+            }
+            ClientError::Unauthorized { .. } => {
+                "it is unknown there, expired or revoked; an admin of the server makes another: `notehost token new`"
+            }
+            ClientError::NoNotehost { .. } => {
+                "check the address: it ends with `/mcp`; an older Notehost has to be upgraded first"
+            }
+            ClientError::Refused { status: 403, .. } => {
+                "the server must be called by a name that it knows: an admin can add one to `http.allowed_hosts`"
+            }
+            ClientError::Refused { .. }
+            | ClientError::Protocol { .. }
+            | ClientError::TooLarge(_)
+            | ClientError::Undecided => return None,
+        })
+    }
+}
+
+fn what_is_missing(showed_one: &bool) -> &'static str {
+    match showed_one {
+        true => "the token does not hold",
+        false => "it asks for a token",
+    }
+}
+
+/// What lies at the bottom of an error: the rest only repeats the address.
+fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
+}

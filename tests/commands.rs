@@ -1,0 +1,226 @@
+//! The command line as people have it: servers elsewhere, profiles, clients that are connected, shells that complete, a
+//! doctor that finds what is wrong, pages and packages. Every test runs the built program, most of them in a home of their
+//! own.
+
+mod calling;
+mod completion;
+mod connecting;
+mod doctor;
+mod elsewhere;
+mod packages;
+mod profiles;
+
+use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use notehost::config::Settings;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::Value;
+
+use crate::support::http::Server;
+use crate::support::place::Place;
+
+/// What `Work/Plan.md` says.
+const PLAN: &str = "# Plan\n\nbuy milk\n";
+
+/// Somebody with some notes and a home.
+struct Desk {
+    place: Place,
+}
+
+/// How a run of the program ended.
+#[derive(Debug)]
+struct Ended {
+    code: Option<i32>,
+    output: String,
+    errors: String,
+}
+
+impl Ended {
+    /// The only document on stdout.
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.output)
+            .unwrap_or_else(|_| panic!("no JSON on stdout: {self:#?}"))
+    }
+
+    /// It went well.
+    #[track_caller]
+    fn well(self) -> Ended {
+        assert_eq!(self.code, Some(0), "{self:#?}");
+        self
+    }
+
+    /// It ended with this code, and told this.
+    #[track_caller]
+    fn failed(self, code: i32, told: &str) -> Ended {
+        assert_eq!(self.code, Some(code), "{self:#?}");
+        assert!(self.errors.contains(told), "{told} is not in {self:#?}");
+        self
+    }
+}
+
+impl Desk {
+    /// A vault with some notes, and nothing else.
+    fn new() -> Desk {
+        let place = Place::new();
+        place.write("Work/Plan.md", PLAN);
+        place.write("Work/My list (1).md", "# List\n");
+        place.write("Work/Sub/Deep.md", "# Deep\n");
+        place.write("Diary/Monday.md", "It rained.\n");
+        place.write("Top.md", "top\n");
+        place.write(".obsidian/app.json", "{}");
+        Desk { place }
+    }
+
+    /// The home folder, which also has the vault and the state in it.
+    fn home(&self) -> PathBuf {
+        self.place.root().to_owned()
+    }
+
+    /// The program, with nothing of this machine's settings.
+    fn program(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        self.cleanly(&mut command);
+        command.args(words);
+        command
+    }
+
+    /// Leave nothing of this machine's settings to a command.
+    fn cleanly(&self, command: &mut Command) {
+        let ours = ["NOTEHOST_", "XDG_", "OTEL_"];
+        let others = [
+            "PAGER",
+            "NO_COLOR",
+            "TRACEPARENT",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+        ];
+        for (name, _) in std::env::vars() {
+            let is_proxy = name.to_lowercase().ends_with("_proxy");
+            let is_ours = ours.iter().any(|prefix| name.starts_with(prefix));
+            if is_proxy || is_ours || others.contains(&name.as_str()) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("HOME", self.home())
+            .env("TERM", "xterm")
+            .env("NOTEHOST_STATE", self.place.state())
+            .current_dir(self.place.outside());
+    }
+
+    /// Run the program with these words.
+    fn run(&self, words: &[&str]) -> Ended {
+        run(&mut self.program(words), "")
+    }
+
+    /// Run the program with these words and this input.
+    fn run_with(&self, words: &[&str], input: &str) -> Ended {
+        run(&mut self.program(words), input)
+    }
+
+    /// A server with these settings, whose state is not that of the command line.
+    fn serve(&self, change: impl FnOnce(&mut Settings)) -> Server {
+        let mut settings = self.place.settings();
+        change(&mut settings);
+        let config = self.place.config_file(&settings);
+        Server::start(&config, &self.server_state())
+    }
+
+    /// The state folder of the server.
+    fn server_state(&self) -> PathBuf {
+        let state = self.place.outside().join("server");
+        if !state.exists() {
+            std::fs::create_dir(&state).expect("a folder");
+            let compiled = self.place.state().join("compiled");
+            std::os::unix::fs::symlink(compiled, state.join("compiled")).expect("a link");
+        }
+        state
+    }
+
+    /// A new token for the server.
+    fn token(&self, name: &str, scopes: &str) -> String {
+        let state = self.server_state();
+        let state = state.to_string_lossy();
+        let words = [
+            "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
+        ];
+        let told = self.run(&words).well().json();
+        told["token"].as_str().expect("a token").to_owned()
+    }
+
+    /// The path of the vault, as a word.
+    fn vault(&self) -> String {
+        self.place.vault().to_string_lossy().into_owned()
+    }
+}
+
+/// Run a command with this input until it ends.
+fn run(command: &mut Command, input: &str) -> Ended {
+    let mut running = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut pipe = running.stdin.take().expect("its stdin is ours");
+    let input = input.as_bytes().to_owned();
+    // A program that reads nothing may be gone before everything is written.
+    let writing = std::thread::spawn(move || drop(pipe.write_all(&input)));
+    let ended = running.wait_with_output().expect("the program ends");
+    writing.join().expect("no panic");
+    Ended {
+        code: ended.status.code(),
+        output: String::from_utf8(ended.stdout).expect("text on stdout"),
+        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    }
+}
+
+/// Run a command at a terminal; when `prompt` is seen this is typed. What was shown comes back.
+fn at_a_terminal(command: &mut Command, prompt: &str, types: &str) -> (Option<i32>, String) {
+    let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&keyboard)
+        .and_then(|()| unlockpt(&keyboard))
+        .expect("it is ours");
+    let name = ptsname(&keyboard, Vec::new()).expect("it has a name");
+    let name = name.to_str().expect("a path").to_owned();
+    let screen = || {
+        let opened = std::fs::File::options().read(true).write(true).open(&name);
+        Stdio::from(opened.expect("the other end"))
+    };
+    let mut program = command
+        .stdin(screen())
+        .stdout(screen())
+        .stderr(screen())
+        .spawn()
+        .expect("the program starts");
+    // Our own copies of the other end would keep it open.
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut keyboard = std::fs::File::from(keyboard);
+    let (mut shown, mut typed) = (String::new(), false);
+    let mut buffer = [0; 4096];
+    // Reading fails when the program has closed the other end.
+    while let Ok(length @ 1..) = keyboard.read(&mut buffer) {
+        shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        if !typed && !prompt.is_empty() && shown.contains(prompt) {
+            typed = true;
+            keyboard
+                .write_all(types.as_bytes())
+                .expect("it can be typed");
+        }
+    }
+    (program.wait().expect("it ends").code(), shown)
+}
+
+/// Say that a test could not be made, unless everything must be there.
+fn skip(what: &str, required_by: &str) {
+    let is_required = std::env::var_os(required_by).is_some_and(|value| value == "1");
+    assert!(!is_required, "{what}");
+    // Not with `eprintln!`, which nobody sees of a test that passes.
+    let _ = writeln!(std::io::stderr(), "skipped: {what}");
+}

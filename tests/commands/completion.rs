@@ -1,0 +1,271 @@
+//! Shells that complete our command lines, asked as a person asks them: with a key. A shell that is not installed is
+//! passed over, unless `NOTEHOST_REQUIRE_SHELLS=1`.
+
+use std::path::Path;
+use std::process::Command;
+
+use notehost::vault::Tier;
+
+use super::{Desk, at_a_terminal, run, skip};
+
+/// The shells, with what makes each ready at a terminal.
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
+
+fn is_installed(shell: &str) -> bool {
+    let found = Command::new(shell).arg("--version").output().is_ok();
+    if !found {
+        skip(
+            &format!("{shell} is not installed"),
+            "NOTEHOST_REQUIRE_SHELLS",
+        );
+    }
+    found
+}
+
+/// A shell in a clean home, with our program on its path.
+fn shell(desk: &Desk, shell: &str, words: &[&str]) -> Command {
+    let mut command = Command::new(shell);
+    desk.cleanly(&mut command);
+    let program = Path::new(env!("CARGO_BIN_EXE_notehost"));
+    let folder = program.parent().expect("a folder").to_string_lossy();
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{folder}:{path}")).args(words);
+    command
+}
+
+/// What may follow a line, as a shell's own function tells it: without the spaces that end words.
+fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
+    let command = match name {
+        "bash" => shell(
+            desk,
+            "bash",
+            &[
+                "--norc",
+                "-c",
+                r#"source <(notehost completions bash)
+                COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS=(notehost) COMP_CWORD=0
+                _notehost && printf '%s\n' "${COMPREPLY[@]}""#,
+                "bash",
+                line,
+            ],
+        ),
+        "zsh" => shell(
+            desk,
+            "zsh",
+            &[
+                "-f",
+                "-c",
+                r#"compdef() { : }
+                compadd() { (( ${#${(P)@[-1]}} )) && print -rl -- "${(@P)@[-1]}" }
+                source <(notehost completions zsh)
+                words=("${(@z)1}") PREFIX=""
+                if [[ $1 == *" " ]]; then words+=(""); else PREFIX=$words[-1]; fi
+                CURRENT=$#words
+                _notehost"#,
+                "zsh",
+                line,
+            ],
+        ),
+        "fish" => shell(
+            desk,
+            "fish",
+            &[
+                "--no-config",
+                "-c",
+                "notehost completions fish | source; complete -C $argv[1]",
+                line,
+            ],
+        ),
+        other => panic!("no shell {other}"),
+    };
+    let mut command = command;
+    let ended = run(&mut command, "");
+    assert_eq!(ended.errors, "", "{name}: {line}: {ended:#?}");
+    let values = ended.output.lines().map(|line| {
+        let value = line.split('\t').next().unwrap_or_default();
+        value.trim_end().to_owned()
+    });
+    values.filter(|value| !value.is_empty()).collect()
+}
+
+#[track_caller]
+fn assert_follows(desk: &Desk, shell: &str, line: &str, expected: &[&str]) {
+    let mut found = follows(desk, shell, line);
+    found.sort();
+    assert_eq!(found, expected, "{shell}: {line}");
+}
+
+#[test]
+fn commands_domains_actions_and_values_follow() {
+    let desk = Desk::new();
+    let vault = desk.vault();
+    for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
+        assert_follows(&desk, shell, "notehost prof", &["profile"]);
+        assert_follows(&desk, shell, "notehost docum", &["document"]);
+        assert_follows(&desk, shell, "notehost profile re", &["remove"]);
+        assert_follows(&desk, shell, "notehost call docum", &["document"]);
+        assert_follows(
+            &desk,
+            shell,
+            "notehost call document read_s",
+            &["read_section"],
+        );
+        assert_follows(&desk, shell, "notehost document read_s", &["read_section"]);
+        assert_follows(
+            &desk,
+            shell,
+            "notehost help document read_s",
+            &["read_section"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost call document read --pat",
+            &["--path"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost call document read --json-",
+            &["--json-output"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost call document list --format ",
+            &["concise", "detailed"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost serve --surface f",
+            &["finder", "flat"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost call document list --allow r",
+            &["r", "rw", "rwd"],
+        );
+        assert_follows(
+            &desk,
+            shell,
+            "notehost connect claude-",
+            &["claude-code", "claude-desktop"],
+        );
+        let line = format!("notehost serve {}", &vault[..vault.len() - 1]);
+        assert_follows(&desk, shell, &line, &[&format!("{vault}/")]);
+        // A field that was given is not offered again, a list is.
+        let given = follows(&desk, shell, "notehost call document read --path x --");
+        assert!(!given.contains(&"--path".to_owned()), "{shell}: {given:?}");
+        let given = follows(&desk, shell, "notehost call document remove --paths x --pa");
+        assert_eq!(given, ["--paths"], "{shell}");
+        // What is hidden, or not there, does not follow.
+        assert_follows(&desk, shell, "notehost complet", &["completions"]);
+        assert_follows(&desk, shell, "notehost nothing at all ", &[]);
+    }
+}
+
+#[test]
+fn notes_follow_as_far_as_a_call_could_see_them() {
+    let desk = Desk::new();
+    let mut settings = desk.place.settings();
+    settings
+        .permissions
+        .notebooks
+        .insert("Diary".into(), Tier::None);
+    let config = desk.place.config_file(&settings);
+    let vault = desk.vault();
+    for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
+        let read = format!("notehost call document read --vault {vault} --path ");
+        assert_follows(&desk, shell, &read, &["Diary/", "Top.md", "Work/"]);
+        assert_follows(&desk, shell, &format!("{read}Work/P"), &["Work/Plan.md"]);
+        assert_follows(
+            &desk,
+            shell,
+            &format!("{read}Work/Sub/"),
+            &["Work/Sub/Deep.md"],
+        );
+        assert_follows(&desk, shell, &format!("{read}.ob"), &[]);
+        assert_follows(&desk, shell, &format!("{read}.obsidian/"), &[]);
+        assert_follows(&desk, shell, &format!("{read}../"), &[]);
+        let folder = format!("notehost call database add_rows --vault {vault} --folder ");
+        assert_follows(&desk, shell, &folder, &["Diary/", "Work/"]);
+        let notebook = format!("notehost notebook get --vault {vault} --notebook ");
+        assert_follows(&desk, shell, &notebook, &["Diary", "Work"]);
+        // A notebook that nobody may see has no name.
+        let config = config.to_string_lossy();
+        let read = format!("notehost call document read --config {config} --path ");
+        assert_follows(&desk, shell, &read, &["Top.md", "Work/"]);
+        assert_follows(&desk, shell, &format!("{read}Diary/"), &[]);
+    }
+}
+
+#[test]
+fn profiles_follow() {
+    let desk = Desk::new();
+    desk.run(&["profile", "add", "team", "https://notes.example"])
+        .well();
+    for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
+        assert_follows(&desk, shell, "notehost profile use ", &["team"]);
+        assert_follows(&desk, shell, "notehost call --profile t", &["team"]);
+    }
+}
+
+/// What a shell at a terminal makes of a line when the key for completion is pressed.
+fn completed(desk: &Desk, name: &str, line: &str) -> String {
+    let home = desk.home();
+    let write = |file: &str, text: &str| std::fs::write(home.join(file), text).expect("a file");
+    let mut command = match name {
+        "bash" => {
+            write(
+                ".bashrc",
+                "PS1='READY> '\nsource <(notehost completions bash)\n",
+            );
+            shell(desk, "bash", &["-i"])
+        }
+        "zsh" => {
+            write(
+                ".zshrc",
+                "PS1='READY> '\nautoload -U compinit\ncompinit -u -D\nsource <(notehost completions zsh)\n",
+            );
+            shell(desk, "zsh", &["-i"])
+        }
+        other => panic!("no terminal for {other}"),
+    };
+    command.env("ZDOTDIR", &home).env("TERM", "dumb");
+    // What was completed is printed instead of run.
+    let types = format!("{line}\t\x01echo \"<\" \x05 \">\"\nexit\n");
+    let (_, shown) = at_a_terminal(&mut command, "READY> ", &types);
+    shown
+}
+
+#[test]
+fn a_key_completes_names_with_spaces() {
+    let desk = Desk::new();
+    let vault = desk.vault();
+    for shell in ["bash", "zsh"]
+        .into_iter()
+        .filter(|shell| is_installed(shell))
+    {
+        let line = format!("notehost document read --vault {vault} --path Work/My");
+        let shown = completed(&desk, shell, &line);
+        let expected =
+            format!("< notehost document read --vault {vault} --path Work/My list (1).md >");
+        let shown = shown.replace("\r\n", "\n");
+        assert!(shown.contains(&expected), "{shell}: {shown}");
+    }
+    if is_installed("bash") {
+        for (typed, completed_to) in [
+            ("--path=Work/P", "--path=Work/Plan.md"),
+            ("--path 'Work/My l", "--path Work/My list (1).md"),
+        ] {
+            let line = format!("notehost document read --vault {vault} {typed}");
+            let shown = completed(&desk, "bash", &line).replace("\r\n", "\n");
+            assert!(
+                shown.contains(&format!("{completed_to} >")),
+                "{typed}: {shown}"
+            );
+        }
+    }
+}
