@@ -130,12 +130,12 @@ mod tests {
 
     #[test]
     fn half_a_thought_is_marked_and_code_stays_whole() {
-        let about = "Count words, characters and tokens of `a b` blocks.";
+        let about = "Count words, characters and tokens of `a b` blocks there.";
         assert_eq!(
             line("count", about, 60),
-            "words, characters and tokens of `a b` blocks"
+            "words, characters and tokens of `a b` blocks there"
         );
-        assert_eq!(line("count", about, 24), line("count", about, 60));
+        assert_eq!(line("count", about, 28), line("count", about, 60));
         assert_eq!(line("count", about, 20), "words, characters…");
         assert_eq!(line("count", about, 2), "");
         assert_eq!(line("count", "", 60), "");
