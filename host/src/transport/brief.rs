@@ -7,6 +7,9 @@ const AFTER_A_THOUGHT: [&str; 24] = [
     "latest", "made", "of", "or", "out", "so", "the", "then", "through", "to", "where", "with",
 ];
 
+/// How many bytes more are worth it to end a thought.
+const MORE: usize = 24;
+
 /// What an action says of itself, to be read after its name, in no more than so many bytes.
 pub(super) fn line(action: &str, description: &str, limit: usize) -> String {
     // A description is one line for each paragraph.
@@ -18,10 +21,15 @@ pub(super) fn line(action: &str, description: &str, limit: usize) -> String {
         Some((first, rest)) if first.eq_ignore_ascii_case(verb) => rest,
         _ => telegram.as_str(),
     };
-    if said.len() <= limit {
-        return said.to_owned();
+    let thoughts = |limit: usize| match said.len() <= limit {
+        true => Some(said),
+        false => first_thoughts(said, limit),
+    };
+    match thoughts(limit) {
+        Some(whole) => whole.to_owned(),
+        None if limit == 0 => String::new(),
+        None => thoughts(limit + MORE).map_or_else(|| cut(said, limit), str::to_owned),
     }
-    first_thoughts(said, limit).map_or_else(|| cut(said, limit), str::to_owned)
 }
 
 /// The words without `a`, `an`, `the`, except in code.
@@ -122,12 +130,13 @@ mod tests {
 
     #[test]
     fn half_a_thought_is_marked_and_code_stays_whole() {
-        let about = "Count words, characters and tokens of `a b` blocks.";
+        let about = "Count words, characters and tokens of `a b` blocks there.";
         assert_eq!(
             line("count", about, 60),
-            "words, characters and tokens of `a b` blocks"
+            "words, characters and tokens of `a b` blocks there"
         );
-        assert_eq!(line("count", about, 24), "words, characters…");
+        assert_eq!(line("count", about, 28), line("count", about, 60));
+        assert_eq!(line("count", about, 20), "words, characters…");
         assert_eq!(line("count", about, 2), "");
         assert_eq!(line("count", "", 60), "");
     }
