@@ -283,3 +283,36 @@ fn no_domain_is_left_out() {
         assert!(RUN.contains(&embedded.name), "{}", embedded.name);
     }
 }
+
+/// The program's words on a sample vault.
+fn told(words: &[&str]) -> (String, String) {
+    let place = sample();
+    let config = place.config_file(&place.settings());
+    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(words)
+        .arg("--config")
+        .arg(config)
+        .arg("--state")
+        .arg(place.state())
+        .output()
+        .expect("the program runs");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (text(ended.stdout), text(ended.stderr))
+}
+
+#[test]
+fn on_the_command_line_they_are_commands() {
+    let command = "notehost call document read --vault ~/notes --path Garden/Compost";
+    let (help, _) = told(&["help", "document", "read"]);
+    assert!(help.contains(&format!("  {command}\n")), "{help}");
+    let section = format!("  # a section\n  {command} --section 'When it smells'\n");
+    assert!(help.contains(&section), "{help}");
+    assert!(!help.contains("Example"), "{help}");
+
+    let (_, refused) = told(&["call", "document", "read", "--json", "{}"]);
+    assert!(refused.contains("`--path` is missing"), "{refused}");
+    assert!(
+        refused.contains(&format!("for example `{command}`")),
+        "{refused}"
+    );
+}

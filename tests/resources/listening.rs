@@ -24,10 +24,9 @@ impl Listener {
     /// One of each in turn, who wants to hear of these notes and of every list.
     fn each(paths: &[&str], mut test: impl FnMut(&Place, Listener, &str)) {
         let uris: Vec<String> = paths.iter().map(|path| uri(path)).collect();
-        let settings = |place: &Place, caller: &str| discreet(place, caller);
         {
             let place = house();
-            let config = place.config_file(&settings(&place, "stdio"));
+            let config = place.config_file(&discreet(&place, "stdio"));
             let mut client = Client::start(&config, &place.state());
             for uri in &uris {
                 client.ask("resources/subscribe", json!({ "uri": uri }));
@@ -36,7 +35,7 @@ impl Listener {
         }
         {
             let place = house();
-            place.config_file(&settings(&place, "stdio"));
+            place.config_file(&discreet(&place, "stdio"));
             let mut client = unshaken(&place);
             client.send("subscriptions/listen", wanted(&uris));
             let listener = Listener::Stdio(client).acknowledged();
@@ -44,7 +43,7 @@ impl Listener {
         }
         {
             let place = house();
-            let config = place.config_file(&settings(&place, "http"));
+            let config = place.config_file(&discreet(&place, "http"));
             let server = Server::start(&config, &place.state());
             let mut client = HttpClient::with_session(server.address());
             for uri in &uris {
@@ -56,7 +55,7 @@ impl Listener {
         }
         {
             let place = house();
-            let config = place.config_file(&settings(&place, "http"));
+            let config = place.config_file(&discreet(&place, "http"));
             let server = Server::start(&config, &place.state());
             let stream = listening(&server, None, &uris);
             let client = HttpClient::stateless(server.address());
