@@ -158,14 +158,12 @@ fn a_task_of_somebody_else_does_not_exist() {
             .output()
             .expect("the program runs");
         assert!(made.status.success(), "{made:?}");
-        String::from_utf8(made.stdout).expect("text")
+        let told: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        told["token"].as_str().expect("a token").to_owned()
     };
     let (ana, ben) = (token("ana"), token("ben"));
     let server = Server::start(&config, &place.state());
-    let showing = |token: &str| {
-        let token = token.split_whitespace().last().expect("a token");
-        HttpClient::stateless(server.address()).showing(token)
-    };
+    let showing = |token: &str| HttpClient::stateless(server.address()).showing(token);
     let (mut ana, mut ben) = (showing(&ana), showing(&ben));
     let task = id_of(&begin(
         &mut ana,

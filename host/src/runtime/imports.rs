@@ -3,12 +3,13 @@
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
 /// Requests may be imported by anybody too: each is decided when it is to be sent, and without a grant none is.
-const ALLOWED: [&str; 17] = [
+const ALLOWED: [&str; 18] = [
     "notehost:domain/types",
     "notehost:domain/vault",
     "notehost:domain/store",
     "notehost:domain/index",
     "notehost:domain/host",
+    "notehost:domain/progress",
     "notehost:domain/log",
     "wasi:cli/environment",
     "wasi:cli/exit",
