@@ -176,6 +176,7 @@ fn what_lies_where_it_should_not_is_found() {
     let state = desk.place.vault().join("state");
     let ended = desk.run(&["doctor", &desk.vault(), "--state", &state.to_string_lossy()]);
     assert_found(&ended, "inside the vault", "fail", "move it out");
+    assert!(!state.exists(), "nothing is made in a vault");
     let file = desk.home().join("file");
     std::fs::write(&file, "").expect("a file");
     let state = file.join("state");

@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{doctor_settings, doctor_vault};
-use crate::config::{Given, Loaded};
+use crate::config::{Given, Loaded, VaultEntry, resolved};
 
 /// Less free space than this and writing may soon fail.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -118,6 +118,11 @@ async fn examine(given: Given) -> Vec<Check> {
     };
     checks.push(config(&loaded));
     let state = &loaded.running.state;
+    let lies_in = |vault: &VaultEntry| resolved(state).starts_with(resolved(&vault.path));
+    if loaded.settings.vaults.iter().any(lies_in) {
+        // It was told, and nothing is made in a vault to look further.
+        return checks;
+    }
     checks.push(writable_state(state));
     checks.extend(free_space("state folder", state));
     checks.push(components(&loaded).await);

@@ -171,8 +171,8 @@ mod tests {
         );
         assert_put(
             "\u{feff}{\"mcpServers\":{\"notes\":{\"command\":\"C:\\\\old\\\\notehost.exe\"}},\"a\":[1,2,]}",
-            "\u{feff}{\"mcpServers\":{\"notes\":{\n  \"command\": \"/bin/notehost\",\n  \"args\": [\"serve\", \
-             \"/a \\\"b\\\"\\\\c\"]\n}},\"a\":[1,2,]}",
+            "\u{feff}{\"mcpServers\":{\"notes\":{\n      \"command\": \"/bin/notehost\",\n      \"args\": [\"serve\", \
+             \"/a \\\"b\\\"\\\\c\"]\n    }},\"a\":[1,2,]}",
         );
     }
 
