@@ -273,7 +273,8 @@ fn find_undeclared(schema: &Value, value: &Value, place: &str, found: &mut Vec<S
     match value {
         Value::Object(map) => {
             // An object of any keys tells none, or what all of them hold.
-            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            let properties = schema.get("properties").and_then(Value::as_object);
+            let Some(properties) = properties.filter(|told| !told.is_empty()) else {
                 return;
             };
             for (key, inner) in map {

@@ -319,10 +319,16 @@ fn with_key(input: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
     with_properties(input, common)
 }
 
-/// What the host adds to the answer of an action that may write.
+/// What the host adds to the answer of an action.
 fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
     if effect == Effect::Read {
-        return output.clone();
+        // Told where `dry_run` was asked of an action that only reads.
+        let none = json!({"type": "array", "items": {"type": "object"}});
+        let added = [
+            ("changes".to_owned(), none),
+            ("dry_run".to_owned(), json!({"type": "boolean"})),
+        ];
+        return with_properties(output, added.into_iter().collect());
     }
     let added = json!({
         "changes": {
