@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{desk, progress_of, told, with_slow};
 use crate::support::client::{Client, error_code};
-use crate::support::http::{HttpClient, Server};
+use crate::support::http::{HttpClient, Response, Server};
 use crate::support::place::Place;
 
 #[test]
@@ -43,13 +43,22 @@ fn over_http_progress_comes_on_the_stream_of_the_call() {
             "tools/call",
             told("slow__work", json!({"steps": 6, "pause": 100})),
         );
-        let events = client.response().events();
+        let events = events_of(&client.response());
         let seen = progress_of(&events);
         assert_eq!(seen.last(), Some(&(6.0, Some(6.0))), "{events:#?}");
         let (answer, before) = events.split_last().expect("an answer");
         assert_eq!(answer["result"]["structuredContent"]["steps"], 6);
         assert_eq!(seen.len(), before.len(), "all of it before the answer");
     }
+}
+
+/// The messages of a stream, in order.
+fn events_of(response: &Response) -> Vec<Value> {
+    let lines = response.body.lines();
+    let data = lines.filter_map(|line| line.strip_prefix("data: "));
+    data.filter(|data| !data.is_empty())
+        .map(|data| serde_json::from_str(data).expect("JSON"))
+        .collect()
 }
 
 #[test]

@@ -149,16 +149,6 @@ impl Response {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// All messages of the body, in order.
-    #[track_caller]
-    pub(crate) fn events(&self) -> Vec<Value> {
-        let data = self.body.lines();
-        let data = data.filter_map(|line| line.strip_prefix("data: "));
-        data.filter(|data| !data.is_empty())
-            .map(|data| serde_json::from_str(data).expect("JSON"))
-            .collect()
-    }
-
     /// The JSON-RPC message of the body, whether it came as JSON or as an event.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
