@@ -18,6 +18,7 @@ use super::{logging, pages, question, records, remote, reply};
 use crate::auth::Caller;
 use crate::config::{Confirm, Given, Loaded};
 use crate::dispatch::{self, CallError, Host, Reply, Request};
+use crate::registry::Snapshot;
 use crate::transport::Client;
 use crate::vault::Tier;
 
@@ -177,9 +178,12 @@ impl Call {
         self.check_elsewhere()?;
         let answer = options::block_on(async {
             let domains = client.actions().await?;
-            let action = domains
-                .domain(&self.domain)
-                .and_then(|domain| domain.action(&self.action));
+            let here = self.known_here();
+            // What the server does not show it may still refuse for a reason: then the fields are those known here.
+            let action = [&domains, &here].into_iter().find_map(|domains| {
+                let domain = domains.domain(&self.domain)?;
+                domain.action(&self.action)
+            });
             let nothing = Map::new();
             let input = action.map_or(&nothing, |action| &action.input);
             let fields = Fields::of(&self.domain, &self.action, input);
@@ -209,6 +213,15 @@ impl Call {
         })??;
         Terminal::stdout().print(&answer);
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The domains that are known without asking anybody.
+    fn known_here(&self) -> Snapshot {
+        let loaded = options::load(self.common.clone().given());
+        loaded.map_or_else(
+            |_| Snapshot::default(),
+            |loaded| Snapshot::known(&loaded.settings, &loaded.running.state),
+        )
     }
 
     /// What only this machine can be told.
