@@ -24,11 +24,6 @@ const MARKDOWN: &str = "text/markdown";
 /// The page after the last note. No vault has an empty id.
 const HELP_PAGE: &str = "/help";
 
-/// The vault and the path that a resource of ours names.
-pub(super) fn named_by(uri: &str) -> Option<(String, String)> {
-    parts(uri.strip_prefix(VAULT_PREFIX)?)
-}
-
 /// The last part of a path.
 pub(super) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)

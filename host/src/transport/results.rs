@@ -19,8 +19,8 @@ const SHORT_TEXT: usize = 4096;
 /// What is shorter than this in the structured part is no long text.
 const LONG_VALUE: usize = 512;
 
-/// How clients name themselves that show their model the text of a result and nothing else.
-const TEXT_ONLY: [&str; 2] = ["claude-ai", "windsurf-client"];
+/// How clients name themselves that show the text of a result and nothing else; our own command line is one.
+const TEXT_ONLY: [&str; 3] = ["claude-ai", "windsurf-client", "notehost"];
 
 /// Whether the text of a result repeats what is long in its structured part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use crate::dispatch::{CallError, Content, Reply, known_code};
-use crate::transport::resources;
+use crate::transport::uris::Named;
 
 /// The reply or the error of a call; `None` if this is the result of no call.
 pub(super) fn outcome(result: &Value) -> Option<Result<Reply, CallError>> {
@@ -59,7 +59,9 @@ fn content(block: &Value) -> Option<Content> {
             mime: mime(),
         }),
         "resource_link" => {
-            let (vault, path) = resources::named_by(said("uri")?)?;
+            let Named::File { vault, path } = Named::parse(said("uri")?)? else {
+                return None;
+            };
             Some(Content::Link { vault, path })
         }
         _ => None,
@@ -69,11 +71,11 @@ fn content(block: &Value) -> Option<Content> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::results;
+    use crate::transport::results::{self, Repeat};
     use serde_json::json;
 
     fn there_and_back(outcome_here: Result<Reply, CallError>) -> Result<Reply, CallError> {
-        let result = serde_json::to_value(results::of(outcome_here)).expect("JSON");
+        let result = serde_json::to_value(results::of(outcome_here, Repeat::Whole)).expect("JSON");
         outcome(&result).expect("the result of a call")
     }
 
