@@ -1,12 +1,11 @@
 //! How far a call has come, told to the client that asked for it with a progress token, before the call's own answer.
 
 use std::future::Future;
-use std::pin::pin;
 
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::dispatch::{Progress, ProgressSink};
 
@@ -35,25 +34,24 @@ impl Telling {
         })
     }
 
-    /// The outcome of a call, with what it says meanwhile on its way before it.
-    pub(super) async fn during<T>(&self, mut heard: Heard, call: impl Future<Output = T>) -> T {
-        let mut call = pin!(call);
-        let outcome = tokio::select! {
-            biased;
-            outcome = &mut call => outcome,
-            // It ends when nobody can be told any more.
-            () = self.tell_all(&mut heard) => call.await,
+    /// The outcome of a call, with what it says meanwhile on its way before it: what is being told is told to its end, because
+    /// answers and notifications do not wait for each other.
+    pub(super) async fn during<T>(&self, heard: Heard, call: impl Future<Output = T>) -> T {
+        let (over, is_over) = oneshot::channel();
+        let call = async {
+            let outcome = call.await;
+            drop::<oneshot::Sender<()>>(over);
+            outcome
         };
-        if heard.has_changed().unwrap_or(false) {
-            self.tell(&mut heard).await;
-        }
-        outcome
+        tokio::join!(call, self.tell_all(heard, is_over)).0
     }
 
-    async fn tell_all(&self, heard: &mut Heard) {
-        while heard.changed().await.is_ok() {
-            if !self.tell(heard).await {
-                return;
+    async fn tell_all(&self, mut heard: Heard, mut is_over: oneshot::Receiver<()>) {
+        loop {
+            tokio::select! {
+                biased;
+                Ok(()) = heard.changed() => if !self.tell(&mut heard).await { return },
+                _ = &mut is_over => return,
             }
         }
     }
