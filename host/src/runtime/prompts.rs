@@ -170,7 +170,10 @@ mod tests {
             (json!([named("plan", "{{who")]), "not closed"),
             (json!([named("plan", "{{todo.add}}")]), "`todo.add`"),
             (json!([named("plan", "x"), named("plan", "y")]), "two"),
-            (json!([named("plan", &"x".repeat(MOST_BYTES + 1))]), "longer"),
+            (
+                json!([named("plan", &"x".repeat(MOST_BYTES + 1))]),
+                "longer",
+            ),
             (json!(vec![named("plan", "x"); MOST + 1]), "at most"),
         ] {
             let error = described(prompts).unwrap_err();

@@ -134,12 +134,12 @@ pub(super) async fn call(
     loop {
         let next = tokio::select! {
             biased;
-            asked = told(telling.as_ref(), long.heard.clone(), long.work.as_mut()) => Next::Ended(asked),
+            asked = told(telling.as_ref(), long.heard.clone(), long.work.as_mut()) => Next::Ended(Box::new(asked)),
             () = given_up.cancelled(), if !long.cancelled.is_cancelled() => Next::GivenUp,
             () = tokio::time::sleep(A_MOMENT), if may_be_task => Next::TakesLong,
         };
         match next {
-            Next::Ended(asked) => return long.response(asked?).await,
+            Next::Ended(asked) => return long.response((*asked)?).await,
             Next::GivenUp => {
                 long.cancelled.cancel();
                 may_be_task = false;
@@ -157,7 +157,7 @@ pub(super) async fn call(
 
 /// What happens to a call first.
 enum Next {
-    Ended(Result<Asked, ErrorData>),
+    Ended(Box<Result<Asked, ErrorData>>),
     GivenUp,
     TakesLong,
 }

@@ -112,7 +112,7 @@ impl Client {
                 kind("http");
                 entry.insert("url".into(), url.as_str().into());
                 if let Some(name) = token_variable {
-                    let shown = format!("Bearer {}", self.from_variable(name));
+                    let shown = format!("Bearer {}", self.variable(name));
                     entry.insert("headers".into(), json!({ "Authorization": shown }));
                 }
             }
@@ -121,7 +121,7 @@ impl Client {
     }
 
     /// How the value of a variable is written in this client's file. A token itself is never written there.
-    fn from_variable(self, name: &str) -> String {
+    fn variable(self, name: &str) -> String {
         match self {
             Client::ClaudeDesktop | Client::ClaudeCode => format!("${{{name}}}"),
             Client::Cursor | Client::Vscode => format!("${{env:{name}}}"),
