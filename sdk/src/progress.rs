@@ -5,7 +5,7 @@ use crate::Vault;
 /// Told so many times in all, at most: the caller cannot see more, and each is a call of the host.
 const MOST_TOLD: u64 = 100;
 
-/// Counts what a long action has done of what it has to do, and tells the caller; [`Vault::steps`] begins it.
+/// Counts what a long action has done of what it has to do, and tells the caller; `vault.steps` begins it.
 pub struct Steps<'v> {
     vault: &'v Vault,
     done: u64,

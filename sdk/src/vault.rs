@@ -266,7 +266,7 @@ pub trait RawVault {
     fn notify(&self, level: Level, message: &str) -> Result<()>;
 
     /// Tell the caller how far a long call has come: so much is done of so much, and in a few words what. It may be told
-    /// often; [`Vault::steps`] counts. Never the content of notes. Who runs actions without callers may ignore it.
+    /// often; `vault.steps` counts. Never the content of notes. Who runs actions without callers may ignore it.
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         let _ = (done, total, message);
     }
