@@ -58,7 +58,7 @@ pub struct MissingTarget {
     pub target: String,
     /// How many links lead to it.
     pub count: u64,
-    /// Where the first ten of them stand.
+    /// Where the first five of them stand.
     pub places: Vec<Place>,
     /// Files with a similar name or alias, the nearest first; only with `suggest`.
     pub suggestions: Option<Vec<String>>,
