@@ -12,6 +12,7 @@ pub mod database;
 pub mod dispatch;
 pub mod index;
 pub mod kit;
+mod memory;
 pub mod packages;
 pub mod policy;
 pub mod registry;

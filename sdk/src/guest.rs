@@ -11,10 +11,10 @@ wit_bindgen::generate!({
     default_bindings_module: "notehost_sdk::guest",
 });
 
-/// An instance lives for one call and has one thread: a small allocator without locks suits it better than the
-/// standard library's.
+mod memory;
+
 #[global_allocator]
-static MEMORY: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+static MEMORY: memory::Memory = memory::memory();
 
 use crate::host::{About, CallerTold, Conventions, Now};
 use crate::index::{

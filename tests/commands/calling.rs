@@ -23,6 +23,20 @@ fn the_word_call_may_be_left_out() {
 }
 
 #[test]
+fn a_narrow_address_space_is_enough() {
+    let desk = Desk::new();
+    // 60 GB: room for what all guests together may use, and not for all that they could name.
+    let limited = r#"ulimit -v 60000000 && exec "$0" "$@""#;
+    let mut shell = std::process::Command::new("sh");
+    desk.cleanly(&mut shell);
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_notehost")]);
+    shell.args(["document", "read", "--path", "Work/Plan"]);
+    shell.args(["--vault", &desk.vault()]);
+    let read = run(&mut shell, "").well();
+    assert_eq!(read.json()["content"], PLAN);
+}
+
+#[test]
 fn words_become_what_the_schema_asks_for() {
     let desk = Desk::new();
     let vault = desk.vault();

@@ -84,7 +84,7 @@ fn what_is_approved_goes_through_once() {
     let twice = approval(&place, &["approve", &id]);
     assert_eq!(twice.code, Some(1), "{twice:#?}");
     assert!(twice.errors.contains("decided already: used"), "{twice:#?}");
-    drop(client);
+    client.leave();
     let outcomes: Vec<Value> = audit(&place, &["--action", "remove"])
         .iter()
         .map(|row| row["outcome"].clone())
@@ -118,7 +118,7 @@ fn what_is_denied_does_not() {
         turned.errors.contains("decided already: denied"),
         "{turned:#?}"
     );
-    drop(client);
+    client.leave();
     place.snapshot().assert_same_as(&before);
 }
 

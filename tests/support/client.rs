@@ -224,6 +224,14 @@ impl Client {
     }
 }
 
+impl Client {
+    /// Goes as clients do, and waits until the program has ended by itself: what it had to write is written then.
+    pub(crate) fn leave(mut self) {
+        drop(self.input.take());
+        self.program.wait().expect("an end");
+    }
+}
+
 impl Drop for Client {
     fn drop(&mut self) {
         // Closing its stdin ends the program; one that hangs is not waited for.

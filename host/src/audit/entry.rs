@@ -81,6 +81,11 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether it is one of the calls that succeeded.
+    pub(super) fn is_counted(&self) -> bool {
+        self.outcome == "ok"
+    }
+
     /// The names for metrics and traces: what a caller made up becomes `other`.
     pub(super) fn known_names(&self) -> (&str, &str) {
         match self.is_known {

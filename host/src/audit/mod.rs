@@ -3,6 +3,7 @@
 //! configured, a span.
 
 mod component_log;
+mod counts;
 mod entry;
 mod events;
 mod metrics;
@@ -26,6 +27,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 
 use crate::config::{AuditSettings, Settings};
 use crate::database::{Database, DatabaseError};
+use counts::Counts;
 use trace::Traces;
 use writer::Writer;
 
@@ -35,8 +37,7 @@ pub struct Audit {
     kept: Arc<ArcSwap<AuditSettings>>,
     traces: ArcSwapOption<Traces>,
     events: Events,
-    /// To count with, on a connection of its own.
-    counting: Database,
+    counts: Counts,
 }
 
 impl Audit {
@@ -49,7 +50,7 @@ impl Audit {
             kept,
             traces: ArcSwapOption::empty(),
             events: Events::default(),
-            counting: database.reopen()?,
+            counts: Counts::new(database.reopen()?),
         };
         audit.apply(settings);
         Ok(audit)
@@ -87,7 +88,7 @@ impl Audit {
             traces.send(&entry);
         }
         self.events.tell(entry.time, Happening::from(&entry));
-        self.writer.write(entry);
+        self.counts.write(&self.writer, entry);
     }
 
     /// What happens, for whoever watches.
@@ -97,16 +98,10 @@ impl Audit {
 
     /// How many calls of a caller in a vault have succeeded so far.
     pub fn calls_of(&self, caller: &str, vault: &str) -> u64 {
-        self.flush();
-        let counted = self.counting.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT coalesce(sum(count), 0) FROM calls WHERE caller = ?1 AND vault = ?2",
-            )?;
-            statement.query_row([caller, vault], |row| row.get::<_, i64>(0))
-        });
+        let counted = self.counts.of(&self.writer, caller, vault);
         let counted =
             counted.inspect_err(|error| tracing::warn!("calls cannot be counted: {error}"));
-        u64::try_from(counted.unwrap_or_default()).unwrap_or_default()
+        counted.unwrap_or_default()
     }
 
     /// Wait until everything is written.
@@ -156,6 +151,29 @@ mod tests {
             .map(|number| format!("caller {number}"))
             .collect();
         assert!(found == wanted, "{} rows", found.len());
+    }
+
+    #[test]
+    fn calls_that_succeed_are_counted_once_whoever_counts_them() {
+        let state = tempfile::tempdir().expect("a folder");
+        let database = Database::open(state.path()).expect("records");
+        let call = |outcome: &'static str| Entry {
+            caller: "ana".into(),
+            vault: Some("main".into()),
+            outcome,
+            ..entry(0)
+        };
+        let audit = Audit::start(&database, &Settings::default()).expect("it starts");
+        (0..3).for_each(|_| audit.write(call("ok")));
+        assert_eq!(audit.calls_of("ana", "main"), 3, "by the records");
+        audit.write(call("ok"));
+        audit.write(call("not_found"));
+        assert_eq!(audit.calls_of("ana", "main"), 4, "in memory");
+        assert_eq!(audit.calls_of("ana", "other"), 0);
+        assert_eq!(audit.calls_of("ben", "main"), 0);
+        drop(audit);
+        let again = Audit::start(&database, &Settings::default()).expect("it starts");
+        assert_eq!(again.calls_of("ana", "main"), 4, "after a restart");
     }
 
     #[test]

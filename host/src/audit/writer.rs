@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::entry::Entry;
 use super::{metrics, usage};
@@ -207,26 +207,37 @@ impl Work {
         let days = i64::try_from(settings.keep_days).unwrap_or(i64::MAX);
         let oldest = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
         let rows = i64::try_from(settings.keep_rows).unwrap_or(i64::MAX);
-        // In pieces: whoever wants to write meanwhile does not wait for all of them. Numbers have no gaps but at the old
-        // end.
-        loop {
-            let pruned = self.database.with(|connection| {
+        // Numbers have no gaps but at the old end: what is older than the first that is kept goes.
+        let first_kept = self.database.with(|connection| {
+            let last: i64 =
+                connection.query_row("SELECT coalesce(max(number), 0) FROM audit", [], |row| {
+                    row.get(0)
+                })?;
+            // Not by the index on times: the first row of all is usually young enough.
+            let young = "SELECT number FROM audit WHERE +time >= ?1 ORDER BY number LIMIT 1";
+            let young: Option<i64> = connection
+                .query_row(young, [oldest], |row| row.get(0))
+                .optional()?;
+            Ok(young
+                .unwrap_or(last + 1)
+                .max((last + 1).saturating_sub(rows)))
+        });
+        // In pieces: whoever wants to write meanwhile does not wait for all of them.
+        let forget = |before: i64| {
+            self.database.with(|connection| {
                 connection.execute(
                     "DELETE FROM audit WHERE number IN (
-                         SELECT number FROM audit
-                         WHERE time < ?1 OR number <= (SELECT max(number) FROM audit) - ?2
-                         ORDER BY number LIMIT 2000)",
-                    params![oldest, rows],
+                         SELECT number FROM audit WHERE number < ?1 ORDER BY number LIMIT 2000)",
+                    [before],
                 )
-            });
-            match pruned {
-                Ok(2000) => {}
-                Ok(_) => return,
-                Err(error) => {
-                    tracing::warn!("old calls could not be forgotten: {error}");
-                    return;
-                }
-            }
+            })
+        };
+        let forgotten = first_kept.and_then(|first| {
+            while forget(first)? == 2000 {}
+            Ok(())
+        });
+        if let Err(error) = forgotten {
+            tracing::warn!("old calls could not be forgotten: {error}");
         }
     }
 }
@@ -263,7 +274,7 @@ fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> 
         let mut count = transaction.prepare_cached(
             "INSERT INTO calls VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET count = count + 1",
         )?;
-        for entry in batch.iter().filter(|entry| entry.outcome == "ok") {
+        for entry in batch.iter().filter(|entry| entry.is_counted()) {
             if let Some(vault) = &entry.vault {
                 count.execute([&entry.caller, vault])?;
             }

@@ -111,6 +111,7 @@ enum Command {
 
 /// Run the command that these words say, the program's own name first.
 pub fn run(words: Vec<OsString>) -> ExitCode {
+    crate::memory::share();
     let arguments = match Arguments::try_parse_from(words::arrange(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),

@@ -64,9 +64,14 @@ impl Source {
         is_new
     }
 
-    /// Everything once more, checked.
+    /// Everything once more, checked. Refused if somebody wrote to the file meanwhile: half of it could allow what the
+    /// whole forbids.
     pub fn load(&self) -> Result<Loaded, ConfigError> {
+        let before = Stamp::of(&self.file);
         let loaded = load(self.flags.clone(), &|name| std::env::var_os(name))?;
+        if Stamp::of(&self.file) != before {
+            return Err(ConfigError::new("it was changed while it was read"));
+        }
         loaded.check()?;
         Ok(loaded)
     }

@@ -10,6 +10,8 @@ use crate::config::{ConfigError, Edit, Source, in_force};
 
 /// How often the file, and the tokens, are looked at.
 const PERIOD: Duration = Duration::from_millis(200);
+/// How long a file that was changed must have rested.
+const REST: Duration = Duration::from_millis(50);
 
 /// The file that is watched, and what is wrong with it.
 pub(super) struct Watching {
@@ -142,20 +144,23 @@ impl Host {
 }
 
 async fn keep_looking(host: Weak<Host>) {
+    // Editors empty a file before they write it: what was changed is read when it has rested.
+    let mut is_being_written = false;
     loop {
-        tokio::time::sleep(PERIOD).await;
+        tokio::time::sleep(if is_being_written { REST } else { PERIOD }).await;
         let Some(host) = host.upgrade() else {
             return;
         };
-        if host
-            .watching
-            .get()
-            .is_some_and(|watching| watching.source.changed())
-        {
+        let watching = host.watching.get();
+        let is_changed = watching.is_some_and(|watching| watching.source.changed());
+        if is_being_written && !is_changed {
             // It is told in there.
             let _ = host.reload().await;
         }
-        host.refresh_components().await;
+        is_being_written = is_changed;
+        if !is_being_written {
+            host.refresh_components().await;
+        }
     }
 }
 

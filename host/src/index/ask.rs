@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use notehost_sdk::index::{BacklinksOf, Condition, Field, Found, Query, TagsOf, UnresolvedIn};
+use notehost_sdk::index::{
+    BacklinksOf, Condition, Field, Found, Query, Sort, SortBy, TagsOf, UnresolvedIn,
+};
 use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
 use serde::Serialize;
@@ -52,8 +54,10 @@ impl Question {
     fn is_quick(&self, worked_out: WorkedOut) -> bool {
         match self {
             Question::Find(query) => {
+                let needs_web =
+                    |sort: &Sort| matches!(sort.by, SortBy::Incoming | SortBy::Outgoing);
                 query.limit <= 200
-                    && query.sort.is_empty()
+                    && (worked_out.web || !query.sort.iter().any(needs_web))
                     && !query.fields.contains(&Field::Degree)
                     && query.condition.as_ref().is_none_or(is_quick)
             }

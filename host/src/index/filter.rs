@@ -50,6 +50,11 @@ pub(super) fn fulfilling(
         Condition::Not(not) => viewer.finds.without(&fulfilling(graph, viewer, not)?),
         // The full-text half answers for these; it never asks here.
         Condition::Words(_) | Condition::Prefix(_) | Condition::Like(_) => Slots::default(),
+        // A single note, which many ask about.
+        Condition::Under(note) if graph.slot(note).is_some() => {
+            let slot = graph.slot(note).into_iter();
+            slot.filter(|slot| viewer.finds.contains(*slot)).collect()
+        }
         Condition::Under(folder) => notes(&|_, file| links::is_under(&file.path, folder)),
         Condition::Path(glob) => {
             let matcher = matcher(glob)?;

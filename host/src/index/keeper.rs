@@ -13,7 +13,8 @@ use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::core::Core;
 use super::ignore::{OBSIDIAN, RULES};
-use super::memory::give_back;
+use crate::memory::give_back;
+use crate::vault::PRIVATE;
 
 /// How long edits may go on before they are looked at, and how long they must have rested.
 const SETTLE: Duration = Duration::from_millis(80);
@@ -44,6 +45,8 @@ pub(super) enum Told {
     Sweep,
     /// What is left out of searches may have changed.
     Ignored,
+    /// Our own folder was made.
+    OurFolder,
     /// The end.
     Stop,
 }
@@ -56,27 +59,11 @@ pub(super) fn keep(core: &Arc<Core>, told: &Receiver<Told>, own: &Sender<Told>) 
     } else {
         core.restore();
     }
-    let watcher = watch(core, own);
+    let mut watcher = watch(core, own);
     build(core);
-    let mut keeper = Keeper {
-        core,
-        is_watched: watcher.is_some() && !is_remote(core.vault.folder()),
-        touched: BTreeSet::new(),
-        first_touch: None,
-        last_touch: Instant::now(),
-        next_sweep: Instant::now() + SWEEP_ALONE,
-        unreported: BTreeSet::new(),
-        last_change: Instant::now(),
-    };
-    loop {
-        match told.recv_timeout(keeper.rest()) {
-            Ok(Told::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-            Ok(message) => keeper.hear(message),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        if core.is_stopping() {
-            break;
-        }
+    let is_watched = watcher.is_some() && !is_remote(core.vault.folder());
+    let mut keeper = Keeper::new(core, is_watched);
+    while keeper.listen(told, &mut watcher) && !core.is_stopping() {
         keeper.work();
     }
     drop(watcher);
@@ -126,7 +113,20 @@ struct Keeper<'a> {
     last_change: Instant,
 }
 
-impl Keeper<'_> {
+impl<'a> Keeper<'a> {
+    fn new(core: &'a Arc<Core>, is_watched: bool) -> Keeper<'a> {
+        Keeper {
+            core,
+            is_watched,
+            touched: BTreeSet::new(),
+            first_touch: None,
+            last_touch: Instant::now(),
+            next_sweep: Instant::now() + SWEEP_ALONE,
+            unreported: BTreeSet::new(),
+            last_change: Instant::now(),
+        }
+    }
+
     /// How long nothing has to be done.
     fn rest(&self) -> Duration {
         let now = Instant::now();
@@ -135,6 +135,20 @@ impl Keeper<'_> {
             next = next.min((self.last_touch + SETTLE).min(first + SETTLE_AT_MOST));
         }
         next.saturating_duration_since(now)
+    }
+
+    /// Waits until there is something to do, and takes in all that was told. Whether it is to go on.
+    fn listen(&mut self, told: &Receiver<Told>, watcher: &mut Option<RecommendedWatcher>) -> bool {
+        let mut next = told.recv_timeout(self.rest());
+        loop {
+            match next {
+                Ok(Told::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+                Ok(Told::OurFolder) => leave_out_ours(watcher, self.core),
+                Ok(message) => self.hear(message),
+                Err(RecvTimeoutError::Timeout) => return true,
+            }
+            next = told.recv_timeout(Duration::ZERO);
+        }
     }
 
     fn hear(&mut self, told: Told) {
@@ -152,7 +166,7 @@ impl Keeper<'_> {
             }
             Told::Sweep => self.next_sweep = self.next_sweep.min(Instant::now() + SETTLE),
             Told::Ignored => self.core.refresh_ignored(),
-            Told::Stop => {}
+            Told::OurFolder | Told::Stop => {}
         }
     }
 
@@ -173,6 +187,7 @@ impl Keeper<'_> {
         let pending = core.texts().pending();
         if pending >= FLUSH_AT || pending > 0 && is_quiet(FLUSH_AFTER) {
             let _ = core.texts().flush();
+            give_back();
         }
         if is_quiet(SAVE_AFTER) {
             core.save();
@@ -182,9 +197,10 @@ impl Keeper<'_> {
         }
     }
 
-    fn read(&mut self, paths: Vec<String>) {
+    /// Reads files that may have changed. Returns those that had.
+    fn read(&mut self, paths: Vec<String>) -> BTreeSet<String> {
         if paths.is_empty() {
-            return;
+            return BTreeSet::new();
         }
         let (changed, edits) = if paths.len() > MANY {
             let edits = self.core.load(&paths, |_| {});
@@ -194,10 +210,12 @@ impl Keeper<'_> {
         } else {
             self.core.refresh(paths)
         };
+        let edited = edits.iter().map(|edit| edit.path.clone()).collect();
         self.core.listeners.tell(edits);
         if changed > 0 {
             self.last_change = Instant::now();
         }
+        edited
     }
 
     /// Looks at every file's stamp.
@@ -214,9 +232,10 @@ impl Keeper<'_> {
         let began = Instant::now();
         if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
             let changed = self.core.compare(&sighted);
-            let is_news = |path: &&String| !self.touched.contains(*path);
-            self.unreported = changed.iter().filter(is_news).cloned().collect();
-            self.read(changed);
+            // What was read too soon to be sure of is read again, and is no news.
+            let mut edited = self.read(changed);
+            edited.retain(|path| !self.touched.contains(path));
+            self.unreported = edited;
         }
         let pause = if self.is_watched { SWEEP } else { SWEEP_ALONE };
         let pause = match self.unreported.is_empty() {
@@ -262,12 +281,22 @@ fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<RecommendedWatcher> {
         watcher.watch(&root, RecursiveMode::Recursive)?;
         Ok(watcher)
     });
-    match started {
+    let mut watcher = match started {
         Ok(watcher) => Some(watcher),
         Err(error) => {
             tracing::warn!("edits by others are looked for instead of being told: {error}");
             None
         }
+    };
+    leave_out_ours(&mut watcher, core);
+    watcher
+}
+
+/// What commits do in our own folder is no news, and a watcher that looks at it all the same only gets in their way.
+fn leave_out_ours(watcher: &mut Option<RecommendedWatcher>, core: &Core) {
+    if let Some(watcher) = watcher {
+        // It may not be there yet, and some systems watch all or nothing.
+        let _ = watcher.unwatch(&core.vault.folder().join(PRIVATE));
     }
 }
 
@@ -279,6 +308,9 @@ fn message(root: &Path, path: &Path) -> Option<Told> {
     let inside = inside.replace(std::path::MAIN_SEPARATOR, "/");
     if inside == RULES || inside == OBSIDIAN {
         return Some(Told::Ignored);
+    }
+    if inside == PRIVATE {
+        return Some(Told::OurFolder);
     }
     if inside.split('/').any(|part| part.starts_with('.')) {
         return None;
@@ -313,5 +345,51 @@ fn is_remote(folder: &Path) -> bool {
     {
         let _ = folder;
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::vault::{Vault, VaultSettings};
+
+    #[test]
+    fn only_edits_that_nobody_told_of_speak_against_the_watcher() {
+        let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let note = folder.path().join("Note.md");
+        fs::write(&note, "first\n").unwrap();
+        // However slow the machine is: nobody can be sure of a note from the future.
+        let future = std::time::SystemTime::now() + Duration::from_secs(3600);
+        let opened = fs::File::options().append(true).open(&note).unwrap();
+        opened.set_modified(future).unwrap();
+        let settings = VaultSettings::default();
+        let vault = Vault::open("notes", folder.path(), state.path(), settings).unwrap();
+        let core = Arc::new(Core::new(Arc::new(vault)));
+        build(&core);
+        let is_unsure = || core.graph().files().any(|(_, file)| file.is_unsure);
+        assert!(is_unsure());
+
+        let mut keeper = Keeper::new(&core, true);
+        keeper.sweep();
+        keeper.sweep();
+        assert!(
+            keeper.is_watched,
+            "nothing happened that it could have missed"
+        );
+
+        fs::write(&note, "second, and longer\n").unwrap();
+        keeper.sweep();
+        assert!(keeper.is_watched, "it may only be late");
+        keeper.hear(Told::Touched("Note.md".to_owned()));
+        keeper.sweep();
+        assert!(keeper.is_watched, "it was");
+
+        fs::write(&note, "third, and longer still\n").unwrap();
+        keeper.touched.clear();
+        keeper.sweep();
+        keeper.sweep();
+        assert!(!keeper.is_watched);
     }
 }

@@ -22,7 +22,6 @@ mod ignore;
 mod keeper;
 mod links;
 mod look;
-mod memory;
 mod names;
 mod record;
 mod report;

@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use super::engine::{self, Room};
+use crate::config::LimitSettings;
+use crate::memory::give_back;
+
 /// How much of a file is read at once to check it.
 const AT_ONCE: usize = 256 << 10;
 
@@ -18,13 +22,23 @@ const AT_ONCE: usize = 256 << 10;
 pub(super) struct CompiledCode {
     folder: PathBuf,
     engine_key: String,
+    limits: LimitSettings,
+    room: Room,
 }
 
 impl CompiledCode {
-    pub(super) fn new(folder: &Path, engine: &Engine) -> CompiledCode {
+    /// For an engine that was started with these limits.
+    pub(super) fn new(
+        folder: &Path,
+        engine: &Engine,
+        limits: &LimitSettings,
+        room: Room,
+    ) -> CompiledCode {
         CompiledCode {
             folder: folder.to_owned(),
             engine_key: engine_key(engine),
+            limits: limits.clone(),
+            room,
         }
     }
 
@@ -41,13 +55,20 @@ impl CompiledCode {
         wasm: &[u8],
     ) -> wasmtime::Result<Component> {
         let path = self.path(digest);
-        let component = Component::new(engine, wasm)?;
-        if let Err(error) = self.keep(&path, &component) {
+        let code = engine::compiler(&self.limits, self.room)?.precompile_component(wasm)?;
+        if let Err(error) = self.keep(&path, &code) {
             tracing::warn!("compiled code could not be kept: {error:#}");
+        } else if let Some(component) = self.read(engine, &path) {
+            // What was compiled lies in memory as a whole; what was kept does not.
+            drop(code);
+            give_back();
             return Ok(component);
         }
-        // What was compiled lies in memory as a whole; what was kept does not.
-        Ok(self.read(engine, &path).unwrap_or(component))
+        // SAFETY: wasmtime itself just made these bytes.
+        #[allow(unsafe_code)]
+        unsafe {
+            Component::deserialize(engine, &code)
+        }
     }
 
     fn path(&self, digest: &str) -> PathBuf {
@@ -71,11 +92,10 @@ impl CompiledCode {
             .ok()
     }
 
-    fn keep(&self, path: &Path, component: &Component) -> wasmtime::Result<()> {
-        let code = component.serialize()?;
+    fn keep(&self, path: &Path, mut code: &[u8]) -> wasmtime::Result<()> {
         private_folder(&self.folder)?;
-        self.put(path, &code)?;
-        let digest = digest(&mut code.as_slice(), path)?;
+        self.put(path, code)?;
+        let digest = digest(&mut code, path)?;
         self.put(&beside(path), digest.as_bytes())
     }
 

@@ -173,11 +173,11 @@ pub enum RunError {
 impl Runtime {
     /// An engine with its instance pool, its ticking clock and its folder of compiled code.
     pub fn new(limits: &LimitSettings, compiled: &Path) -> Result<Runtime, LoadError> {
-        let engine = engine::start(limits).map_err(LoadError::engine)?;
+        let (engine, room) = engine::start(limits).map_err(LoadError::engine)?;
         Ok(Runtime {
             sandbox: Arc::new(Sandbox {
                 linker: abi::linker(&engine).map_err(LoadError::engine)?,
-                compiled: CompiledCode::new(compiled, &engine),
+                compiled: CompiledCode::new(compiled, &engine, limits, room),
                 long_runners: turns::long_runners(),
                 engine,
             }),

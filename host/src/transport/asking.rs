@@ -60,11 +60,11 @@ pub(super) async fn call(
     server: &Server,
     caller: &Caller,
     sent: &CallToolRequestParams,
-    mut call: Request,
+    call: Request,
     context: &RequestContext<RoleServer>,
 ) -> Result<Asked, ErrorData> {
-    let bound = bound_to(caller, sent);
     if let Some(state) = &sent.request_state {
+        let bound = bound_to(caller, sent);
         let id = server
             .seal()
             .open_with(state, bound.as_bytes())
@@ -85,15 +85,12 @@ pub(super) async fn call(
         let outcome = answered(server, caller, call, &id, answer.clone()).await?;
         return Ok(Asked::Answered(outcome));
     }
-    let repeated = call.clone();
-    let outcome = server.call(caller, call.clone()).await;
-    let Err(error) = &outcome else {
+    let repeated = can_ask(context).then(|| call.clone());
+    let outcome = server.call(caller, call).await;
+    let asked = outcome.as_ref().err().and_then(question).zip(repeated);
+    let Some((question, repeated)) = asked else {
         return Ok(Asked::Answered(outcome));
     };
-    let Some(question) = question(error).filter(|_| can_ask(context)) else {
-        return Ok(Asked::Answered(outcome));
-    };
-    call = repeated;
     let is_stateless = context
         .protocol_version()
         .is_some_and(|version| !version.has_initialize());
@@ -107,7 +104,7 @@ pub(super) async fn call(
         .await;
     match answer {
         Ok(answer) => Ok(Asked::Answered(
-            decided(server, caller, call, &id, verdict(&answer)).await,
+            decided(server, caller, repeated, &id, verdict(&answer)).await,
         )),
         Err(problem) => {
             tracing::debug!(%problem, "a client did not answer whether a change may land");

@@ -17,11 +17,14 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
 use super::asking::new_seal;
 use super::contained::contained;
 use super::orienting::{INSTRUCTIONS, Told, instructions};
+use super::pool::here_or_in;
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
 use super::results::Repeat;
 use super::subscribing::{self, Clients};
@@ -55,6 +58,8 @@ struct Shared {
     tasks: Tasks,
     /// The clients that began with `initialize`, to be told what happens.
     clients: Clients,
+    /// Where calls go on that take their time, if requests are read by a thread of their own.
+    pool: Option<Handle>,
 }
 
 /// What callers with the same scopes are shown on a surface, made once for each snapshot.
@@ -64,12 +69,14 @@ struct OfferedTo {
 }
 
 impl Server {
-    /// A server for one caller, which tells its clients of changes until `closing` is cancelled.
+    /// A server for one caller, which tells its clients of changes until `closing` is cancelled. With a pool, calls that
+    /// take their time go on there.
     pub(super) fn new(
         host: Arc<Host>,
         caller: Caller,
         surface: Surface,
         closing: CancellationToken,
+        pool: Option<Handle>,
     ) -> Server {
         let server = Server(Arc::new(Shared {
             host,
@@ -81,6 +88,7 @@ impl Server {
             told: Told::default(),
             tasks: Tasks::default(),
             clients: Clients::default(),
+            pool,
         }));
         tokio::spawn(subscribing::tell_clients(server.clone()));
         server
@@ -141,8 +149,14 @@ impl Server {
 
     /// One call, from whichever tool or resource it came. A panic ends only this call.
     pub(super) async fn call(&self, caller: &Caller, request: Request) -> Result<Reply, CallError> {
-        let call = contained(dispatch::call(&self.0.host, caller, request));
-        call.await.unwrap_or_else(|panic| {
+        let (host, caller) = (self.0.host.clone(), caller.clone());
+        let call = async move { contained(dispatch::call(&host, &caller, request)).await };
+        let outcome = match &self.0.pool {
+            Some(pool) => here_or_in(pool, call).await,
+            None => Ok(call.await),
+        };
+        let failed = |error: JoinError| Err(error.to_string());
+        outcome.unwrap_or_else(failed).unwrap_or_else(|panic| {
             tracing::error!(panic, "a call panicked in the host");
             Err(CallError::new(
                 "internal_error",

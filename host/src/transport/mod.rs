@@ -13,6 +13,7 @@ mod help;
 mod http;
 mod mcp;
 mod orienting;
+mod pool;
 mod progress;
 mod prompts;
 mod ranking;

@@ -13,6 +13,7 @@ use rmcp::transport::stdio_pipes;
 use rustix::fs::FileType;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
+use tokio::runtime::{Builder, Handle};
 
 use super::drain::Draining;
 use super::mcp::Server;
@@ -24,11 +25,34 @@ use crate::dispatch::Host;
 /// before its clock starts.
 const MARGIN: Duration = Duration::from_secs(20);
 
+/// How long what is under way may take to end.
+const PARTING: Duration = Duration::from_secs(1);
+
 /// Serve the parent process until its end of the pipe closes or we are told to stop.
+///
+/// On a thread of its own: with one client, threads that hand requests to each other only wake each other up.
 pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), TransportError> {
+    let pool = Handle::current();
+    let serving = tokio::task::spawn_blocking(move || {
+        let thread = Builder::new_current_thread().enable_all().build()?;
+        let served = thread.block_on(serve(host, options, pool));
+        // A commit that is under way may end; a thread that waits for a terminal's input would never.
+        thread.shutdown_timeout(PARTING);
+        served
+    });
+    serving.await.map_err(io::Error::other)?
+}
+
+async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
     let patience = Duration::from_millis(host.settings().longest_call_ms()) + MARGIN;
-    let server = Server::new(host, Caller::stdio(), options.surface, closing.clone());
+    let server = Server::new(
+        host,
+        Caller::stdio(),
+        options.surface,
+        closing.clone(),
+        Some(pool),
+    );
     let (input, output) = streams();
     let wire = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_BYTES);
     let running = match server.serve(Draining::new(wire, closing, patience)).await {

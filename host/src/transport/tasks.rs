@@ -4,7 +4,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
@@ -174,10 +174,10 @@ async fn told<T>(telling: Option<&Telling>, heard: Heard, work: impl Future<Outp
 struct Long {
     server: Server,
     caller: Caller,
-    sent: CallToolRequestParams,
-    context: RequestContext<RoleServer>,
-    /// The same call, to be made again when a person has approved it.
-    again: Request,
+    sent: Arc<CallToolRequestParams>,
+    context: Arc<RequestContext<RoleServer>>,
+    /// The same call, to be made again when a person has approved it. Kept of calls that may become a task.
+    again: Option<Request>,
     /// Ends it. Not the request's own token: a request is over when its answer is a task, and the call is not.
     cancelled: CancellationToken,
     heard: Heard,
@@ -197,7 +197,8 @@ impl Long {
         let (sink, heard) = progress::channel();
         call.cancelled = cancelled.clone();
         call.progress = is_heard.then_some(sink);
-        let again = call.clone();
+        let again = knows_tasks(&context).then(|| call.clone());
+        let (sent, context) = (Arc::new(sent), Arc::new(context));
         let work = {
             let (server, caller) = (server.clone(), caller.clone());
             let (sent, context) = (sent.clone(), context.clone());
@@ -254,8 +255,9 @@ impl Long {
         let Question { id, form } = question;
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
         let answer = task.request_input(QUESTION, request).await?;
-        let (server, caller, again) =
-            (self.server.clone(), self.caller.clone(), self.again.clone());
+        let (server, caller) = (self.server.clone(), self.caller.clone());
+        let missing = || ErrorData::internal_error("the call cannot be made again", None);
+        let again = self.again.clone().ok_or_else(missing)?;
         Ok(Box::pin(async move {
             let outcome = asking::answered(&server, &caller, again, &id, answer).await?;
             Ok(Asked::Answered(outcome))

@@ -102,21 +102,21 @@ impl Transaction {
     }
 }
 
-/// Waits until these files are safe on disk. Several threads ask for it, because a disk does together what it is asked
-/// for together.
-fn sync_together(files: &[File]) -> io::Result<()> {
+/// Waits until these are safe on disk. Several threads ask for it, because a disk does together what it is asked for
+/// together.
+fn sync_together<T: Sync>(all: &[T], sync: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
     const THREADS: usize = 16;
-    if files.len() < THREADS {
-        return files.iter().try_for_each(File::sync_all);
+    if all.len() < THREADS {
+        return all.iter().try_for_each(sync);
     }
     std::thread::scope(|scope| {
-        let parts = files.chunks(files.len().div_ceil(THREADS));
+        let parts = all.chunks(all.len().div_ceil(THREADS));
         let syncing: Vec<_> = parts
-            .map(|part| scope.spawn(|| part.iter().try_for_each(File::sync_all)))
+            .map(|part| scope.spawn(|| part.iter().try_for_each(&sync)))
             .collect();
         syncing.into_iter().try_for_each(|thread| {
-            let panicked = || Err(io::Error::other("a thread panicked"));
-            thread.join().unwrap_or_else(|_| panicked())
+            let panicked = |_| Err(io::Error::other("a thread panicked"));
+            thread.join().unwrap_or_else(panicked)
         })
     })
 }
@@ -146,7 +146,7 @@ impl Attempt<'_> {
         let history = &self.vault().history;
         let prepared = self.prepare(&mut plan, net);
         if let Err(error) = prepared {
-            if self.remove_journal().is_ok() {
+            if self.remove_journal(&plan).is_ok() {
                 self.clear(&plan);
             }
             self.forget(net);
@@ -168,7 +168,7 @@ impl Attempt<'_> {
                 history.mark_done(&self.id)?;
             }
             fail_point("commit-history-done").map_err(full)?;
-            self.remove_journal().map_err(full)?;
+            self.remove_journal(&plan).map_err(full)?;
             fail_point("commit-journal-removed").map_err(full)
         };
         if let Err(error) = settle() {
@@ -194,19 +194,25 @@ impl Attempt<'_> {
             .make_private_folders(plan.uses_trash)
             .map_err(failed)?;
         reach("commit-folder-ready")?;
-        self.write_temps(plan).map_err(failed)?;
-        reach("commit-temp-synced")?;
+        let temps = self.write_temps(plan).map_err(failed)?;
         self.write_trash_notes(plan).map_err(failed)?;
         reach("commit-trash-noted")?;
         self.write_history(net)?;
+        // The disk has both to keep before anything is visible. What is asked for last costs least: most of it was kept
+        // with what was asked for first.
+        sync_together(&temps, File::sync_all).map_err(failed)?;
+        if !net.is_empty() {
+            self.vault().history.sync().map_err(failed)?;
+        }
         reach("commit-history-pending")?;
-        if plan.steps.len() > 1 {
+        if plan.needs_journal() {
             self.write_journal(plan).map_err(failed)?;
         }
         Ok(())
     }
 
-    fn write_temps(&self, plan: &mut Plan) -> io::Result<()> {
+    /// Returns those that have yet to be safe on disk.
+    fn write_temps(&self, plan: &mut Plan) -> io::Result<Vec<File>> {
         let root = self.root();
         let temps = root.descend(&temps_folder())?;
         temps.make_folder(&self.id)?;
@@ -225,11 +231,11 @@ impl Attempt<'_> {
             files.push(file);
             // So many at once that the disk can gather them, so few that no limit of open files is near.
             if files.len() == 256 {
-                sync_together(&files)?;
+                sync_together(&files, File::sync_all)?;
                 files.clear();
             }
         }
-        sync_together(&files)
+        Ok(files)
     }
 
     fn write_trash_notes(&self, plan: &Plan) -> io::Result<()> {
@@ -344,7 +350,7 @@ impl Attempt<'_> {
             synced.err().map(|error| Halt::Failed(String::new(), error))
         });
         let Some(halt) = halt else { return Ok(()) };
-        if let Err(error) = self.roll_back(&plan.steps[..begun]) {
+        if let Err(error) = self.roll_back(plan, begun) {
             tracing::error!(error = %error.kind(), "a commit could not be taken back; the next start will try again");
             return Err(
                 VaultError::internal("take back a commit that failed", error.kind()).into(),
@@ -359,8 +365,9 @@ impl Attempt<'_> {
         })
     }
 
-    fn roll_back(&self, steps: &[Step]) -> io::Result<()> {
+    fn roll_back(&self, plan: &Plan, begun: usize) -> io::Result<()> {
         let root = self.root();
+        let steps = &plan.steps[..begun];
         // A rollback that is interrupted must go on as one: the journal says so before it begins.
         if let Ok(journals) = root.descend(&journal_folder())
             && journals.status(&format!("{}.json", self.id))?.is_some()
@@ -376,10 +383,13 @@ impl Attempt<'_> {
         steps.iter().rev().try_for_each(|step| step.revert(root))?;
         sync_folders(root, steps.iter().flat_map(Step::touched))?;
         fail_point("rollback-end").ok();
-        self.remove_journal()
+        self.remove_journal(plan)
     }
 
-    fn remove_journal(&self) -> io::Result<()> {
+    fn remove_journal(&self, plan: &Plan) -> io::Result<()> {
+        if !plan.needs_journal() {
+            return Ok(());
+        }
         let journals = match self.root().descend(&journal_folder()) {
             Ok(journals) => journals,
             Err(error) if is_absent(&error) => return Ok(()),
@@ -399,16 +409,19 @@ impl Attempt<'_> {
     fn clear(&self, plan: &Plan) {
         let clear = || -> io::Result<()> {
             let root = self.root();
-            if let Ok(journals) = root.descend(&journal_folder())
+            if plan.needs_journal()
+                && let Ok(journals) = root.descend(&journal_folder())
                 && journals.status(&format!("{}.json", self.id))?.is_some()
             {
                 // The journal could not be removed, so the temporary files are still spoken of.
                 return Ok(());
             }
             self.vault().clear_temps(&self.id)?;
-            let trash = match root.descend(&trash::folder()) {
-                Ok(trash) if !plan.trash.is_empty() => trash,
-                _ => return Ok(()),
+            if plan.trash.is_empty() {
+                return Ok(());
+            }
+            let Ok(trash) = root.descend(&trash::folder()) else {
+                return Ok(());
             };
             for (id, ..) in &plan.trash {
                 if trash.status(id)?.is_none() {
@@ -456,14 +469,12 @@ pub(super) fn sync_folders<'path>(
     let folders: BTreeSet<&str> = folders
         .filter(|folder| !super::path::is_below(folder, &temps))
         .collect();
-    for folder in folders {
-        match root.descend(folder) {
-            Ok(folder) => folder.sync()?,
-            Err(error) if is_absent(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    let folders: Vec<&str> = folders.into_iter().collect();
+    sync_together(&folders, |folder| match root.descend(folder) {
+        Ok(folder) => folder.sync(),
+        Err(error) if is_absent(&error) => Ok(()),
+        Err(error) => Err(error),
+    })
 }
 
 fn reach(name: &str) -> Result<(), CommitError> {

@@ -12,6 +12,8 @@ use std::{
 };
 
 use cap_std::{ambient_authority, fs::Dir};
+#[cfg(target_os = "linux")]
+use rustix::fs::ResolveFlags;
 use rustix::{
     fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat},
     io::Errno,
@@ -164,6 +166,12 @@ impl Folder {
 
     /// A folder any number of names below; `""` is this one.
     pub(super) fn descend(&self, path: &str) -> io::Result<Folder> {
+        #[cfg(target_os = "linux")]
+        if path.contains('/')
+            && let Some(folder) = self.descend_at_once(path)
+        {
+            return folder;
+        }
         let mut names = path.split('/').filter(|name| !name.is_empty());
         let Some(first) = names.next() else {
             return Ok(Folder {
@@ -171,6 +179,21 @@ impl Folder {
             });
         };
         names.try_fold(self.folder(first)?, |folder, name| folder.folder(name))
+    }
+
+    /// The same in one step, where the system can be asked to follow no link on the way.
+    #[cfg(target_os = "linux")]
+    fn descend_at_once(&self, path: &str) -> Option<io::Result<Folder>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        match rustix::fs::openat2(&self.dir, path, flags, Mode::empty(), resolve) {
+            Ok(opened) => Some(Ok(Folder {
+                dir: Dir::from(opened),
+            })),
+            // An old kernel, a sandbox that does not know the call, or names that moved meanwhile.
+            Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => None,
+            Err(error) => Some(Err(error.into())),
+        }
     }
 
     /// The folder of a path and the name in it.
@@ -382,6 +405,34 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
         error.raw_os_error().map(Errno::from_raw_os_error),
         Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
     )
+}
+
+/// Whether a disk takes `A` and `a` for the same name, asked of a name that is there.
+pub(super) fn is_forgiving(root: &Folder) -> bool {
+    if cfg!(target_os = "macos") {
+        return true;
+    }
+    let Ok(names) = root.names() else { return true };
+    let probe = names.iter().find_map(|(name, _)| {
+        let swapped: String = name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_lowercase() {
+                    c.to_ascii_uppercase()
+                } else {
+                    c.to_ascii_lowercase()
+                }
+            })
+            .collect();
+        (swapped != *name).then_some((name, swapped))
+    });
+    let Some((name, swapped)) = probe else {
+        return false;
+    };
+    match (root.status(name), root.status(&swapped)) {
+        (Ok(Some(one)), Ok(Some(other))) => one.signature.inode == other.signature.inode,
+        _ => false,
+    }
 }
 
 fn speakable(name: &CStr) -> Option<&str> {

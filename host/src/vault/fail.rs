@@ -8,7 +8,6 @@ pub const FAIL_POINTS: &[&str] = &[
     "commit-validated",
     "commit-folder-ready",
     "commit-temp-written",
-    "commit-temp-synced",
     "commit-trash-noted",
     "commit-history-pending",
     "commit-journal-written",

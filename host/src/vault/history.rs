@@ -5,7 +5,9 @@
 //! the two is settled at the next start by looking at the files.
 
 use std::{
-    path::Path,
+    ffi::OsString,
+    fs::File,
+    path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -47,11 +49,13 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS files_by_source ON files (source, change) WHERE source IS NOT NULL;
     CREATE INDEX IF NOT EXISTS files_by_before ON files (before) WHERE before IS NOT NULL;
     CREATE INDEX IF NOT EXISTS pending ON changes (number) WHERE done = 0;
+    -- In the order in which they come: a table in the order of digests would be gone through for every new one.
     CREATE TABLE IF NOT EXISTS blobs (
-        digest BLOB PRIMARY KEY,
+        number INTEGER PRIMARY KEY,
+        digest BLOB NOT NULL UNIQUE,
         size INTEGER NOT NULL,
         bytes BLOB NOT NULL
-    ) WITHOUT ROWID;
+    );
     CREATE INDEX IF NOT EXISTS blob_sizes ON blobs (size);
 ";
 
@@ -62,6 +66,8 @@ const KEYS: &str =
 /// The database of one vault.
 pub(super) struct History {
     connection: Mutex<Connection>,
+    /// Where SQLite puts what is committed.
+    log: PathBuf,
 }
 
 /// One commit.
@@ -99,8 +105,9 @@ impl History {
         connection
             .pragma_update(None, "journal_mode", "wal")
             .map_err(failed)?;
+        // What must be safe on disk is waited for by `sync`, together with the files of the same commit.
         connection
-            .pragma_update(None, "synchronous", "full")
+            .pragma_update(None, "synchronous", "normal")
             .map_err(failed)?;
         connection
             .pragma_update(None, "foreign_keys", true)
@@ -115,8 +122,11 @@ impl History {
                 .and_then(|()| connection.execute_batch(KEYS))
                 .map_err(failed)?;
         }
+        let mut log = OsString::from(path);
+        log.push("-wal");
         Ok(History {
             connection: Mutex::new(connection),
+            log: log.into(),
         })
     }
 
@@ -126,7 +136,20 @@ impl History {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes a change as pending, durably. `bytes_of` gives what a file had before, one file at a time.
+    /// Waits until everything that was written is safe on disk.
+    pub(super) fn sync(&self) -> std::io::Result<()> {
+        // The lock is held so that SQLite does not begin the log anew meanwhile. It locks its other files, never this
+        // one: so it can be opened and closed beside it.
+        let _held = self.connection();
+        match File::options().write(true).open(&self.log) {
+            Ok(log) => log.sync_data(),
+            // Where a file system has no room for such a log, SQLite has waited for the disk itself.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a change as pending; [`History::sync`] makes it durable. `bytes_of` gives what a file had before, one file at a time.
     pub(super) fn write_pending(
         &self,
         change: &ChangeRow,
@@ -189,15 +212,7 @@ impl History {
 
     /// Marks a change as done. Not waited for: a mark that a power failure loses is found again at start.
     pub(super) fn mark_done(&self, id: &str) -> Result<(), VaultError> {
-        let mut connection = self.connection();
-        connection
-            .pragma_update(None, "synchronous", "normal")
-            .map_err(failed)?;
-        let marked = mark_done(&mut connection, id).map_err(failed);
-        connection
-            .pragma_update(None, "synchronous", "full")
-            .map_err(failed)?;
-        marked
+        mark_done(&mut self.connection(), id).map_err(failed)
     }
 
     /// Forgets a change that did not happen.

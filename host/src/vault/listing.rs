@@ -88,6 +88,12 @@ impl Listings {
         Ok(fresh)
     }
 
+    /// How many names a folder had when it was read last, if it ever was.
+    pub(super) fn len_of(&self, path: &str) -> Option<usize> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(path).map(|listing| listing.names.len())
+    }
+
     /// Forgets folders that are no longer there.
     pub(super) fn forget(&self, path: &str) {
         self.known

@@ -140,6 +140,9 @@ impl Transaction {
     }
 
     fn walk(&self, parts: &[&str]) -> Result<Option<Walk>, VaultError> {
+        if let Some(walk) = self.walk_at_once(parts) {
+            return Ok(Some(walk));
+        }
         let mut walk = self.start();
         let mut ahead: VecDeque<(String, bool)> = parts
             .iter()
@@ -196,6 +199,43 @@ impl Transaction {
             walk.is_link &= !is_given;
         }
         Ok(Some(walk))
+    }
+
+    /// Most paths are spelt as the disk does and lead through no link: those need not be followed name by name.
+    fn walk_at_once(&self, parts: &[&str]) -> Option<Walk> {
+        let (name, above) = parts.split_last()?;
+        // A disk that takes any case does not tell how a name is spelt.
+        if !self.is_read_only() || self.vault.is_forgiving {
+            return None;
+        }
+        let parent = match above {
+            [] => Arc::clone(&self.vault.root),
+            above => Arc::new(self.vault.root.descend(&above.join("/")).ok()?),
+        };
+        let status = parent.status(name).ok()??;
+        let kind = match status.node {
+            Node::File => Kind::File,
+            Node::Folder => Kind::Folder,
+            Node::Link | Node::Special => return None,
+        };
+        let folder = match kind {
+            Kind::File => None,
+            Kind::Folder => Some(Arc::new(parent.folder(name).ok()?)),
+        };
+        let path = parts.join("/");
+        let child = Child {
+            name: (*name).to_owned(),
+            node: status.node,
+            status: Some(status),
+        };
+        Some(Walk {
+            spelt: path.clone(),
+            path,
+            folder,
+            last: Some((parent, child)),
+            kind,
+            is_link: false,
+        })
     }
 
     fn start(&self) -> Walk {
@@ -441,33 +481,5 @@ impl Transaction {
                 })
             }
         }
-    }
-}
-
-/// Whether a disk takes `A` and `a` for the same name, asked of a name that is there.
-pub(super) fn is_forgiving(root: &Folder) -> bool {
-    if cfg!(target_os = "macos") {
-        return true;
-    }
-    let Ok(names) = root.names() else { return true };
-    let probe = names.iter().find_map(|(name, _)| {
-        let swapped: String = name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_lowercase() {
-                    c.to_ascii_uppercase()
-                } else {
-                    c.to_ascii_lowercase()
-                }
-            })
-            .collect();
-        (swapped != *name).then_some((name, swapped))
-    });
-    let Some((name, swapped)) = probe else {
-        return false;
-    };
-    match (root.status(name), root.status(&swapped)) {
-        (Ok(Some(one)), Ok(Some(other))) => one.signature.inode == other.signature.inode,
-        _ => false,
     }
 }

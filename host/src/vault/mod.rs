@@ -62,6 +62,7 @@ pub use diff::unified_diff;
 pub use error::{CommitError, Conflict, VaultError};
 pub use fail::FAIL_POINTS;
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
+pub(crate) use path::PRIVATE;
 pub use path::{folded as fold_path, is_open as is_open_path};
 pub use sight::{Glimpse, Sighted, Stamp, etag_of};
 pub use transaction::{AskAgain, Transaction};
@@ -170,7 +171,7 @@ impl Vault {
             folder_name: canonical
                 .file_name()
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-            is_forgiving: lookup::is_forgiving(&root),
+            is_forgiving: disk::is_forgiving(&root),
             canonical,
             root: Arc::new(root),
             state,

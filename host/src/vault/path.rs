@@ -12,7 +12,7 @@ const MAX_NAME: usize = 255;
 const MAX_PATH: usize = 4096;
 
 /// Where the vault keeps its own things, inside the vault.
-pub(super) const PRIVATE: &str = ".notehost";
+pub(crate) const PRIVATE: &str = ".notehost";
 
 /// Checks a guest's path. `""` is the vault itself and has no parts.
 ///

@@ -27,6 +27,13 @@ pub(super) struct Plan {
     pub(super) uses_trash: bool,
 }
 
+impl Plan {
+    /// Whether it could be interrupted between two steps.
+    pub(super) fn needs_journal(&self) -> bool {
+        self.steps.len() > 1
+    }
+}
+
 /// A file to be written.
 pub(super) struct Temp {
     pub(super) bytes: Arc<[u8]>,

@@ -166,9 +166,9 @@ impl Transaction {
             }
             let digest = Digest::of(&bytes);
             let content: Arc<[u8]> = bytes.into();
-            let is_kept = self.kept + content.len() as u64 <= MAX_KEPT;
+            let is_kept = self.kept.0 + content.len() as u64 <= MAX_KEPT;
             if is_kept {
-                self.kept += content.len() as u64;
+                self.kept.0 += content.len() as u64;
             }
             let fresh = SeenFile {
                 digest,

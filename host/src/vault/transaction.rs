@@ -18,6 +18,7 @@ use super::{
     types::Kind,
     view::Survey,
 };
+use crate::memory::give_back;
 
 /// What a call does in a vault: reads see one state of it and the call's own writes; nothing is visible to
 /// anybody else before [`Transaction::commit`].
@@ -51,9 +52,23 @@ pub struct Transaction {
     pub(super) undoes: Option<Undoes>,
     /// How many bytes the call gave to write, replaced ones too.
     pub(super) written: u64,
-    /// How many bytes of what was read are kept.
-    pub(super) kept: u64,
+    pub(super) kept: Kept,
     pub(super) store_bytes: Option<u64>,
+}
+
+/// How many bytes of what was read are kept.
+// Invariant: stands after all that holds them, so that they are free when it goes.
+#[derive(Default)]
+pub(super) struct Kept(pub(super) u64);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        /// Less is used again soon.
+        const MUCH: u64 = 16 << 20;
+        if self.0 > MUCH {
+            give_back();
+        }
+    }
 }
 
 /// Asks again for an answer, and digests it: `None` if that cannot be told any more.
@@ -153,7 +168,7 @@ impl Transaction {
             gone_folders: BTreeSet::new(),
             undoes: None,
             written: 0,
-            kept: 0,
+            kept: Kept::default(),
             store_bytes: None,
         }
     }

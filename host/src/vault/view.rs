@@ -21,11 +21,19 @@ use super::{
 
 const MAX_PAGE: usize = 10_000;
 const MAX_TEXTS: usize = 1000;
+/// A folder with no more names is listed at once.
+const FEW_NAMES: usize = 1000;
 
 /// All folders that the caller may see, with what is in them, as they were at one moment.
 pub(super) type Survey = Vec<(String, Arc<Listing>)>;
 
 impl Transaction {
+    /// Whether listing a folder is a matter of a millisecond, so that nobody has to step aside for it.
+    pub fn is_quick_to_list(&self, folder: &str, recursive: bool) -> bool {
+        let known = self.vault.listings.len_of(folder);
+        !recursive && known.is_some_and(|names| names <= FEW_NAMES)
+    }
+
     /// The entries of a folder (`""` is the vault itself), or of everything below it, sorted by path.
     pub fn list(
         &mut self,

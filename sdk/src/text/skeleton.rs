@@ -31,21 +31,22 @@ fn inside(line: &str) -> Option<usize> {
         return None;
     }
     let letter = line.find(char::is_alphabetic)?;
-    if line[letter..].contains('>') {
-        return None;
-    }
-    match line[..letter].find('[') {
-        None => Some(letter),
-        // A wikilink or a task cannot define anything; other brackets may be a definition or a callout.
+    let cut = match line[..letter].find('[') {
+        None => letter,
+        // A wikilink or a task cannot define anything; other brackets may be a definition or a callout. A task
+        // without text is an item without a paragraph.
         Some(bracket) => {
             let rest = &line[bracket..];
-            let is_task = rest
-                .char_indices()
-                .nth(2)
-                .is_some_and(|(at, _)| rest[at..].starts_with("] "));
-            (rest.starts_with("[[") || is_task).then_some(bracket)
+            let is_task = rest.char_indices().nth(2).is_some_and(|(at, _)| {
+                rest[at..]
+                    .strip_prefix("] ")
+                    .is_some_and(|text| !text.trim().is_empty())
+            });
+            (rest.starts_with("[[") || is_task).then_some(bracket)?
         }
-    }
+    };
+    // It may end a comment or a tag that an earlier line began.
+    (!line[cut..].contains('>')).then_some(cut)
 }
 
 #[cfg(test)]
@@ -64,6 +65,14 @@ mod tests {
             ),
             "# x\r\n- x\n> x\n1. x\n\n[ref]: /url\n- x\n**x"
         );
+    }
+
+    /// Both were found by the property below.
+    #[test]
+    fn what_ends_a_comment_and_a_task_without_text_stay() {
+        for text in ["<!-- \n[ ]  -->[x]\n# ", "- [x]  "] {
+            assert_eq!(skeleton(text), text);
+        }
     }
 
     /// The places and kinds of all blocks.

@@ -178,11 +178,17 @@ impl wire::HostVault for VaultView<'_> {
         after: Option<String>,
         limit: u32,
     ) -> Result<wire::Page, Refusal> {
-        let page = self
-            .enter_long(move |transaction| {
-                transaction.list(&folder, recursive, after.as_deref(), limit)
-            })
-            .await?;
+        let is_quick = match &self.transaction {
+            Some(transaction) => transaction.is_quick_to_list(&folder, recursive),
+            None => false,
+        };
+        let list = move |transaction: &mut Transaction| {
+            transaction.list(&folder, recursive, after.as_deref(), limit)
+        };
+        let page = match is_quick {
+            true => list(self.enter()?)?,
+            false => self.enter_long(list).await?,
+        };
         Ok(wire::Page {
             entries: page.entries.into_iter().map(entry).collect(),
             next: page.next,

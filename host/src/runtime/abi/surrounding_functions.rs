@@ -32,9 +32,9 @@ impl host::Host for VaultView<'_> {
     }
 
     async fn caller(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
-        let around = self.surroundings.clone().ok_or_else(no_vault)?;
-        let caller = self.enter_long(move |_| Ok(around.caller())).await?;
-        told(&caller)
+        self.step_or_refuse()?;
+        let around = self.surroundings.as_ref().ok_or_else(no_vault)?;
+        told(&around.caller())
     }
 
     async fn conventions(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {

@@ -83,6 +83,7 @@ pub async fn serve_http(
         Caller::nobody(),
         options.surface,
         closing.clone(),
+        None,
     );
     let idle = host.settings().http.session_idle_seconds;
     let sessions = sessions::manager(Duration::from_secs(idle));

@@ -1,0 +1,103 @@
+//! Where the calls of a single client are made: on the thread that reads its requests, which answers a quick call sooner
+//! than another thread would wake up. One that computes for long goes on in the pool, and others are answered meanwhile.
+
+use std::future::{Future, poll_fn};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long a call may keep the thread. Guests let go of it at each tick of their clock.
+const A_WHILE: Duration = Duration::from_millis(5);
+
+/// What a call comes to, made here or, if it takes its time, in the pool. Ends with whoever waits for it.
+pub(super) async fn here_or_in<T: Send + 'static>(
+    pool: &Handle,
+    call: impl Future<Output = T> + Send + 'static,
+) -> Result<T, JoinError> {
+    let mut call = Box::pin(call);
+    let here = poll_fn(|context| {
+        let began = Instant::now();
+        match call.as_mut().poll(context) {
+            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+            Poll::Pending if began.elapsed() < A_WHILE => Poll::Pending,
+            Poll::Pending => Poll::Ready(None),
+        }
+    });
+    match here.await {
+        Some(outcome) => Ok(outcome),
+        None => AbortOnDropHandle::new(pool.spawn(call)).await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::{Arc, mpsc};
+    use std::thread;
+
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::task::yield_now;
+
+    use super::*;
+
+    /// The pool, and a thread of its own.
+    fn both() -> (Runtime, Runtime) {
+        let pool = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let own = Builder::new_current_thread().enable_all().build().unwrap();
+        (pool, own)
+    }
+
+    /// Computes for a while, then lets others in, as a guest does at each tick.
+    async fn compute_for(duration: Duration) {
+        thread::sleep(duration);
+        yield_now().await;
+    }
+
+    #[test]
+    fn a_quick_call_stays_where_it_is_and_a_long_one_does_not() {
+        let (pool, own) = both();
+        let here = thread::current().id();
+        let quick = async { thread::current().id() };
+        let at = own.block_on(here_or_in(pool.handle(), quick)).unwrap();
+        assert_eq!(at, here);
+        let long = async {
+            compute_for(A_WHILE).await;
+            thread::current().id()
+        };
+        let at = own.block_on(here_or_in(pool.handle(), long)).unwrap();
+        assert_ne!(at, here);
+    }
+
+    #[test]
+    fn a_call_that_nobody_waits_for_ends_in_the_pool_too() {
+        let (pool, own) = both();
+        let (ended, has_ended) = mpsc::channel::<()>();
+        let is_there = Arc::new(AtomicBool::new(false));
+        let arrived = is_there.clone();
+        let call = async move {
+            let _ended = ended;
+            compute_for(A_WHILE).await;
+            arrived.store(true, Ordering::SeqCst);
+            std::future::pending::<()>().await;
+        };
+        own.block_on(async {
+            let mut waiting = Box::pin(here_or_in(pool.handle(), call));
+            while !is_there.load(Ordering::SeqCst) {
+                tokio::select! {
+                    biased;
+                    _ = &mut waiting => unreachable!("it never answers"),
+                    () = tokio::time::sleep(Duration::from_millis(1)) => {}
+                }
+            }
+        });
+        // Its sender was dropped with it.
+        assert!(has_ended.recv().is_err());
+    }
+}
