@@ -54,13 +54,8 @@ impl Vault {
                 "a note's path or name is needed, and this is empty",
             ));
         }
-        for path in [name.to_owned(), format!("{name}.md")] {
-            if is_note(&path)
-                && let Ok(entry) = self.stat(&path)
-                && entry.kind == Kind::File
-            {
-                return Ok(entry.path);
-            }
+        if let Some(path) = self.note_at(name) {
+            return Ok(path);
         }
         let notes: Vec<String> = self
             .resolve(name, None)?
@@ -81,9 +76,27 @@ impl Vault {
         }
     }
 
-    /// The path of the file that a caller named: a note as `find_note` finds it, or else another file
-    /// by its path or its unique name.
+    /// The note at a path, `.md` left out or not.
+    fn note_at(&self, path: &str) -> Option<String> {
+        let paths = [path.to_owned(), format!("{path}.md")];
+        let mut notes = paths.into_iter().filter(|path| is_note(path));
+        notes.find_map(|path| self.file_at(&path))
+    }
+
+    fn file_at(&self, path: &str) -> Option<String> {
+        let entry = self.stat(path).ok()?;
+        (entry.kind == Kind::File).then_some(entry.path)
+    }
+
+    /// The path of the file that a caller named: a note or another file by its path, a note by its unique name, or else
+    /// another file by its unique name.
     pub fn find_file(&self, name: &str) -> Result<String> {
+        let exact = unbracketed(name);
+        if !exact.is_empty()
+            && let Some(path) = self.note_at(exact).or_else(|| self.file_at(exact))
+        {
+            return Ok(path);
+        }
         let no_note = match self.find_note(name) {
             Err(error) if error.kind() == Code::NotFound => error,
             decided => return decided,
@@ -218,19 +231,23 @@ mod tests {
     use crate::Tier;
 
     #[test]
-    fn a_file_is_found_as_a_note_first() {
+    fn a_file_is_found_by_its_path_then_as_a_note_then_by_its_name() {
         let vault = Vault::in_memory()
             .with("Work/Plan.md", "")
             .with("pic/a.png", "")
             .with("x/b.png", "")
             .with("y/b.png", "")
             .with("Hidden/c.png", "")
+            .with("notes/a.csv.md", "")
+            .with("a.csv", "")
             .allow("Hidden", Tier::None);
         assert_eq!(vault.find_file("[[plan]]").unwrap(), "Work/Plan.md");
         assert_eq!(vault.find_file("A.png").unwrap(), "pic/a.png");
         assert_eq!(vault.find_file("![[a.png|300]]").ok(), None);
         assert_eq!(vault.find_file("[[a.png|300]]").unwrap(), "pic/a.png");
         assert_eq!(vault.find_file("x/b.png").unwrap(), "x/b.png");
+        assert_eq!(vault.find_file("A.csv").unwrap(), "a.csv");
+        assert_eq!(vault.find_file("notes/a.csv").unwrap(), "notes/a.csv.md");
         assert_eq!(
             vault.find_file("b.png").unwrap_err().code(),
             "ambiguous_name"

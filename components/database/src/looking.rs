@@ -1,10 +1,8 @@
 //! Which databases there are, and what one is.
 
 use crate::base::{Base, Sorting};
-use crate::expression::World;
 use crate::place::{self, Database, blocks};
-use crate::query::this;
-use crate::rows::{Problems, Selection, rows};
+use crate::rows::{Problems, count};
 use notehost_sdk::index::{Building, Condition, Has, Query, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
@@ -269,11 +267,10 @@ impl Action for Get {
 
     fn run(self, vault: &Vault) -> Result<Described> {
         let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
         let mut problems = formula_problems(&database.base);
         let mut not_computed = Problems::default();
-        let count = match rows(&world, &database, &Selection::default(), &mut not_computed) {
-            Ok(rows) => Some(rows.len() as u64),
+        let count = match count(vault, &database, &mut not_computed) {
+            Ok(count) => Some(count),
             Err(error) => {
                 problems.push(error.message().to_owned());
                 None

@@ -4,7 +4,8 @@ use crate::base::{Base, View};
 use crate::column::Column;
 use crate::expression::{Evaluator, Expression, Row, Value, World};
 use crate::filter::Filter;
-use crate::place::Database;
+use crate::place::{Database, Form};
+use crate::query::this;
 use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, Query, Sort, SortBy};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
@@ -121,6 +122,25 @@ pub(crate) fn rows(
             return Ok(rows);
         }
     }
+}
+
+/// How many rows a database has, whatever the view. Where no filter has to be computed, the index counts them.
+pub(crate) fn count(vault: &Vault, database: &Database, problems: &mut Problems) -> Result<u64> {
+    let folder = match (&database.base.filters, database.form) {
+        (None, _) => "",
+        (Some(_), Form::Folder) => &database.path,
+        (Some(_), _) => {
+            let world = World::new(vault, this(database))?;
+            let rows = rows(&world, database, &Selection::default(), problems)?;
+            return Ok(rows.len() as u64);
+        }
+    };
+    let counted = vault.find(&Query {
+        condition: (!folder.is_empty()).then(|| Condition::Under(folder.to_owned())),
+        limit: 0,
+        ..Query::default()
+    })?;
+    Ok(counted.total)
 }
 
 /// The condition with folders as they are spelt: the index knows them only so.

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// How many files the cards lie in.
 const SHARDS: u8 = 16;
+/// What the keys of those files begin with.
+const CARDS: &str = "cards/";
 /// The key of the settings.
 const SETTINGS: &str = "settings";
 
@@ -114,24 +116,31 @@ impl<'v> Records<'v> {
 
     /// Where else a record of a card that asks this is kept: the paths of notes.
     pub(crate) fn elsewhere(&self, front: &str, path: &str) -> Result<Vec<String>> {
-        for number in 0..SHARDS {
+        let known = self.fronts.borrow().is_some();
+        if !known {
+            let fronts = self.all_fronts()?;
+            self.fronts.replace(Some(fronts));
+        }
+        let fronts = self.fronts.borrow();
+        let others = fronts.iter().filter_map(|fronts| fronts.get(front));
+        let others = others.flatten().filter(|other| *other != path);
+        Ok(others.cloned().collect())
+    }
+
+    fn all_fronts(&self) -> Result<HashMap<String, Vec<String>>> {
+        // Most owners have few files or none: one question tells which.
+        let keys = self.vault.store_keys(CARDS)?;
+        for number in (0..SHARDS).filter(|number| keys.contains(&key_of(*number))) {
             self.open(number)?;
         }
-        let mut fronts = self.fronts.borrow_mut();
-        let fronts = fronts.get_or_insert_with(|| {
-            let mut fronts: HashMap<String, Vec<String>> = HashMap::new();
-            for (other, records) in self.shards.borrow().values().flatten() {
-                for record in records {
-                    fronts
-                        .entry(record.front.clone())
-                        .or_default()
-                        .push(other.clone());
-                }
+        let mut fronts: HashMap<String, Vec<String>> = HashMap::new();
+        for (other, records) in self.shards.borrow().values().flatten() {
+            for record in records {
+                let others = fronts.entry(record.front.clone()).or_default();
+                others.push(other.clone());
             }
-            fronts
-        });
-        let others = fronts.get(front).into_iter().flatten();
-        Ok(others.filter(|other| *other != path).cloned().collect())
+        }
+        Ok(fronts)
     }
 
     /// Keep a record, in place of the one with its id; nothing takes it away.
@@ -182,7 +191,7 @@ fn shard_of(path: &str) -> u8 {
 }
 
 fn key_of(number: u8) -> String {
-    format!("cards/{number:x}")
+    format!("{CARDS}{number:x}")
 }
 
 /// A value of the store. One that cannot be read is told, never written over.

@@ -161,7 +161,7 @@ fn tree(graph: &Graph, viewer: &Viewer, condition: &Condition) -> Result<Tree, V
 fn sorted(
     graph: &Graph,
     viewer: &Viewer,
-    mut hits: Vec<Hit>,
+    hits: Vec<Hit>,
     sort: &[Sort],
     offset: usize,
     limit: usize,
@@ -218,12 +218,34 @@ fn sorted(
         return Vec::new();
     }
     // Only what is told has to be in order.
-    if wanted < hits.len() {
-        hits.select_nth_unstable_by(wanted - 1, compare);
-        hits.truncate(wanted);
+    let mut first = first_of(hits, wanted, compare);
+    first.sort_unstable_by(compare);
+    first.into_iter().skip(offset).collect()
+}
+
+/// Those that come first, in no order. Most others are compared only once, with the last of those so far.
+fn first_of(hits: Vec<Hit>, count: usize, compare: impl Fn(&Hit, &Hit) -> Ordering) -> Vec<Hit> {
+    if count >= hits.len() {
+        return hits;
     }
-    hits.sort_unstable_by(compare);
-    hits.into_iter().skip(offset).collect()
+    let mut first: Vec<Hit> = Vec::with_capacity(hits.len().min(count.saturating_mul(2)));
+    let mut last: Option<Hit> = None;
+    for hit in hits {
+        if last.is_some_and(|last| compare(&hit, &last) == Ordering::Greater) {
+            continue;
+        }
+        first.push(hit);
+        if first.len() >= count.saturating_mul(2) {
+            first.select_nth_unstable_by(count - 1, &compare);
+            first.truncate(count);
+            last = first.last().copied();
+        }
+    }
+    if first.len() > count {
+        first.select_nth_unstable_by(count - 1, &compare);
+        first.truncate(count);
+    }
+    first
 }
 
 fn told(graph: &Graph, viewer: &Viewer, (slot, score): Hit, fields: &[Field]) -> FoundNote {

@@ -28,6 +28,9 @@ use super::{
     types::{CommitNote, Committed},
 };
 
+/// A journal before it has its place.
+const JOURNAL: &str = "journal";
+
 /// What a journal says: everything that is left to do after a crash.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Journal {
@@ -45,6 +48,11 @@ pub(super) fn journal_folder() -> String {
 /// Where temporary files lie.
 pub(super) fn temps_folder() -> String {
     join(PRIVATE, "tmp")
+}
+
+/// The name of a commit's temporary file.
+pub(super) fn temp_name(id: &str, name: &str) -> String {
+    format!("{id}-{name}")
 }
 
 impl Transaction {
@@ -137,9 +145,15 @@ impl Attempt<'_> {
         &self.vault().root
     }
 
-    /// The folder of this commit's temporary files.
+    /// What the paths of this commit's temporary files begin with. They share a folder: making one for each commit would
+    /// take longer than writing a note.
     fn temps(&self) -> String {
-        join(&temps_folder(), &self.id)
+        join(&temps_folder(), &self.temp(""))
+    }
+
+    /// The name of a temporary file.
+    fn temp(&self, name: &str) -> String {
+        temp_name(&self.id, name)
     }
 
     fn land(&self, mut plan: Plan, net: &[NetChange]) -> Result<(), CommitError> {
@@ -213,16 +227,14 @@ impl Attempt<'_> {
 
     /// Returns those that have yet to be safe on disk.
     fn write_temps(&self, plan: &mut Plan) -> io::Result<Vec<File>> {
-        let root = self.root();
-        let temps = root.descend(&temps_folder())?;
-        temps.make_folder(&self.id)?;
-        let own = temps.folder(&self.id)?;
+        let temps = self.root().descend(&temps_folder())?;
         let mut files: Vec<File> = Vec::with_capacity(plan.temps.len());
         for (number, temp) in plan.temps.iter().enumerate() {
-            let file = own.write_new(&number.to_string(), &temp.bytes, temp.mode, temp.owner)?;
+            let name = self.temp(&number.to_string());
+            let file = temps.write_new(&name, &temp.bytes, temp.mode, temp.owner)?;
             fail_point("commit-temp-written")?;
-            let inode = own
-                .status(&number.to_string())?
+            let inode = temps
+                .status(&name)?
                 .map_or(0, |status| status.signature.inode);
             if let Step::Create { new, .. } | Step::Replace { new, .. } = &mut plan.steps[temp.step]
             {
@@ -320,15 +332,17 @@ impl Attempt<'_> {
             caller: self.by.caller.clone(),
             steps: plan.steps.clone(),
         };
-        let own = root.descend(&self.temps())?;
-        own.write_new("journal", &serde_json::to_vec(&journal)?, None, None)?
+        let temps = root.descend(&temps_folder())?;
+        let name = self.temp(JOURNAL);
+        temps
+            .write_new(&name, &serde_json::to_vec(&journal)?, None, None)?
             .sync_all()?;
         fail_point("commit-journal-written")?;
         let journals = root.descend(&journal_folder())?;
-        own.rename_new("journal", &journals, &format!("{}.json", self.id))?;
+        temps.rename_new(&name, &journals, &format!("{}.json", self.id))?;
         journals.sync()?;
         // The temporary files must be found as surely as the journal that speaks of them.
-        own.sync()?;
+        temps.sync()?;
         fail_point("commit-journal-placed")
     }
 
@@ -416,7 +430,7 @@ impl Attempt<'_> {
                 // The journal could not be removed, so the temporary files are still spoken of.
                 return Ok(());
             }
-            self.vault().clear_temps(&self.id)?;
+            self.clear_temps(plan)?;
             if plan.trash.is_empty() {
                 return Ok(());
             }
@@ -433,6 +447,22 @@ impl Attempt<'_> {
         if let Err(error) = clear().and_then(|()| fail_point("commit-temps-removed")) {
             tracing::warn!(error = %error.kind(), "temporary files of a commit were left; the next start removes them");
         }
+    }
+
+    fn clear_temps(&self, plan: &Plan) -> io::Result<()> {
+        let folder = temps_folder();
+        let temps = match self.root().descend(&folder) {
+            Ok(temps) => temps,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for name in plan.temporary(&folder) {
+            temps.unlink(name)?;
+        }
+        if plan.needs_journal() {
+            temps.unlink(&self.temp(JOURNAL))?;
+        }
+        Ok(())
     }
 
     fn forget(&self, net: &[NetChange]) {
@@ -466,9 +496,7 @@ pub(super) fn sync_folders<'path>(
     folders: impl Iterator<Item = &'path str>,
 ) -> io::Result<()> {
     let temps = temps_folder();
-    let folders: BTreeSet<&str> = folders
-        .filter(|folder| !super::path::is_below(folder, &temps))
-        .collect();
+    let folders: BTreeSet<&str> = folders.filter(|folder| *folder != temps).collect();
     let folders: Vec<&str> = folders.into_iter().collect();
     sync_together(&folders, |folder| match root.descend(folder) {
         Ok(folder) => folder.sync(),

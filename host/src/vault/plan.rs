@@ -17,7 +17,7 @@ use super::{
 /// What a commit will do.
 #[derive(Default)]
 pub(super) struct Plan {
-    /// Files to be written beforehand, in the order of their names `0`, `1`, ….
+    /// Files to be written beforehand, in the order of their numbers.
     pub(super) temps: Vec<Temp>,
     pub(super) steps: Vec<Step>,
     /// Ids whose notes must be in the trash before the files are.
@@ -32,6 +32,22 @@ impl Plan {
     pub(super) fn needs_journal(&self) -> bool {
         self.steps.len() > 1
     }
+
+    /// The names in the folder of temporary files that its steps speak of.
+    pub(super) fn temporary<'plan>(
+        &'plan self,
+        folder: &'plan str,
+    ) -> impl Iterator<Item = &'plan str> {
+        let place = |step: &'plan Step| match step {
+            Step::Create { temp, .. } | Step::Replace { temp, .. } => Some(temp),
+            Step::Move { to, .. } => Some(to),
+            Step::MakeFolder { .. } | Step::Prune { .. } => None,
+        };
+        let names = self.steps.iter().filter_map(place).map(|path| split(path));
+        names
+            .filter(move |(parent, _)| *parent == folder)
+            .map(|(_, name)| name)
+    }
 }
 
 /// A file to be written.
@@ -44,13 +60,13 @@ pub(super) struct Temp {
 }
 
 impl Transaction {
-    /// Plans the commit. `temps` is the folder of its temporary files.
+    /// Plans the commit. `temps` is what the paths of its temporary files begin with.
     pub(super) fn plan(&self, temps: &str) -> Result<Plan, VaultError> {
         let mut plan = Plan::default();
         let mut parked = 0;
         let mut park = || {
             parked += 1;
-            format!("{temps}/parked-{parked}")
+            format!("{temps}parked-{parked}")
         };
         let origins: BTreeMap<&str, &str> = self
             .staged
@@ -165,7 +181,7 @@ impl Transaction {
             digest: Digest::of(&bytes),
             inode: 0,
         };
-        let temp = format!("{temps}/{}", plan.temps.len());
+        let temp = format!("{temps}{}", plan.temps.len());
         let step = if origin == Some(path) {
             Step::Replace {
                 temp,

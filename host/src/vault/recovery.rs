@@ -7,12 +7,12 @@ use std::io;
 
 use super::{
     Vault, VaultError,
-    commit::{Journal, journal_folder, sync_folders, temps_folder},
+    commit::{Journal, journal_folder, sync_folders, temp_name, temps_folder},
     disk::{Folder, Node, is_absent, read_bounded},
     fail::fail_point,
     history::ChangeRow,
     identifier::{is_id, new_id, now_millis},
-    path::{PRIVATE, join},
+    path::PRIVATE,
     steps::{Expected, Step},
     trash::{self, TrashNote},
     types::ChangeKind,
@@ -284,10 +284,11 @@ impl Vault {
         let [file] = change.files.as_slice() else {
             return Ok(false);
         };
-        let Some(temps) = optional(self.root.descend(&join(&temps_folder(), &change.id)))? else {
+        let Some(temps) = optional(self.root.descend(&temps_folder()))? else {
             return Ok(false);
         };
-        let Some((swapped, _)) = temps.digest("0")? else {
+        let temp = temp_name(&change.id, "0");
+        let Some((swapped, _)) = temps.digest(&temp)? else {
             return Ok(false);
         };
         let Some((folder, name)) = optional(self.root.place(&file.path))? else {
@@ -302,7 +303,7 @@ impl Vault {
             vault = self.id,
             "a file was edited while it was replaced: the edit is put back"
         );
-        temps.exchange("0", &folder, name)?;
+        temps.exchange(&temp, &folder, name)?;
         folder.sync()?;
         Ok(true)
     }
@@ -328,7 +329,7 @@ impl Vault {
         if let Some(temps) = optional(self.root.descend(&temps_folder()))? {
             for (name, node) in temps.names()? {
                 match node {
-                    Node::Folder => self.clear_temps(&name)?,
+                    Node::Folder => remove_folder(&temps, &name)?,
                     _ => drop(temps.unlink(&name)?),
                 }
             }
@@ -343,21 +344,6 @@ impl Vault {
             }
         }
         self.tidy_private_folders();
-        Ok(())
-    }
-
-    /// Removes the temporary files of one commit.
-    pub(super) fn clear_temps(&self, id: &str) -> io::Result<()> {
-        let Some(temps) = optional(self.root.descend(&temps_folder()))? else {
-            return Ok(());
-        };
-        let Some(own) = optional(temps.folder(id))? else {
-            return Ok(());
-        };
-        for (name, _) in own.names()? {
-            own.unlink(&name)?;
-        }
-        temps.unlink_folder(id)?;
         Ok(())
     }
 
@@ -434,4 +420,16 @@ fn optional<T>(found: io::Result<T>) -> io::Result<Option<T>> {
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Removes a folder with the files in it: older versions made one for each commit.
+fn remove_folder(parent: &Folder, name: &str) -> io::Result<()> {
+    let Some(folder) = optional(parent.folder(name))? else {
+        return Ok(());
+    };
+    for (name, _) in folder.names()? {
+        folder.unlink(&name)?;
+    }
+    parent.unlink_folder(name)?;
+    Ok(())
 }

@@ -5,6 +5,8 @@ use regex::{Regex, RegexBuilder};
 
 use super::literals;
 use super::places::Place;
+use crate::index::building;
+use crate::is_note;
 use crate::prelude::*;
 
 /// The longest pattern, in bytes.
@@ -81,15 +83,20 @@ impl Pattern {
         if let Place::Note(note) = place {
             return Ok(vec![note.clone()]);
         }
-        let paths = if self.required.is_empty() {
+        let paths = if !self.required.is_empty() {
+            vault.containing(&self.required)?
+        } else if let (None, Place::Vault | Place::Glob(..)) = (building(vault), place) {
+            let mut files = vault.files()?;
+            files.retain(|path| is_note(path));
+            files
+        } else {
+            // The disk knows all notes, also those that the index has yet to see.
             let folder = match place {
                 Place::Folder(folder) => folder.as_str(),
                 _ => "",
             };
             let notes = vault.notes(folder)?;
             notes.into_iter().map(|entry| entry.path).collect()
-        } else {
-            vault.containing(&self.required)?
         };
         let mut paths: Vec<String> = paths.into_iter().filter(|path| place.holds(path)).collect();
         // Pages go on by path, so the order must be this one, whoever told the paths.

@@ -1,5 +1,6 @@
 //! Two small clients that cost as little as possible: JSON lines over pipes, and HTTP over one connection.
 
+use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -129,8 +130,8 @@ impl Pipes {
         Ok(())
     }
 
-    /// How much memory it has, and how much it had at most.
-    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+    /// How much memory it has.
+    pub(crate) fn memory(&self) -> Result<Memory> {
         memory(self.child.id())
     }
 }
@@ -142,15 +143,41 @@ impl Drop for Pipes {
     }
 }
 
-/// How much memory a process has, and how much it had at most, in bytes.
-pub(crate) fn memory(process: u32) -> Result<(u64, u64)> {
+/// How much memory a process has, in MiB.
+pub(crate) struct Memory {
+    pub(crate) now: u64,
+    /// How much of it are files that it looks into: the system keeps them anyway and takes them back when it wants.
+    pub(crate) of_files: u64,
+    pub(crate) most: u64,
+}
+
+impl fmt::Display for Memory {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Memory {
+            now,
+            of_files,
+            most,
+        } = self;
+        write!(
+            formatter,
+            "{now} MiB, {of_files} of them pages of files; at most {most} MiB"
+        )
+    }
+}
+
+/// How much memory a process has.
+pub(crate) fn memory(process: u32) -> Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let bytes = |name: &'static str| -> Result<u64> {
+    let told = |name: &'static str| -> Result<u64> {
         let line = status.lines().find(|line| line.starts_with(name));
         let kib = line.and_then(|line| line.split_whitespace().nth(1));
-        Ok(kib.context(name)?.parse::<u64>()? << 10)
+        Ok(kib.context(name)?.parse::<u64>()? >> 10)
     };
-    Ok((bytes("VmRSS:")?, bytes("VmHWM:")?))
+    Ok(Memory {
+        now: told("VmRSS:")?,
+        of_files: told("RssFile:")?,
+        most: told("VmHWM:")?,
+    })
 }
 
 /// A call of a tool.

@@ -35,7 +35,7 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     over_pipes("stdio, read a note, 16 in flight", &mut pipes, 16, &read)?;
     println!(
         "resident memory after that                {} MiB",
-        pipes.memory()?.0 >> 20
+        pipes.memory()?.now
     );
     drop(pipes);
 
@@ -53,7 +53,7 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
         .and_then(|()| over_http("http, read a note, 16 clients", &address, 16, &read));
     println!(
         "resident memory after that                {} MiB",
-        memory(child.id())?.0 >> 20
+        memory(child.id())?.now
     );
     child.kill()?;
     child.wait()?;

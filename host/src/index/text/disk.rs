@@ -6,11 +6,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
 use tantivy::{Index, IndexWriter, SegmentReader};
 
 use super::Failure;
+use super::files::Files;
 use super::schema::{self, Fields};
 use super::segment::Segment;
 
@@ -63,7 +63,7 @@ pub(super) fn writer(index: &Index, is_for_many: bool) -> Result<IndexWriter, Fa
 }
 
 fn open_existing(folder: &Path, fields: Fields) -> Result<(Index, Vec<Segment>), Failure> {
-    let mut index = Index::open(MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?)?;
+    let mut index = Index::open(Files::open(folder).map_err(tantivy::TantivyError::from)?)?;
     let (schema, _) = schema::schema();
     if index.schema() != schema {
         return Err(Failure::Foreign);
@@ -93,7 +93,7 @@ fn begin(folder: &Path) -> Result<(Index, Vec<Segment>), Failure> {
         .schema(schema::schema().0)
         .settings(schema::settings())
         .tokenizers(schema::tokenizers())
-        .create_in_dir(folder)?;
+        .open_or_create(Files::open(folder).map_err(tantivy::TantivyError::from)?)?;
     Ok((index, Vec::new()))
 }
 

@@ -109,14 +109,17 @@ fn each_phrase(
         };
         lists.push((*distance, words.positions(&info)?));
     }
+    let Some(mut neighbours) = words.neighbours(asked)? else {
+        return Ok(());
+    };
     // The rarest leads.
     lists.sort_by_key(|(_, postings)| postings.doc_freq());
     let mut starts = Vec::new();
     let mut positions = Vec::new();
     let mut target = 0;
     'documents: loop {
-        let mut doc = TERMINATED;
-        for (at, (_, postings)) in lists.iter_mut().enumerate() {
+        let words = lists.iter_mut().map(|(_, postings)| postings);
+        for postings in neighbours.iter_mut().chain(words) {
             if postings.doc() < target {
                 postings.seek(target);
             }
@@ -124,12 +127,10 @@ fn each_phrase(
             if found == TERMINATED {
                 return Ok(());
             }
-            if at > 0 && found != doc {
+            if found != target {
                 target = found;
                 continue 'documents;
             }
-            doc = found;
-            target = doc;
         }
         for (at, (distance, postings)) in lists.iter_mut().enumerate() {
             postings.positions(&mut positions);
@@ -145,9 +146,9 @@ fn each_phrase(
             }
         }
         if !starts.is_empty() {
-            take(doc, &starts);
+            take(target, &starts);
         }
-        target = doc + 1;
+        target += 1;
     }
 }
 

@@ -6,12 +6,15 @@ use notehost_sdk::index::Part;
 use notehost_sdk::words::{self, Form};
 use tantivy::index::IndexSettings;
 use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, SchemaBuilder,
+    TextFieldIndexing, TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerManager};
 use tantivy::{TantivyDocument, Term};
 use unicode_normalization::char::is_combining_mark;
+
+use super::neighbours;
 
 /// A note, as the full-text index takes it.
 #[derive(Debug, Clone)]
@@ -61,24 +64,40 @@ pub(super) struct Fields {
     pub(super) parts: [Field; PARTS],
     pub(super) key: Field,
     pub(super) loose: Field,
+    /// Only on disk.
+    neighbours: Field,
 }
 
 pub(super) const KEY: &str = "key";
 pub(super) const LOOSE: &str = "loose";
+pub(super) const NEIGHBOURS: &str = "neighbours";
 
 /// The fields on disk.
 pub(super) fn schema() -> (Schema, Fields) {
-    schema_with_key(INDEXED | FAST)
-}
-
-/// The same fields for a segment from which nothing is ever deleted: a dictionary of keys would cost more time than all
-/// the rest of a small segment.
-pub(super) fn fresh_schema() -> Schema {
-    schema_with_key(NumericOptions::from(FAST)).0
-}
-
-fn schema_with_key(key: impl Into<NumericOptions>) -> (Schema, Fields) {
     let mut builder = Schema::builder();
+    let (parts, key, loose) = shared_fields(&mut builder, INDEXED | FAST);
+    let indexed = NumericOptions::default().set_indexed();
+    let fields = Fields {
+        parts,
+        key,
+        loose,
+        neighbours: builder.add_u64_field(NEIGHBOURS, indexed),
+    };
+    (builder.build(), fields)
+}
+
+/// The same fields for a segment of few notes, from which nothing is ever deleted: dictionaries of keys and of neighbours
+/// would cost more time than all the rest of it.
+pub(super) fn fresh_schema() -> Schema {
+    let mut builder = Schema::builder();
+    shared_fields(&mut builder, NumericOptions::from(FAST));
+    builder.build()
+}
+
+fn shared_fields(
+    builder: &mut SchemaBuilder,
+    key: impl Into<NumericOptions>,
+) -> ([Field; PARTS], Field, Field) {
     let indexing = TextFieldIndexing::default()
         .set_tokenizer(WORDS)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions)
@@ -91,7 +110,7 @@ fn schema_with_key(key: impl Into<NumericOptions>) -> (Schema, Fields) {
     ];
     let key = builder.add_u64_field(KEY, key);
     let loose = builder.add_u64_field(LOOSE, FAST);
-    (builder.build(), Fields { parts, key, loose })
+    (parts, key, loose)
 }
 
 pub(super) fn settings() -> IndexSettings {
@@ -114,6 +133,15 @@ pub(super) fn tokenizers() -> TokenizerManager {
 
 impl Fields {
     pub(super) fn document(&self, document: &Document, loose: bool) -> TantivyDocument {
+        let mut made = self.fresh_document(document, loose);
+        for number in neighbours::all(&document.text) {
+            made.add_u64(self.neighbours, number);
+        }
+        made
+    }
+
+    /// For a fresh segment.
+    pub(super) fn fresh_document(&self, document: &Document, loose: bool) -> TantivyDocument {
         let mut made = TantivyDocument::new();
         // Every line is a value of its own, so that no phrase runs from one name into the next.
         for line in document.name.lines() {

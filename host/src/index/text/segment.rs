@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use notehost_sdk::index::Part;
 use tantivy::error::DataCorruption;
 use tantivy::fastfield::AliveBitSet;
 use tantivy::fieldnorm::FieldNormReader;
@@ -16,7 +17,8 @@ use tantivy::store::StoreReader;
 use tantivy::{DocSet as _, InvertedIndexReader, Opstamp, SegmentReader, TantivyDocument};
 
 use super::Slots;
-use super::schema::{Fields, KEY, LOOSE, PARTS};
+use super::neighbours;
+use super::schema::{Fields, KEY, LOOSE, NEIGHBOURS, PARTS, place};
 
 /// The slot of a document that stands for no note.
 pub(super) const DEAD: u32 = u32::MAX;
@@ -46,6 +48,8 @@ pub(super) struct Words {
     pub(super) norms: FieldNormReader,
     /// The average length with which the best of each block was chosen when the segment was written.
     pub(super) average: f32,
+    /// Which documents have which neighbours, where that is known.
+    neighbours: Option<Arc<InvertedIndexReader>>,
     /// All words, one after the other.
     all: OnceLock<Arc<[u8]>>,
 }
@@ -67,12 +71,17 @@ impl Segment {
                 norms,
                 average: index.total_num_tokens() as f32 / end as f32,
                 index,
+                neighbours: None,
                 all: OnceLock::new(),
             })
         };
+        let mut parts = [words(0)?, words(1)?, words(2)?];
+        if let Ok(neighbours) = reader.schema().get_field(NEIGHBOURS) {
+            parts[place(Part::Text)].neighbours = Some(reader.inverted_index(neighbours)?);
+        }
         Ok(Segment {
             identity: identity(reader),
-            parts: [words(0)?, words(1)?, words(2)?],
+            parts,
             slots: vec![DEAD; end as usize],
             dead: (0..end).collect(),
             loose: (0..end).filter(|doc| loose.get_val(*doc) != 0).collect(),
@@ -176,6 +185,26 @@ impl Words {
         Ok(self
             .index
             .read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?)
+    }
+
+    /// For each two of these words that are neighbours: the documents in which they may be. Nothing if there is none for
+    /// two of them.
+    pub(super) fn neighbours(
+        &self,
+        asked: &[(usize, String)],
+    ) -> tantivy::Result<Option<Vec<SegmentPostings>>> {
+        let mut lists = Vec::new();
+        let Some(index) = &self.neighbours else {
+            return Ok(Some(lists));
+        };
+        for number in neighbours::among(asked) {
+            let Some(info) = index.terms().get(number.to_be_bytes())? else {
+                return Ok(None);
+            };
+            lists.push(index.read_postings_from_terminfo(&info, IndexRecordOption::Basic)?);
+        }
+        lists.sort_by_key(|list| list.doc_freq());
+        Ok(Some(lists))
     }
 
     pub(super) fn blocks(&self, info: &TermInfo) -> tantivy::Result<BlockSegmentPostings> {

@@ -369,7 +369,7 @@ fn fresh_segment(fields: Fields, documents: &[&Arc<Pending>]) -> tantivy::Result
         .tokenizers(schema::tokenizers())
         .single_segment_index_writer(RamDirectory::create(), FRESH_MEMORY)?;
     for pending in documents {
-        writer.add_document(fields.document(&pending.document, pending.measure.loose))?;
+        writer.add_document(fields.fresh_document(&pending.document, pending.measure.loose))?;
     }
     let index = writer.finalize()?;
     let segments = index.searchable_segments()?;

@@ -150,19 +150,13 @@ fn an_edit_after_validation_is_swapped_back_and_the_rest_undone() {
         .unwrap()
         .make_private_folders(false)
         .unwrap();
-    let plan = transaction.plan(".notehost/tmp/x").unwrap();
-    fs::create_dir(fixture.folder().join(".notehost/tmp/x")).unwrap();
-    let own = root.descend(".notehost/tmp/x").unwrap();
+    let plan = transaction.plan(".notehost/tmp/x-").unwrap();
+    let temps = root.descend(".notehost/tmp").unwrap();
     let mut steps = plan.steps;
     for (number, temp) in plan.temps.iter().enumerate() {
-        own.write_new(&number.to_string(), &temp.bytes, None, None)
-            .unwrap();
-        let inode = own
-            .status(&number.to_string())
-            .unwrap()
-            .unwrap()
-            .signature
-            .inode;
+        let name = format!("x-{number}");
+        temps.write_new(&name, &temp.bytes, None, None).unwrap();
+        let inode = temps.status(&name).unwrap().unwrap().signature.inode;
         if let steps::Step::Replace { new, .. } | steps::Step::Create { new, .. } =
             &mut steps[temp.step]
         {

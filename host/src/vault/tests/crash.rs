@@ -211,13 +211,13 @@ fn a_version_that_was_swapped_out_before_it_was_seen_comes_back() {
     assert!(!run_child(&fixture, "write", "apply-exchanged"));
     // As if an editor had saved between validation and the swap: its version is what was swapped out.
     let temps = fixture.folder().join(".notehost/tmp");
-    let own = fs::read_dir(temps)
+    let swapped = fs::read_dir(temps)
         .unwrap()
         .flatten()
         .next()
         .unwrap()
         .path();
-    fs::write(own.join("0"), "the editor's").unwrap();
+    fs::write(swapped, "the editor's").unwrap();
     fixture.open();
     assert_eq!(fixture.text("s.md").unwrap(), "the editor's");
     assert!(fixture.begin().history(None, None, 9).unwrap().is_empty());

@@ -80,11 +80,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
         None,
     );
     table.print();
-    println!(
-        "memory after the index was built: {} MiB, at most {} MiB",
-        memory.0 >> 20,
-        memory.1 >> 20
-    );
+    println!("memory after the index was built: {memory}");
     Ok(())
 }
 

@@ -113,12 +113,10 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
         after.len(),
         mark(after == sources)
     );
-    let (now, most) = server.memory()?;
+    let memory = server.memory()?;
     println!(
-        "memory after all that: {} MiB (bar: ≤ {MEMORY} MiB {}), at most {} MiB",
-        now >> 20,
-        mark(now >> 20 <= MEMORY),
-        most >> 20
+        "memory after all that: {memory} (bar: ≤ {MEMORY} MiB {})",
+        mark(memory.now <= MEMORY)
     );
     server.stop()?;
     peer(notes)
@@ -270,7 +268,7 @@ fn peer(notes: &Notes) -> Result<()> {
         "mcpvault: create (not durably) {}, then find it: both calls {}; memory {} MiB",
         time(wrote),
         time(found),
-        server.memory()?.0 >> 20
+        server.memory()?.now
     );
     Ok(())
 }

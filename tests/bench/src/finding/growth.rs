@@ -102,9 +102,9 @@ fn one_size(
         Ok(())
     };
     ask(&mut server, Patience::MUCH)?;
-    let memory = server.memory()?.0;
+    let memory = server.memory()?;
     server.stop()?;
-    println!("  Notehost has {} MiB after that", memory >> 20);
+    println!("  Notehost has {memory} after that");
     let (mut bare, mut with_snippets, _) = plain::index(notes, &place.join("plain"))?;
     ask(&mut bare, Patience::MUCH)?;
     ask(&mut with_snippets, Patience::MUCH)?;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::question::{Answer, Contestant, Question};
-use crate::client::Pipes;
+use crate::client::{Memory, Pipes};
 
 /// The server, running.
 pub(crate) struct Mcpvault {
@@ -49,7 +49,7 @@ impl Mcpvault {
     }
 
     /// How much memory it has.
-    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+    pub(crate) fn memory(&self) -> Result<Memory> {
         self.pipes.memory()
     }
 }

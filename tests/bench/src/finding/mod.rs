@@ -74,10 +74,7 @@ fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Re
     let (mut server, _) = setting.start()?;
     server.wait_for_index()?;
     let ours = ask_all(&mut server, kinds, Patience::MUCH)?;
-    println!(
-        "memory after the questions: {} MiB",
-        server.memory()?.0 >> 20
-    );
+    println!("memory after the questions: {}", server.memory()?);
     server.stop()?;
     let mut others = vec![
         ask_all(&mut bare, kinds, Patience::MUCH)?,

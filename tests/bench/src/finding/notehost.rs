@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use super::question::{Answer, Contestant, Question};
-use crate::client::{Pipes, tool_call};
+use crate::client::{Memory, Pipes, tool_call};
 
 /// How long an index may take before something is wrong.
 const LONGEST: Duration = Duration::from_secs(900);
@@ -100,8 +100,8 @@ impl Notehost {
         }
     }
 
-    /// How much memory it has and had at most.
-    pub(crate) fn memory(&self) -> Result<(u64, u64)> {
+    /// How much memory it has.
+    pub(crate) fn memory(&self) -> Result<Memory> {
         self.pipes.memory()
     }
 
