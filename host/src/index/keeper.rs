@@ -13,7 +13,7 @@ use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::core::Core;
 use super::ignore::{OBSIDIAN, RULES};
-use crate::memory::give_back;
+use crate::memory::{give_back, give_back_all};
 use crate::vault::PRIVATE;
 
 /// How long edits may go on before they are looked at, and how long they must have rested.
@@ -97,7 +97,7 @@ fn build(core: &Core) {
     }
     core.expect(None);
     core.save();
-    give_back();
+    give_back_all();
 }
 
 struct Keeper<'a> {

@@ -13,7 +13,7 @@ use wasmtime::component::Component;
 
 use super::engine::{self, Room};
 use crate::config::LimitSettings;
-use crate::memory::give_back;
+use crate::memory::give_back_all;
 
 /// How much of a file is read at once to check it.
 const AT_ONCE: usize = 256 << 10;
@@ -61,7 +61,7 @@ impl CompiledCode {
         } else if let Some(component) = self.read(engine, &path) {
             // What was compiled lies in memory as a whole; what was kept does not.
             drop(code);
-            give_back();
+            give_back_all();
             return Ok(component);
         }
         // SAFETY: wasmtime itself just made these bytes.

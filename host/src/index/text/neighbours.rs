@@ -61,7 +61,22 @@ mod tests {
     use proptest::prelude::*;
 
     const PIECES: &[&str] = &[
-        "word", "Other", "parse_noteName", "日本", "語", "カ", " ", " ", ", ", "\n", "🦀", "é", "_", "x2y", "ไทย", "-",
+        "word",
+        "Other",
+        "parse_noteName",
+        "日本",
+        "語",
+        "カ",
+        " ",
+        " ",
+        ", ",
+        "\n",
+        "🦀",
+        "é",
+        "_",
+        "x2y",
+        "ไทย",
+        "-",
     ];
 
     proptest! {

@@ -23,6 +23,8 @@ const RENAMES: usize = 5;
 const RENAME: Option<f64> = Some(300e3);
 const NOTICED: Option<f64> = Some(2e6);
 const MEMORY: u64 = 120;
+/// After so long the index on disk has taken up what was changed.
+const QUIET: Duration = Duration::from_secs(6);
 
 /// Measure.
 pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path) -> Result<()> {
@@ -113,9 +115,11 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
         after.len(),
         mark(after == sources)
     );
+    println!("memory at once after all that: {}", server.memory()?);
+    std::thread::sleep(QUIET);
     let memory = server.memory()?;
     println!(
-        "memory after all that: {memory} (bar: ≤ {MEMORY} MiB {})",
+        "memory when what was changed is written to the index: {memory} (bar: ≤ {MEMORY} MiB {})",
         mark(memory.now <= MEMORY)
     );
     server.stop()?;
