@@ -172,6 +172,11 @@ impl Folder {
         {
             return folder;
         }
+        self.descend_by_name(path)
+    }
+
+    /// The same name by name, as every system can.
+    fn descend_by_name(&self, path: &str) -> io::Result<Folder> {
         let mut names = path.split('/').filter(|name| !name.is_empty());
         let Some(first) = names.next() else {
             return Ok(Folder {
@@ -439,4 +444,41 @@ fn speakable(name: &CStr) -> Option<&str> {
     name.to_str()
         .ok()
         .filter(|name| !matches!(*name, "." | ".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn both_ways_down_lead_to_the_same() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        std::fs::create_dir_all(at("a/b/c")).unwrap();
+        std::fs::write(at("a/note.md"), "").unwrap();
+        symlink("b", at("a/inside")).unwrap();
+        symlink("/", at("a/outside")).unwrap();
+        let root = Folder::open_vault(place.path()).unwrap();
+        let arrived = |folder: io::Result<Folder>| match folder {
+            Ok(folder) => folder.own_status().unwrap().signature.inode.to_string(),
+            Err(error) => format!("absent: {}", is_absent(&error)),
+        };
+        for (path, is_there) in [
+            ("", true),
+            ("a", true),
+            ("a/b", true),
+            ("a/b/c", true),
+            ("a//b", true),
+            ("a/x/c", false),
+            ("a/note.md/c", false),
+            ("a/inside", false),
+            ("a/inside/c", false),
+            ("a/outside/tmp", false),
+        ] {
+            let by_name = arrived(root.descend_by_name(path));
+            assert_eq!(arrived(root.descend(path)), by_name, "{path}");
+            assert_eq!(by_name != "absent: true", is_there, "{path}: {by_name}");
+        }
+    }
 }

@@ -38,6 +38,7 @@ mod sight;
 mod stage;
 mod steps;
 mod store;
+mod sync;
 mod transaction;
 mod trash;
 mod types;

@@ -7,13 +7,14 @@ use std::io;
 
 use super::{
     Vault, VaultError,
-    commit::{Journal, journal_folder, sync_folders, temp_name, temps_folder},
+    commit::{Journal, journal_folder, temp_name, temps_folder},
     disk::{Folder, Node, is_absent, read_bounded},
     fail::fail_point,
     history::ChangeRow,
     identifier::{is_id, new_id, now_millis},
     path::PRIVATE,
     steps::{Expected, Step},
+    sync::sync_folders,
     trash::{self, TrashNote},
     types::ChangeKind,
 };

@@ -1,0 +1,45 @@
+//! Waiting until something is safe on disk.
+
+use std::{collections::BTreeSet, io};
+
+use super::{
+    commit::temps_folder,
+    disk::{Folder, is_absent},
+};
+
+/// Waits until these are safe on disk. Several threads ask for it, because a disk does together what it is asked for
+/// together.
+pub(super) fn sync_together<T: Sync>(
+    all: &[T],
+    sync: impl Fn(&T) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    const THREADS: usize = 16;
+    if all.len() < THREADS {
+        return all.iter().try_for_each(sync);
+    }
+    std::thread::scope(|scope| {
+        let parts = all.chunks(all.len().div_ceil(THREADS));
+        let syncing: Vec<_> = parts
+            .map(|part| scope.spawn(|| part.iter().try_for_each(&sync)))
+            .collect();
+        syncing.into_iter().try_for_each(|thread| {
+            let panicked = |_| Err(io::Error::other("a thread panicked"));
+            thread.join().unwrap_or_else(panicked)
+        })
+    })
+}
+
+/// Waits until the names in these folders are safe on disk. Folders that are gone need no waiting.
+pub(super) fn sync_folders<'path>(
+    root: &Folder,
+    folders: impl Iterator<Item = &'path str>,
+) -> io::Result<()> {
+    let temps = temps_folder();
+    let folders: BTreeSet<&str> = folders.filter(|folder| *folder != temps).collect();
+    let folders: Vec<&str> = folders.into_iter().collect();
+    sync_together(&folders, |folder| match root.descend(folder) {
+        Ok(folder) => folder.sync(),
+        Err(error) if is_absent(&error) => Ok(()),
+        Err(error) => Err(error),
+    })
+}
