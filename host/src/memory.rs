@@ -2,6 +2,11 @@
 //! the system's allocator would keep most of what is freed for later; and with it come parts of the program that nothing
 //! else runs.
 
+/// A piece of memory of this size goes back to the system as soon as it is free. By default that is so only until a larger
+/// one was freed, and from then on the room of an index's writer stays between things that are kept.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LARGE: i32 = 8 << 20;
+
 /// Have threads share what they free. By default the system's allocator has eight separate heaps for each processor; one
 /// for each is as fast. To be called before there are threads.
 pub(crate) fn share() {
@@ -9,10 +14,11 @@ pub(crate) fn share() {
     {
         let heaps = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
         let heaps = i32::try_from(heaps).unwrap_or(i32::MAX);
-        // SAFETY: it takes no pointer, and only sets a limit of the allocator.
+        // SAFETY: it takes no pointer, and only sets limits of the allocator.
         #[allow(unsafe_code)]
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
         }
     }
 }
