@@ -19,7 +19,7 @@ use super::{
     fail::fail_point,
     history::{ChangeRow, FileRow},
     identifier::{new_id, now_millis},
-    path::{PRIVATE, join},
+    path::{PRIVATE, join, split},
     plan::Plan,
     steps::{Content, Halt, Step},
     sync::{sync_folders, sync_together},
@@ -27,6 +27,9 @@ use super::{
     trash::{self, TrashNote},
     types::{CommitNote, Committed},
 };
+
+/// A commit of more files has a folder of its own for its temporary ones. Unit tests meet both ways.
+const LARGE: usize = if cfg!(test) { 1 } else { 32 };
 
 /// A journal before it has its place.
 const JOURNAL: &str = "journal";
@@ -126,15 +129,26 @@ impl Attempt<'_> {
         &self.vault().root
     }
 
-    /// What the paths of this commit's temporary files begin with. They share a folder: making one for each commit would
-    /// take longer than writing a note.
+    /// What the paths of this commit's temporary files begin with. Small commits share a folder: making one for each would
+    /// take longer than writing a note. A large one has its own, because some disks go through all that was removed from a
+    /// folder lately before they make a new file there.
     fn temps(&self) -> String {
-        join(&temps_folder(), &self.temp(""))
+        let folder = temps_folder();
+        match self.is_large() {
+            true => format!("{folder}/{}/", self.id),
+            false => format!("{folder}/{}", temp_name(&self.id, "")),
+        }
     }
 
-    /// The name of a temporary file.
-    fn temp(&self, name: &str) -> String {
-        temp_name(&self.id, name)
+    fn is_large(&self) -> bool {
+        self.transaction.staged.len() > LARGE
+    }
+
+    /// Where a temporary file lies: its folder and its name in it.
+    fn temp(&self, name: &str) -> (String, String) {
+        let path = self.temps() + name;
+        let (folder, name) = split(&path);
+        (folder.to_owned(), name.to_owned())
     }
 
     fn land(&self, mut plan: Plan, net: &[NetChange]) -> Result<(), CommitError> {
@@ -208,10 +222,15 @@ impl Attempt<'_> {
 
     /// Returns those that have yet to be safe on disk.
     fn write_temps(&self, plan: &mut Plan) -> io::Result<Vec<File>> {
-        let temps = self.root().descend(&temps_folder())?;
+        if self.is_large() {
+            self.root()
+                .descend(&temps_folder())?
+                .make_folder(&self.id)?;
+        }
+        let temps = self.root().descend(&self.temp("").0)?;
         let mut files: Vec<File> = Vec::with_capacity(plan.temps.len());
         for (number, temp) in plan.temps.iter().enumerate() {
-            let name = self.temp(&number.to_string());
+            let (_, name) = self.temp(&number.to_string());
             let file = temps.write_new(&name, &temp.bytes, temp.mode, temp.owner)?;
             fail_point("commit-temp-written")?;
             let inode = temps
@@ -313,8 +332,8 @@ impl Attempt<'_> {
             caller: self.by.caller.clone(),
             steps: plan.steps.clone(),
         };
-        let temps = root.descend(&temps_folder())?;
-        let name = self.temp(JOURNAL);
+        let (folder, name) = self.temp(JOURNAL);
+        let temps = root.descend(&folder)?;
         temps
             .write_new(&name, &serde_json::to_vec(&journal)?, None, None)?
             .sync_all()?;
@@ -431,7 +450,7 @@ impl Attempt<'_> {
     }
 
     fn clear_temps(&self, plan: &Plan) -> io::Result<()> {
-        let folder = temps_folder();
+        let (folder, journal) = self.temp(JOURNAL);
         let temps = match self.root().descend(&folder) {
             Ok(temps) => temps,
             Err(error) if is_absent(&error) => return Ok(()),
@@ -441,7 +460,11 @@ impl Attempt<'_> {
             temps.unlink(name)?;
         }
         if plan.needs_journal() {
-            temps.unlink(&self.temp(JOURNAL))?;
+            temps.unlink(&journal)?;
+        }
+        if self.is_large() {
+            let folder = self.root().descend(&temps_folder())?;
+            folder.unlink_folder(&self.id)?;
         }
         Ok(())
     }

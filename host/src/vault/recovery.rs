@@ -423,7 +423,7 @@ fn optional<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-/// Removes a folder with the files in it: older versions made one for each commit.
+/// Removes the folder of a large commit with the files in it.
 fn remove_folder(parent: &Folder, name: &str) -> io::Result<()> {
     let Some(folder) = optional(parent.folder(name))? else {
         return Ok(());

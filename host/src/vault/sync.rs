@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, io};
 use super::{
     commit::temps_folder,
     disk::{Folder, is_absent},
+    path::is_below,
 };
 
 /// Waits until these are safe on disk. Several threads ask for it, because a disk does together what it is asked for
@@ -35,7 +36,8 @@ pub(super) fn sync_folders<'path>(
     folders: impl Iterator<Item = &'path str>,
 ) -> io::Result<()> {
     let temps = temps_folder();
-    let folders: BTreeSet<&str> = folders.filter(|folder| *folder != temps).collect();
+    let is_temporary = |folder: &str| folder == temps || is_below(folder, &temps);
+    let folders: BTreeSet<&str> = folders.filter(|folder| !is_temporary(folder)).collect();
     let folders: Vec<&str> = folders.into_iter().collect();
     sync_together(&folders, |folder| match root.descend(folder) {
         Ok(folder) => folder.sync(),
