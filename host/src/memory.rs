@@ -5,7 +5,7 @@
 /// A piece of memory of this size goes back to the system as soon as it is free. By default that is so only until a larger
 /// one was freed, and from then on the room of an index's writer stays between things that are kept.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 2 << 20;
+const LARGE: i32 = 8 << 20;
 
 /// Have threads share what they free. By default the system's allocator has eight separate heaps for each processor; one
 /// for each is as fast. To be called before there are threads.
@@ -19,8 +19,6 @@ pub(crate) fn share() {
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
             libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
-            // Or what is freed and soon wanted again would be given back in between.
-            libc::mallopt(libc::M_TRIM_THRESHOLD, 4 * LARGE);
         }
     }
 }
