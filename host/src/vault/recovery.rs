@@ -12,7 +12,7 @@ use super::{
     fail::fail_point,
     history::ChangeRow,
     identifier::{is_id, new_id, now_millis},
-    path::PRIVATE,
+    path::{PRIVATE, join},
     steps::{Expected, Step},
     sync::sync_folders,
     trash::{self, TrashNote},
@@ -285,11 +285,18 @@ impl Vault {
         let [file] = change.files.as_slice() else {
             return Ok(false);
         };
-        let Some(temps) = optional(self.root.descend(&temps_folder()))? else {
-            return Ok(false);
-        };
-        let temp = temp_name(&change.id, "0");
-        let Some((swapped, _)) = temps.digest(&temp)? else {
+        // Much may have been staged that came to nothing: then it lies in a folder.
+        let flat = (temps_folder(), temp_name(&change.id, "0"));
+        let own = (join(&temps_folder(), &change.id), "0".to_owned());
+        let mut found = None;
+        for (folder, temp) in [flat, own] {
+            if let Some(temps) = optional(self.root.descend(&folder))?
+                && let Some((swapped, _)) = temps.digest(&temp)?
+            {
+                found = Some((temps, temp, swapped));
+            }
+        }
+        let Some((temps, temp, swapped)) = found else {
             return Ok(false);
         };
         let Some((folder, name)) = optional(self.root.place(&file.path))? else {
