@@ -1,7 +1,7 @@
 //! Builds the first-party components for wasm32-wasip2 and hands them to the program as embedded bytes.
 //!
-//! They are built in a target folder of their own with one fixed profile, whatever profile the host is built with:
-//! a component is always the one that is released. Cargo rebuilds only those whose sources changed.
+//! They are built in a target folder of their own. A release embeds components that were optimised across crates; in
+//! development they are built without that, in a fraction of the time. Cargo rebuilds only those whose sources changed.
 
 use std::env;
 use std::fmt::Write as _;
@@ -12,6 +12,8 @@ use std::process::Command;
 use sha2::{Digest as _, Sha256};
 
 const TARGET: &str = "wasm32-wasip2";
+/// Names a folder of `notehost_NAME.wasm` files to embed instead of building the components.
+const PREBUILT: &str = "NOTEHOST_COMPONENTS";
 
 fn main() {
     let workspace = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"))
@@ -32,9 +34,15 @@ fn main() {
             workspace.join(watched).display()
         );
     }
+    println!("cargo::rerun-if-env-changed={PREBUILT}");
     let names = component_names(&workspace.join("components"));
-    ask_for_target();
-    let built = build(&workspace, &names);
+    let built = match env::var_os(PREBUILT).filter(|folder| !folder.is_empty()) {
+        Some(folder) => prebuilt(Path::new(&folder), &names),
+        None => {
+            ask_for_target();
+            build(&workspace, &names)
+        }
+    };
     embed(&workspace, &names, &built);
     embed_sdk(&workspace);
 }
@@ -76,6 +84,19 @@ fn ask_for_target() {
     }
 }
 
+/// Take components that were built before; returns the folder.
+fn prebuilt(folder: &Path, names: &[String]) -> PathBuf {
+    for name in names {
+        let wasm = folder.join(format!("notehost_{name}.wasm"));
+        println!("cargo::rerun-if-changed={}", wasm.display());
+        assert!(
+            wasm.is_file(),
+            "{PREBUILT} names a folder without `notehost_{name}.wasm`"
+        );
+    }
+    folder.to_owned()
+}
+
 /// Build all components at once; returns the folder with the results.
 fn build(workspace: &Path, names: &[String]) -> PathBuf {
     let target = target_folder();
@@ -109,10 +130,14 @@ fn build(workspace: &Path, names: &[String]) -> PathBuf {
         "CARGO_TARGET_WASM32_WASIP2_RUSTFLAGS",
         "-Ctarget-feature=+simd128",
     );
+    let (optimization, lto, units) = match is_release() {
+        true => ("3", "true", "1"),
+        false => ("1", "off", "16"),
+    };
     for (setting, value) in [
-        ("OPT_LEVEL", "3"),
-        ("LTO", "true"),
-        ("CODEGEN_UNITS", "1"),
+        ("OPT_LEVEL", optimization),
+        ("LTO", lto),
+        ("CODEGEN_UNITS", units),
         ("PANIC", "abort"),
         ("STRIP", "true"),
         ("DEBUG", "false"),
@@ -141,14 +166,20 @@ fn is_users_own(variable: &str) -> bool {
     .any(|prefix| variable.starts_with(prefix))
 }
 
-/// A folder beside the host's own build, shared by all profiles.
+/// Whether the host is built to be released.
+fn is_release() -> bool {
+    env::var("PROFILE").is_ok_and(|profile| profile == "release")
+}
+
+/// A folder beside the host's own build.
 fn target_folder() -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     // <target>/<profile>/build/<package>/out
-    out.ancestors()
-        .nth(4)
-        .expect("cargo's layout")
-        .join("components")
+    let target = out.ancestors().nth(4).expect("cargo's layout");
+    target.join(match is_release() {
+        true => "components",
+        false => "components-dev",
+    })
 }
 
 fn embed(workspace: &Path, names: &[String], built: &Path) {

@@ -121,12 +121,18 @@ impl Desk {
         run(&mut self.program(words), input)
     }
 
-    /// A server with these settings, whose state is not that of the command line.
+    /// A server with these settings, whose state is not that of the command line. It requires no token.
     fn serve(&self, change: impl FnOnce(&mut Settings)) -> Server {
         let mut settings = self.place.settings();
         change(&mut settings);
         let config = self.place.config_file(&settings);
         Server::start(&config, &self.server_state())
+    }
+
+    /// The same, where a token is required.
+    fn serve_authenticated(&self) -> Server {
+        let config = self.place.config_file(&self.place.settings());
+        Server::start_authenticated(&config, &self.server_state())
     }
 
     /// The state folder of the server.
@@ -142,12 +148,17 @@ impl Desk {
 
     /// A new token for the server.
     fn token(&self, name: &str, scopes: &str) -> String {
+        self.token_with(name, scopes, &[])
+    }
+
+    /// A new token for the server, made with more flags.
+    fn token_with(&self, name: &str, scopes: &str, more: &[&str]) -> String {
         let state = self.server_state();
         let state = state.to_string_lossy();
         let words = [
             "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
         ];
-        let told = self.run(&words).well().json();
+        let told = self.run(&[&words, more].concat()).well().json();
         told["token"].as_str().expect("a token").to_owned()
     }
 
@@ -179,7 +190,11 @@ fn run(command: &mut Command, input: &str) -> Ended {
 }
 
 /// Run a command at a terminal; when `prompt` is seen this is typed. What was shown comes back.
-fn at_a_terminal(command: &mut Command, prompt: &str, types: &str) -> (Option<i32>, String) {
+pub(crate) fn at_a_terminal(
+    command: &mut Command,
+    prompt: &str,
+    types: &str,
+) -> (Option<i32>, String) {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     grantpt(&keyboard)
         .and_then(|()| unlockpt(&keyboard))

@@ -100,7 +100,12 @@ impl Court {
             Wire::Stdio => None,
         };
         match &server {
-            Some(server) => task["url"] = server.url().into(),
+            Some(server) => {
+                task["url"] = server.url().into();
+                // A judge answers for its person.
+                let token = self.place.attended_token("judge");
+                task["authorization"] = format!("Bearer {token}").into();
+            }
             None => {
                 task["command"] = json!([
                     env!("CARGO_BIN_EXE_notehost"),

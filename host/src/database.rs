@@ -14,14 +14,25 @@ use rusqlite::Connection;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Every table, each beside the code that uses it.
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 8] = [
     crate::auth::TOKENS_TABLE,
     crate::policy::APPROVALS_TABLE,
+    crate::policy::DROPPED_TABLE,
     crate::policy::IDEMPOTENCY_TABLE,
     crate::policy::RATES_TABLE,
     crate::policy::QUARANTINE_TABLE,
     crate::audit::AUDIT_TABLE,
     crate::audit::USAGE_TABLE,
+];
+
+/// Columns that a table has got since it was first released: table, column, type.
+const ADDED_COLUMNS: [(&str, &str, &str); 6] = [
+    ("tokens", "attended", "INTEGER NOT NULL DEFAULT 0"),
+    ("approvals", "decided_via", "TEXT"),
+    ("approvals", "frozen", "TEXT"),
+    ("approvals", "valid_ms", "INTEGER NOT NULL DEFAULT 0"),
+    ("audit", "confirmed", "TEXT"),
+    ("audit", "confirmed_by", "TEXT"),
 ];
 
 /// What this machine remembers about calls and callers.
@@ -46,7 +57,7 @@ impl Database {
             path: path.clone(),
             reason,
         };
-        std::fs::create_dir_all(state).map_err(|error| failed(error.to_string()))?;
+        crate::state_folder::open_state(state).map_err(|error| failed(error.to_string()))?;
         let connection = prepared(&path).map_err(|error| failed(error.to_string()))?;
         Ok(Database {
             connection: Mutex::new(connection),
@@ -61,6 +72,11 @@ impl Database {
             connection: Mutex::new(connection),
             path: self.path.clone(),
         })
+    }
+
+    /// The state folder that the file is in.
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new(""))
     }
 
     /// Do something with the file.
@@ -93,20 +109,41 @@ impl Database {
 }
 
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
+    // Hashed tokens and the names of notes are nobody else's affair. Where it cannot be made, opening it says why.
+    let _ = crate::private::create_file(path);
     let connection = Connection::open(path)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        // Hashed tokens and the names of notes are nobody else's affair.
-        let _ = std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600));
-    }
+    // The operating system's sandbox has no folder for temporary files.
+    connection.pragma_update(None, "temp_store", "memory")?;
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     for table in TABLES {
         connection.execute_batch(table)?;
     }
+    for (table, column, kind) in ADDED_COLUMNS {
+        add_column(&connection, table, column, kind)?;
+    }
     Ok(connection)
+}
+
+/// Add a column to a table of an earlier version.
+fn add_column(
+    connection: &Connection,
+    table: &str,
+    column: &str,
+    kind: &str,
+) -> rusqlite::Result<()> {
+    let has_it = || connection.column_exists(None, table, column);
+    if has_it()? {
+        return Ok(());
+    }
+    let added =
+        connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {column} {kind}"));
+    match added {
+        // Another process that started at the same moment was faster.
+        Err(_) if has_it()? => Ok(()),
+        added => added,
+    }
 }
 
 /// Milliseconds since 1970, as every table keeps time.

@@ -250,6 +250,7 @@ impl RawVault for wire::Vault {
     }
 
     fn find(&self, query: &Query) -> Result<Found> {
+        query.check()?;
         answer(asked::find(self, &question(query)?))
     }
 

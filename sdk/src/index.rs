@@ -101,6 +101,52 @@ pub enum Condition {
     Has(Has),
 }
 
+/// How many conditions a question may have, nested ones included.
+pub const MAX_CONDITIONS: usize = 1000;
+
+impl Condition {
+    /// Whether it has more than [`MAX_CONDITIONS`] parts; such a question is refused.
+    pub fn is_too_large(&self) -> bool {
+        let mut seen = 0;
+        let mut open = vec![self];
+        while let Some(condition) = open.pop() {
+            seen += 1;
+            if seen > MAX_CONDITIONS {
+                return true;
+            }
+            match condition {
+                Condition::All(inner) | Condition::Any(inner) => {
+                    if inner.len() > MAX_CONDITIONS {
+                        return true;
+                    }
+                    open.extend(inner);
+                }
+                Condition::Not(inner) => open.push(inner),
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+impl Query {
+    /// Refuses a query that no host answers.
+    ///
+    /// # Errors
+    /// `too_large`
+    pub fn check(&self) -> crate::Result<()> {
+        match &self.condition {
+            Some(condition) if condition.is_too_large() => Err(crate::Error::new(
+                crate::Code::TooLarge,
+                format!(
+                    "more than {MAX_CONDITIONS} conditions in one question: ask for less at once"
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Words, and where they must stand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -49,6 +49,8 @@ fn follow(title: &str) {
     let mut folder = bench(&format!("guide-{}", title.to_lowercase()));
     let state = folder.join("state-of-the-author");
     share_compiled_code(&state);
+    let scratch = folder.join("scratch-of-the-author");
+    std::fs::create_dir(&scratch).expect("a folder");
     let mut dev: Option<Dev> = None;
     for block in section(title) {
         match (block.language.as_str(), block.text.trim()) {
@@ -56,7 +58,10 @@ fn follow(title: &str) {
                 dev = Some(Dev::start(
                     &folder,
                     &[],
-                    &[("TMPDIR", state.clone()), ("NOTEHOST_STATE", state.clone())],
+                    &[
+                        ("TMPDIR", scratch.clone()),
+                        ("NOTEHOST_STATE", state.clone()),
+                    ],
                 ));
                 dev.as_ref().expect("it runs").wait_for("ready: ", 1);
             }
@@ -77,7 +82,7 @@ fn follow(title: &str) {
 
 /// Run commands in a folder; returns the folder that they ended in.
 fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
-    let place = state.join("place");
+    let place = state.with_extension("place");
     let script = format!("{PRELUDE}{commands}\npwd > \"$PLACE\"\n");
     let mut shell = author("bash", folder);
     shell

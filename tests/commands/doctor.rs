@@ -233,7 +233,7 @@ fn profiles_that_are_no_use_are_found() {
     assert_found(
         &ended,
         "others on this machine can read",
-        "warn",
+        "fail",
         "chmod 600",
     );
     std::fs::write(&file, "nonsense").expect("a file");

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Desk, PLAN, at_a_terminal, run};
 use crate::support::http::Server;
-use crate::support::issuer::key_file;
+use crate::support::issuer::{key_file, private_key};
 
 /// `notehost call` of a server, with these words.
 fn words<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
@@ -103,7 +103,7 @@ fn what_a_server_can_do_is_told_by_the_server() {
 fn who_is_not_let_in_is_told_what_is_missing() {
     let desk = Desk::new();
     let token = desk.token("phone", "read");
-    let server = desk.serve(|_| {});
+    let server = desk.serve_authenticated();
     let url = server.url();
     let read = ["document", "read", "--path", "Work/Plan"];
     desk.run(&words(&url, &read))
@@ -210,7 +210,15 @@ fn a_person_decides_what_a_server_removes() {
     let desk = Desk::new();
     let server = careful(&desk);
     let url = server.url();
+    let scopes = "read,write,delete";
+    let (attended, unattended) = (
+        desk.token_with("desktop", scopes, &["--attended"]),
+        desk.token("script", scopes),
+    );
     let remove = words(&url, &["document", "remove", "--paths", "Work/Plan"]);
+    let without = [&remove[..], &["--token", &unattended]].concat();
+    desk.run(&without).failed(1, "if the token is attended");
+    let remove = [&remove[..], &["--token", &attended]].concat();
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1))] {
         let (ended, shown) = at_a_terminal(&mut desk.program(&remove), "[y/N]", types);
         assert_eq!(ended, code, "{shown}");
@@ -264,9 +272,11 @@ fn a_script_cannot_say_yes_to_a_server() {
 #[test]
 fn a_server_with_a_certificate_is_reached_by_who_trusts_it() {
     let desk = Desk::new();
+    let key = desk.place.outside().join("key.pem");
+    private_key("tls-first.key.pem", &key);
     let server = desk.serve(|settings| {
         settings.http.tls_cert = Some(key_file("tls-first.cert.pem"));
-        settings.http.tls_key = Some(key_file("tls-first.key.pem"));
+        settings.http.tls_key = Some(key);
     });
     let port = server.address().rsplit(':').next().expect("a port");
     let url = format!("https://localhost:{port}/mcp");

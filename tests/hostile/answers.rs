@@ -37,7 +37,7 @@ async fn nonsense_is_the_components_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_does_not_send_a_whole_argument_back() {
     let arena = Arena::new().await;
-    let path = "x".repeat(1 << 20);
+    let path = "x".repeat(1 << 19);
     let read = call(&arena.host, "document.read", json!({ "path": path })).await;
     let error = read.expect_err("there is no such note");
     let length = error.message.chars().count();

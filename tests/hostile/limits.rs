@@ -58,6 +58,23 @@ async fn gigabytes_are_not_staged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_held_of_questions_is_counted() {
+    // Time and host calls are no limit here: what is held is.
+    let arena = Arena::with(|settings| {
+        settings.limits.call_ms = 120_000;
+        settings.limits.host_calls = 200_000;
+    })
+    .await;
+    for attack in ["ask_until_refused", "miss_until_refused"] {
+        assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
+    }
+    let error = arena.refused("hand_over").await;
+    assert_eq!(error.code, "component_failed");
+    assert!(error.message.contains("to the host at once"), "{error}");
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_guest_that_ignores_a_refusal_stages_no_more_for_it() {
     let arena = Arena::new().await;
     let reply = arena

@@ -110,6 +110,7 @@ fn is_refusal(outcome: &Value) -> bool {
         "validation_error",
         "permission_denied",
         "already_exists",
+        "too_large",
     ];
     outcome["refused"]
         .as_str()

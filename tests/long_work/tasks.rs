@@ -121,9 +121,22 @@ fn a_task_asks_the_person() {
     let place = desk();
     let mut settings = with_slow(&place);
     settings.confirm = Confirm::Floor;
+    let (attended, unattended) = (
+        place.attended_token("desktop"),
+        place.token("script", "read,write,delete", false),
+    );
     let server = serve(&place, &settings);
-    let mut client = HttpClient::stateless(server.address());
     let arguments = json!({"steps": 3, "pause": 500, "path": "Work/Plan.md"});
+    // Who cannot be trusted to ask its user is told that somebody else decides.
+    let mut client = HttpClient::stateless(server.address()).showing(&unattended);
+    let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
+    let done = wait_for(&mut client, &task, "completed");
+    assert_eq!(
+        error_code(&done["result"]),
+        Some("confirmation_required"),
+        "{done}"
+    );
+    let mut client = HttpClient::stateless(server.address()).showing(&attended);
     for (says, is_there) in [(false, true), (true, false)] {
         let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
         let asks = wait_for(&mut client, &task, "input_required");

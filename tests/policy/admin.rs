@@ -239,7 +239,13 @@ fn an_admin_over_http_sees_who_called_what() {
 fn an_admin_installs_upgrades_and_goes_back() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
-    let (first, second) = (guest("steady_one"), guest("steady_two"));
+    // A confined server reads what lies beside its config.
+    let beside = |name: &str| {
+        let file = place.outside().join(format!("{name}.wasm"));
+        std::fs::copy(guest(name), &file).expect("a component");
+        file
+    };
+    let (first, second) = (beside("steady_one"), beside("steady_two"));
     let broken = place.outside().join("broken.wasm");
     std::fs::write(&broken, "no component").expect("a file");
     let with = |file: &std::path::Path| json!({"component": "steady", "file": file});
@@ -290,7 +296,7 @@ fn an_admin_installs_upgrades_and_goes_back() {
     assert_eq!(done["structuredContent"]["version"], "2.0.0", "{done}");
     assert_eq!(version(&mut client), 2);
     // One that asks for more waits for a yes.
-    let wide = guest("steady_wide");
+    let wide = beside("steady_wide");
     let held = client.call("admin.upgrade", with(&wide));
     assert_eq!(error_code(&held), Some("confirmation_required"), "{held}");
     assert_eq!(version(&mut client), 2);

@@ -31,8 +31,13 @@ pub(super) fn unhurried(place: &Place) -> Settings {
     settings
 }
 
-/// A server with these settings.
+/// A server with these settings that requires a token.
 pub(super) fn serve(place: &Place, settings: &Settings) -> Server {
+    Server::start_authenticated(&place.config_file(settings), &place.state())
+}
+
+/// A server with these settings that requires none.
+pub(super) fn serve_open(place: &Place, settings: &Settings) -> Server {
     Server::start(&place.config_file(settings), &place.state())
 }
 

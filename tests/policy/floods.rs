@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door::{assert_refused, desk, knock, serve, show, token, unhurried};
+use super::door::{assert_refused, desk, knock, serve, serve_open, show, token, unhurried};
 use crate::support::http::{
     Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta, wait_until,
 };
@@ -52,7 +52,7 @@ fn a_body_that_is_too_large_is_refused() {
 #[test]
 fn slow_clients_are_let_go() {
     let place = desk();
-    let server = serve(&place, &unhurried(&place));
+    let server = serve_open(&place, &unhurried(&place));
     let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
     let body = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
                 application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{";
@@ -160,7 +160,7 @@ fn one_caller_cannot_take_the_sessions_of_all() {
 #[test]
 fn floods_of_requests_are_answered_or_refused_but_never_lost() {
     let place = desk();
-    let server = serve(&place, &unhurried(&place));
+    let server = serve_open(&place, &unhurried(&place));
     // Batches were taken out of MCP: an array is refused whole.
     let write = |id: usize| {
         let arguments = json!({"path": format!("Work/Batch {id}.md"), "content": "x"});
@@ -209,7 +209,7 @@ fn floods_of_requests_are_answered_or_refused_but_never_lost() {
 #[test]
 fn nonsense_on_the_wire_is_refused() {
     let place = desk();
-    let server: Server = serve(&place, &place.settings());
+    let server: Server = serve_open(&place, &place.settings());
     let long = format!(
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
         "x".repeat(1 << 20)

@@ -225,3 +225,51 @@ fn an_undo_follows_the_same_rules() {
         Some(&b"written by hand\n"[..])
     );
 }
+
+#[test]
+fn the_flood_of_one_caller_leaves_the_changes_of_another() {
+    let place = desk(|settings| settings.history.keep_bytes = 400_000);
+    let before = place.read("Work/Plan.md");
+    let words = [
+        "call",
+        "document",
+        "append",
+        "--path",
+        "Work/Plan",
+        "--text",
+        "mine",
+    ];
+    let appended = run(&mut program(&place, &words));
+    assert_eq!(appended.code, Some(0), "{appended:#?}");
+    let mine = items(&place, &["list", "--limit", "1"]).remove(0);
+    let mine = mine["change"].as_str().expect("a change").to_owned();
+    let mut client = over_stdio(&place);
+    let flood = |round: u32| -> String {
+        let words = (0..8000)
+            .map(|number: u32| format!("{:x} ", number.wrapping_mul(2_654_435_761) ^ round));
+        words.collect()
+    };
+    let mut latest = String::new();
+    for round in 0..20 {
+        let text = flood(round);
+        let arguments = json!({"path": "Work/Old", "text": text});
+        latest = change(&mut client, "document.append", arguments);
+    }
+    stop(client.process());
+    let kept: Vec<Value> = items(&place, &["list", "--limit", "100"]);
+    assert!(
+        kept.len() < 21,
+        "the oldest of the flood are gone: {}",
+        kept.len()
+    );
+    // Taking the flood back is a large change too, of whoever takes it back: the small one comes first.
+    for id in [&mine, &latest] {
+        let undone = history(&place, &["undo", id]);
+        assert_eq!(undone.code, Some(0), "{undone:#?}");
+    }
+    assert_eq!(place.read("Work/Plan.md"), before);
+    assert!(
+        !String::from_utf8_lossy(&place.read("Work/Old.md").unwrap_or_default())
+            .contains(&flood(19)[..40])
+    );
+}

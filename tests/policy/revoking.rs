@@ -36,7 +36,7 @@ impl Stage {
         };
         let lingering = component(guest("hostile"), grant);
         settings.components.insert("hostile".into(), lingering);
-        let server = door::serve(&place, &settings);
+        let server = door::serve_open(&place, &settings);
         let before = place.snapshot();
         Stage {
             place,

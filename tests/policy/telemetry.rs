@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::collector::Collector;
 use super::desk::{PATIENCE, audit, desk, over_stdio, program, run, stop};
+use super::door::token;
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};
 use crate::support::place::Place;
@@ -28,6 +29,8 @@ fn traceparent(letter: &str) -> (String, Vec<u8>, Vec<u8>) {
 /// A server over HTTP that logs everything into a file.
 struct Logged {
     process: Child,
+    /// Of a token that may read the metrics.
+    admin: String,
     address: String,
     log: std::path::PathBuf,
 }
@@ -35,7 +38,15 @@ struct Logged {
 impl Logged {
     fn start(place: &Place) -> Logged {
         let log = place.outside().join("log");
-        let process = program(place, &["serve", "--http", "127.0.0.1:0", "--log", "trace"])
+        let words = [
+            "serve",
+            "--http",
+            "127.0.0.1:0",
+            "--no-auth",
+            "--log",
+            "trace",
+        ];
+        let process = program(place, &words)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&log).expect("a file"))
@@ -43,6 +54,7 @@ impl Logged {
             .expect("the program starts");
         let mut server = Logged {
             process,
+            admin: format!("Bearer {}", token(place, "boss", &["--scopes", "admin"])),
             address: String::new(),
             log,
         };
@@ -61,7 +73,8 @@ impl Logged {
     }
 
     fn metrics(&self) -> String {
-        let answer = Connection::open(&self.address).ask("GET", "/metrics", &[], "");
+        let headers = [("Authorization", self.admin.as_str())];
+        let answer = Connection::open(&self.address).ask("GET", "/metrics", &headers, "");
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.body
     }

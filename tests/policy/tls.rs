@@ -13,7 +13,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
 use super::door::{desk, token};
 use crate::support::http::{Connection, Server, wait_until};
-use crate::support::issuer::key_file;
+use crate::support::issuer::{key_file, private_key};
 use crate::support::place::Place;
 
 fn certificate(name: &str) -> PathBuf {
@@ -23,7 +23,7 @@ fn certificate(name: &str) -> PathBuf {
 /// Put a certificate and its key where the server looks for them.
 fn install(place: &Place, name: &str) -> (PathBuf, PathBuf) {
     let (to_certificate, to_key) = (place.root().join("cert.pem"), place.root().join("key.pem"));
-    std::fs::copy(key_file(&format!("tls-{name}.key.pem")), &to_key).expect("a key");
+    private_key(&format!("tls-{name}.key.pem"), &to_key);
     std::fs::copy(certificate(name), &to_certificate).expect("a certificate");
     (to_certificate, to_key)
 }
@@ -33,7 +33,7 @@ fn serve(place: &Place) -> Server {
     let mut settings = place.settings();
     settings.http.tls_cert = Some(certificate);
     settings.http.tls_key = Some(key);
-    Server::start(&place.config_file(&settings), &place.state())
+    Server::start_authenticated(&place.config_file(&settings), &place.state())
 }
 
 /// What a client that trusts only this certificate is answered, or why it does not speak to the server.

@@ -43,6 +43,8 @@ fn prompts_are_listed_and_filled_in() {
         let note = &messages[2]["content"]["resource"];
         assert_eq!(note["uri"], uri("Work/Plan"));
         assert!(note["text"].as_str().expect("text").contains("write tests"));
+        let end = messages[3]["content"]["text"].as_str().expect("text");
+        assert!(end.contains("End of the note `Work/Plan`"), "{end}");
 
         let cards =
             json!({"name": "make_flashcards", "arguments": {"note": "Work/Plan", "deck": ""}});

@@ -77,7 +77,9 @@ fn what_is_granted_can_be_used_and_survives() {
     let off = desk.refused(&note);
     assert!(off.contains("too loud"), "{off}");
     desk.done(&["component", "enable", "steady"]);
-    desk.done(&["component", "upgrade", "steady", &version("two")]);
+    let two = version("two");
+    let older = ["component", "upgrade", "steady", &two, "--allow-downgrade"];
+    desk.done(&older);
     desk.done(&["component", "rollback", "steady"]);
     let other = [
         "call",

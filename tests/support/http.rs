@@ -3,126 +3,19 @@
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+pub(crate) use super::program::{Server, wait_until};
+
 /// Longer than anything takes, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The revision of MCP without sessions.
 pub(crate) const STATELESS: &str = "2026-07-28";
 /// The last revision with them.
 pub(crate) const SESSIONS: &str = "2025-11-25";
-
-/// A running `notehost serve --http`.
-pub(crate) struct Server {
-    program: Child,
-    address: String,
-    log: Arc<Mutex<Vec<String>>>,
-}
-
-impl Server {
-    /// Start the program with a config and a state folder, on any free port.
-    pub(crate) fn start(config: &Path, state: &Path) -> Server {
-        Server::start_at("127.0.0.1:0", config, state, |_| {})
-    }
-
-    /// Start the program at another address, or with more flags or variables.
-    pub(crate) fn start_at(
-        address: &str,
-        config: &Path,
-        state: &Path,
-        prepare: impl FnOnce(&mut Command),
-    ) -> Server {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
-        command
-            .args(["serve", "--http", address, "--config"])
-            .arg(config)
-            .arg("--state")
-            .arg(state)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        prepare(&mut command);
-        let mut program = command.spawn().expect("the program starts");
-        let mut lines = BufReader::new(program.stderr.take().expect("its stderr is ours")).lines();
-        let mut told = Vec::new();
-        let address = loop {
-            let Some(Ok(line)) = lines.next() else {
-                panic!("the program does not listen: {told:#?}");
-            };
-            let url = line
-                .strip_prefix("listening on ")
-                .and_then(|url| url.split_once("://"));
-            if let Some(address) = url.and_then(|(_, rest)| rest.strip_suffix("/mcp")) {
-                let address = address.to_owned();
-                told.push(line);
-                break address;
-            }
-            told.push(line);
-        };
-        let log = Arc::new(Mutex::new(told));
-        let told = log.clone();
-        // What nobody reads would fill the pipe and hold the program up.
-        std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                told.lock().expect("no panic").push(line);
-            }
-        });
-        Server {
-            program,
-            address,
-            log,
-        }
-    }
-
-    /// Everything that it said on stderr so far.
-    pub(crate) fn log(&self) -> String {
-        self.log.lock().expect("no panic").join("\n")
-    }
-
-    /// Wait until it has said this.
-    #[track_caller]
-    pub(crate) fn wait_for_log(&self, words: &str) {
-        wait_until(words, || self.log().contains(words));
-    }
-
-    /// Its address: host and port.
-    pub(crate) fn address(&self) -> &str {
-        &self.address
-    }
-
-    /// The address of its MCP endpoint.
-    pub(crate) fn url(&self) -> String {
-        format!("http://{}/mcp", self.address)
-    }
-
-    /// The program's process.
-    pub(crate) fn process(&mut self) -> &mut Child {
-        &mut self.program
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.program.kill();
-        let _ = self.program.wait();
-    }
-}
-
-/// Wait until something has become true.
-#[track_caller]
-pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_true() {
-        assert!(Instant::now() < deadline, "it did not come to pass: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
 
 /// One connection, kept open from request to request.
 pub(crate) struct Connection {
@@ -275,6 +168,11 @@ impl Connection {
         while !self.line().is_empty() {}
         let code = status.split(' ').nth(1).and_then(|code| code.parse().ok());
         code.expect("a status line")
+    }
+
+    /// Wait until such a body ends, and return what it still had.
+    pub(crate) fn rest_of_stream(&mut self) -> String {
+        String::from_utf8(self.chunks()).expect("a body of text")
     }
 
     /// Wait for the next event of such a body.

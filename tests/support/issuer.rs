@@ -31,6 +31,21 @@ pub(crate) fn key_file(name: &str) -> PathBuf {
     repository().join("tests/policy/keys").join(name)
 }
 
+/// A copy of a private key of the tests that is as private as a server wants it.
+pub(crate) fn private_key(name: &str, to: &Path) {
+    // Made private and then filled: a server may look at it at any moment.
+    let new = to.with_extension("new");
+    std::fs::write(&new, bytes(name)).expect("a key");
+    private(&new);
+    std::fs::rename(&new, to).expect("renamed");
+}
+
+/// Make a file readable by its owner alone.
+pub(crate) fn private(file: &Path) {
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(file, mode).expect("a mode");
+}
+
 fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(key_file(name)).expect("a key of the tests")
 }

@@ -5,6 +5,7 @@ pub(crate) mod guests;
 pub(crate) mod http;
 pub(crate) mod issuer;
 pub(crate) mod place;
+mod program;
 pub(crate) mod registry;
 pub(crate) mod server;
 pub(crate) mod signer;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use notehost::auth::Caller;
+use notehost::auth::{Caller, NewToken, Tokens};
 use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, VaultEntry};
+use notehost::database::Database;
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
 use serde_json::Value;
@@ -30,7 +31,7 @@ impl Place {
         for folder in [place.vault(), place.state(), place.outside()] {
             fs::create_dir(folder).expect("a new folder");
         }
-        place.share_compiled_code();
+        share_compiled_code(&place.state());
         place
     }
 
@@ -107,20 +108,40 @@ impl Place {
         file
     }
 
+    /// A token whose client is trusted to ask its user, with every scope but `admin`.
+    pub(crate) fn attended_token(&self, name: &str) -> String {
+        self.token(name, "read,write,delete", true)
+    }
+
+    /// A token as `notehost token new` makes it.
+    pub(crate) fn token(&self, name: &str, scopes: &str, attended: bool) -> String {
+        let database = Database::open(&self.state()).expect("the records");
+        let new = NewToken {
+            name: name.into(),
+            scopes: scopes.parse().expect("scopes"),
+            vaults: None,
+            permissions: None,
+            expires: None,
+            attended,
+        };
+        Tokens::new(Arc::new(database)).make(&new).expect("a token")
+    }
+
     /// A host in this process.
     pub(crate) async fn host(&self, settings: Settings) -> Arc<Host> {
         Host::start(settings, &self.state())
             .await
             .expect("the host starts")
     }
+}
 
-    /// Compiling the components anew for each test would take most of the tests' time.
-    fn share_compiled_code(&self) {
-        let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
-        fs::create_dir_all(&shared).expect("the shared folder");
-        std::os::unix::fs::symlink(shared, self.state().join("compiled"))
-            .expect("a link to the shared folder");
-    }
+/// Compiling the components anew for each test would take most of the tests' time.
+pub(crate) fn share_compiled_code(state: &Path) {
+    let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
+    fs::create_dir_all(&shared).expect("the shared folder");
+    fs::create_dir_all(state).expect("the state folder");
+    std::os::unix::fs::symlink(shared, state.join("compiled"))
+        .expect("a link to the shared folder");
 }
 
 /// A component from a file, with what it is granted.

@@ -48,6 +48,7 @@ struct Stage {
 fn settings(place: &Place, header: &Header) -> Settings {
     let mut settings = place.settings();
     settings.permissions = header.permissions.clone();
+    settings.orientation.notebooks = ["Work", "Diary"].map(str::to_owned).to_vec();
     settings.limits = header.limits.clone();
     let first = (&header.caller.name, &header.caller.permissions);
     for (name, notebooks) in header.callers.iter().chain([first]) {

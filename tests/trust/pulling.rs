@@ -180,7 +180,8 @@ async fn plain_http_is_for_this_machine_only() {
         "{outcome:?}"
     );
     // The first byte of a TLS handshake, and not the `G` of `GET`.
-    let first: Vec<u8> = first_bytes.try_iter().collect();
+    let first = first_bytes.recv_timeout(std::time::Duration::from_secs(60));
+    let first: Vec<u8> = first.into_iter().chain(first_bytes.try_iter()).collect();
     assert!(
         !first.is_empty() && first.iter().all(|byte| *byte == 0x16),
         "{first:?}"

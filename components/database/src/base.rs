@@ -6,7 +6,7 @@ use crate::expression::{self, Expression, Formulas};
 use crate::filter::Filter;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{TextError, frontmatter};
-use notehost_sdk::{Error, Result, fold_name};
+use notehost_sdk::{Code, Error, Result, fold_name};
 use std::collections::BTreeSet;
 
 /// How many views a database may have.
@@ -399,6 +399,12 @@ pub(crate) fn mapping(yaml: &str, place: &str, first_line: usize) -> Result<Map<
     frontmatter::properties(&wrapped).map_err(|error| {
         // The YAML begins on the second line of what was wrapped.
         let line_of = |line: usize| (line + first_line).saturating_sub(2).max(1);
+        if let TextError::YamlTooComplex { limit, .. } = error {
+            return Error::new(
+                Code::TooLarge,
+                format!("`{place}`: its YAML is too complex to be read: {limit}"),
+            );
+        }
         Error::validation(match error {
             TextError::BrokenFrontmatter { line, message } => {
                 format!("`{place}`: line {} is no YAML: {message}", line_of(line))

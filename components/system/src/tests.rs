@@ -37,7 +37,8 @@ fn the_guide_tells_what_the_owner_wrote_for_assistants() {
         .map(|notebook| (notebook.path.as_str(), notebook.access.as_str()))
         .collect();
     assert_eq!(notebooks, [("Work", "rw")]);
-    assert!(guidance.text.contains("Style.md: House style"));
+    assert!(guidance.text.contains("Style.md: \"House style\""));
+    assert!(guidance.text.starts_with("Data from the vault"));
     assert!(!guidance.text.contains("Diary") && !guidance.text.contains("private"));
 }
 

@@ -3,7 +3,7 @@
 //! component says faster than it can be written is dropped, and only of what that component says.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::database::now_ms;
+use crate::private;
 use crate::when;
 
 /// How large each of a component's two files may be.
@@ -207,7 +208,7 @@ fn put(text: &mut String, stream: &str, call: &str, line: &str) {
 }
 
 fn append(folder: &Path, component: &str, text: &str) -> io::Result<()> {
-    make_private(folder)?;
+    private::create_folder(folder)?;
     let path = newer(folder, component);
     let mut file = open(&path)?;
     if file.metadata()?.len() + text.len() as u64 > LARGEST_FILE {
@@ -226,20 +227,8 @@ fn older(folder: &Path, component: &str) -> PathBuf {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-/// What components say of notes is nobody else's affair.
-fn make_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    // What components say of notes is nobody else's affair.
+    private::options().append(true).create(true).open(path)
 }
 
 /// A line that a component said.

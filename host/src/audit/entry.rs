@@ -24,7 +24,9 @@ CREATE TABLE IF NOT EXISTS audit (
     arguments TEXT NOT NULL,        -- a hash
     change TEXT,
     tokens_in INTEGER NOT NULL,
-    tokens_out INTEGER NOT NULL
+    tokens_out INTEGER NOT NULL,
+    confirmed TEXT,                 -- how a person confirmed it: client, approval, terminal
+    confirmed_by TEXT               -- who did, where it is known
 ) STRICT;
 CREATE INDEX IF NOT EXISTS audit_time ON audit (time);
 -- How many calls succeeded, also of those that are no longer written down.
@@ -74,6 +76,10 @@ pub struct Entry {
     pub tokens_in: u64,
     /// About how many tokens the reply costs a model.
     pub tokens_out: u64,
+    /// How a person confirmed it: `client`, `approval`, `terminal`.
+    pub confirmed: Option<&'static str>,
+    /// Who confirmed it, where it is known.
+    pub confirmed_by: Option<String>,
     /// The span of the caller that this call belongs to, as W3C writes it; not in the row.
     pub traceparent: Option<String>,
     /// What the component used, if it was run; summed up beside the rows.
@@ -132,6 +138,13 @@ pub struct Row {
     pub tokens_in: i64,
     /// About how many tokens the reply costs a model.
     pub tokens_out: i64,
+    /// How a person confirmed it: `client` (the caller's client asked its user), `approval` (a person elsewhere),
+    /// `terminal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<String>,
+    /// Who confirmed it, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed_by: Option<String>,
 }
 
 impl Row {
@@ -155,6 +168,8 @@ impl Row {
             change: row.get("change")?,
             tokens_in: row.get("tokens_in")?,
             tokens_out: row.get("tokens_out")?,
+            confirmed: row.get("confirmed")?,
+            confirmed_by: row.get("confirmed_by")?,
         })
     }
 }

@@ -55,6 +55,8 @@ pub enum Happening {
         caller: String,
         /// The domain.
         domain: String,
+        /// The vault that the call was about.
+        vault: String,
         /// `debug`, `info`, `warn` or `error`.
         level: &'static str,
         /// What it says. Written by whoever called: text, nothing else.
@@ -159,6 +161,7 @@ mod tests {
         Happening::Notice {
             caller: "ana".into(),
             domain: "system".into(),
+            vault: "main".into(),
             level: "info",
             message: message.into(),
         }

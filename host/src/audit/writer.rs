@@ -247,8 +247,8 @@ fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> 
     {
         let mut insert = transaction.prepare_cached(
             "INSERT INTO audit (time, caller, transport, domain, action, vault, paths, bytes_added, bytes_removed,
-                 microseconds, outcome, version, arguments, change, tokens_in, tokens_out)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                 microseconds, outcome, version, arguments, change, tokens_in, tokens_out, confirmed, confirmed_by)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
         )?;
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         for entry in batch {
@@ -269,6 +269,8 @@ fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> 
                 entry.change,
                 number(entry.tokens_in),
                 number(entry.tokens_out),
+                entry.confirmed,
+                entry.confirmed_by,
             ])?;
         }
         let mut count = transaction.prepare_cached(

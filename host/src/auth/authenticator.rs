@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::jwt::SignedTokens;
 use super::tokens::PREFIX;
@@ -16,8 +15,6 @@ pub struct Authenticator {
     mode: AuthMode,
     tokens: Arc<Tokens>,
     signed: Option<SignedTokens>,
-    /// Once we ask for a proof we never stop: revoking the last token must not open the door.
-    asks: AtomicBool,
 }
 
 /// Why a request is not let in.
@@ -103,23 +100,18 @@ impl Authenticator {
             mode: settings.mode,
             tokens,
             signed,
-            asks: AtomicBool::new(false),
         })
     }
 
-    /// Whether a proof is asked for: then nobody is let in without one.
-    pub fn asks(&self) -> Result<bool, DatabaseError> {
-        if self.asks.load(Ordering::Relaxed) {
-            return Ok(true);
-        }
-        let asks = match self.mode {
-            AuthMode::None => false,
-            AuthMode::Token | AuthMode::Jwt => true,
-            // A token that is made while we run counts from then on.
-            AuthMode::Auto => self.signed.is_some() || self.tokens.any()?,
-        };
-        self.asks.store(asks, Ordering::Relaxed);
-        Ok(asks)
+    /// Whether callers must authenticate. Only an explicit `none` lets them in without a token.
+    pub fn is_required(&self) -> bool {
+        self.mode != AuthMode::None
+    }
+
+    /// Whether anybody could authenticate: signed tokens are configured, or a token was made, also one that no longer
+    /// holds.
+    pub fn has_credentials(&self) -> Result<bool, DatabaseError> {
+        Ok(self.signed.is_some() || self.tokens.any()?)
     }
 
     /// Who shows this token, or none. A token that does not hold is refused also where none is needed: who shows one
@@ -127,7 +119,7 @@ impl Authenticator {
     pub fn caller(&self, shown: Option<&str>) -> Result<Caller, Refused> {
         match shown {
             Some(token) => self.holder(token),
-            None if self.asks()? => Err(Refused::Missing),
+            None if self.is_required() => Err(Refused::Missing),
             None => Ok(Caller::loopback()),
         }
     }

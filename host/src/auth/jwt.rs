@@ -203,12 +203,11 @@ fn caller(claims: Claims) -> Result<Caller, String> {
             notebooks,
             ..CallerPermissions::default()
         });
-    Ok(Caller::with_signed_token(
-        &name,
-        scopes,
-        claims.notehost_vaults,
-        permissions,
-    ))
+    let expires = (claims.exp + CLOCK_SECONDS as f64) * 1000.0;
+    Ok(
+        Caller::with_signed_token(&name, scopes, claims.notehost_vaults, permissions)
+            .until(Some(expires as i64)),
+    )
 }
 
 /// Issuers also put words of their own beside ours (`openid`, `profile`).

@@ -1,6 +1,7 @@
 //! The public keys of issuers: a JWKS file, read again when it changes, so that keys can be rotated while we run.
 
 use std::collections::HashMap;
+use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,9 @@ use serde_json::Value;
 
 /// RSA keys below this many bytes (2048 bits) are not believed.
 const RSA_BYTES: usize = 256;
+
+/// The largest file that is read. A key has a few hundred bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A key that can check signatures, with the one algorithm it is for. The algorithm follows from the key, never from a
 /// token.
@@ -94,8 +98,22 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 fn read(path: &Path) -> Result<Keys, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
-    parse(&text)
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| error.to_string())?;
+    match text.len() as u64 > MAX_FILE_BYTES {
+        true => Err(format!("it has more than {MAX_FILE_BYTES} bytes")),
+        false => parse(&text),
+    }
+}
+
+/// What the fuzzer calls.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn fuzz_keys(input: &[u8]) {
+    let _ = parse(&String::from_utf8_lossy(input));
 }
 
 /// The keys that can be used, by `kid`. Keys of other kinds are left out, but a secret among public keys is a mistake

@@ -4,16 +4,22 @@
 mod authenticator;
 mod jwt;
 mod keys;
+mod owner;
 mod scopes;
 mod tokens;
 
 pub use authenticator::{AuthError, Authenticator, Refused};
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use keys::fuzz_keys;
+pub use owner::OwnerToken;
 pub use scopes::{Scope, Scopes, UnknownScope};
 pub use tokens::{NewToken, TOKENS_TABLE, Token, TokenError, Tokens};
 
 use std::sync::Arc;
 
 use crate::config::CallerPermissions;
+use crate::database::now_ms;
 
 /// How a call came in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +54,9 @@ pub enum Proof {
     Signed,
 }
 
+/// The name of the token that is made at the first start.
+pub const OWNER: &str = "owner";
+
 /// The names of callers that show no token. No token may be for one of them: the config may trust them with more.
 const NAMES_OF_PLACES: [&str; 3] = ["stdio", "http", "cli"];
 
@@ -62,6 +71,10 @@ pub struct Caller {
     /// What its token says about notebooks.
     permissions: Option<Arc<CallerPermissions>>,
     proof: Proof,
+    /// When its token ends, in milliseconds since 1970; `None` is never.
+    expires: Option<i64>,
+    /// What its token says: whether its client is trusted to ask its user.
+    attended: bool,
 }
 
 impl Caller {
@@ -126,7 +139,19 @@ impl Caller {
             vaults: None,
             permissions: None,
             proof: Proof::Place,
+            expires: None,
+            attended: false,
         }
+    }
+
+    /// The same caller, whose client is trusted to ask its user and to report the answer, or not.
+    pub fn attended(self, attended: bool) -> Caller {
+        Caller { attended, ..self }
+    }
+
+    /// The same caller, whose token ends at this time in milliseconds since 1970.
+    fn until(self, expires: Option<i64>) -> Caller {
+        Caller { expires, ..self }
     }
 
     /// The same caller, at this terminal instead of over HTTP.
@@ -164,6 +189,17 @@ impl Caller {
     /// How it proved who it is.
     pub fn proof(&self) -> Proof {
         self.proof
+    }
+
+    /// Whether its token has ended. That it was revoked is known to whoever keeps the tokens.
+    pub fn has_expired(&self) -> bool {
+        self.expires.is_some_and(|expires| expires <= now_ms())
+    }
+
+    /// Whether its token says that its client is trusted to ask its user. The config may say otherwise:
+    /// dispatch decides (`Host::is_attended`).
+    pub fn has_attended_token(&self) -> bool {
+        self.attended
     }
 
     /// What it may do at all, before the config narrows it.

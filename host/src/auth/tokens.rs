@@ -5,16 +5,18 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use subtle::ConstantTimeEq as _;
 
 use crate::config::CallerPermissions;
 use crate::database::{Database, DatabaseError, now_ms, random_word};
 
-use super::{Caller, NAMES_OF_PLACES, Scopes};
+use super::{Caller, NAMES_OF_PLACES, OWNER, Scopes};
 
 /// Where tokens are kept.
 pub const TOKENS_TABLE: &str = "
@@ -27,23 +29,25 @@ CREATE TABLE IF NOT EXISTS tokens (
     created INTEGER NOT NULL,
     expires INTEGER,
     last_used INTEGER,
-    revoked INTEGER
+    revoked INTEGER,
+    attended INTEGER NOT NULL DEFAULT 0 -- 1: its client is trusted to ask its user
 ) STRICT;";
 
 /// What every token begins with, so that people and secret scanners know one when they see it.
 pub(super) const PREFIX: &str = "nh_";
 
 /// How many letters follow, of five bits each.
-const LETTERS: usize = 40;
+pub(super) const LETTERS: usize = 40;
 
 /// A token's last use is written down at most this often.
 const USE_MS: i64 = 60_000;
 
-const COLUMNS: &str = "name, scopes, vaults, permissions, created, expires, last_used, revoked";
+const COLUMNS: &str =
+    "name, scopes, vaults, permissions, created, expires, last_used, revoked, attended";
 
 /// The tokens that were made.
 pub struct Tokens {
-    database: Arc<Database>,
+    pub(super) database: Arc<Database>,
     known: Mutex<Known>,
     /// Tokens are never forgotten: once there was one, there is one.
     any: AtomicBool,
@@ -77,6 +81,8 @@ pub struct NewToken {
     pub permissions: Option<CallerPermissions>,
     /// When it ends, in milliseconds since 1970.
     pub expires: Option<i64>,
+    /// Whether its client is trusted to ask its user.
+    pub attended: bool,
 }
 
 /// A token as it is kept: without what proves it.
@@ -109,6 +115,14 @@ pub enum TokenError {
     /// The system has no randomness to give.
     #[error("no token can be made: {0}")]
     Random(#[from] getrandom::Error),
+    /// The file with the text of the owner's token cannot be written or removed.
+    #[error("the owner's token in `{}` cannot be written or removed: {reason}", path.display())]
+    File {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
     /// The records cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
@@ -143,21 +157,9 @@ impl Tokens {
             return Err(TokenError::BadName(new.name.clone()));
         }
         let secret = format!("{PREFIX}{}", random_word(LETTERS)?);
-        let made = self.database.with(|connection| {
-            connection.execute(
-                "INSERT INTO tokens (name, hash, scopes, vaults, permissions, created, expires)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (name) DO NOTHING",
-                params![
-                    new.name,
-                    hash_of(&secret),
-                    new.scopes.to_string(),
-                    json(&new.vaults),
-                    json(&new.permissions),
-                    now_ms(),
-                    new.expires,
-                ],
-            )
-        })?;
+        let made = self
+            .database
+            .with(|connection| insert(connection, new, &secret))?;
         match made {
             0 => Err(TokenError::NameTaken(new.name.clone())),
             _ => Ok(secret),
@@ -186,6 +188,7 @@ impl Tokens {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
         match revoked {
             0 => Err(TokenError::Unknown(name.to_owned())),
+            _ if name == OWNER => self.forget_owner(),
             _ => Ok(()),
         }
     }
@@ -236,7 +239,7 @@ impl Tokens {
             let mut row = connection.prepare_cached(&format!(
                 "SELECT {COLUMNS}, hash FROM tokens WHERE hash = ?1 AND revoked IS NULL"
             ))?;
-            row.query_row([hash], |row| Ok((token(row)?, row.get(8)?)))
+            row.query_row([hash], |row| Ok((token(row)?, row.get(9)?)))
                 .optional()
         })?;
         Ok(found.map(
@@ -247,7 +250,9 @@ impl Tokens {
                 hash,
             )| Holding {
                 hash,
-                caller: Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions),
+                caller: Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions)
+                    .until(made.expires)
+                    .attended(made.attended),
                 expires: made.expires,
                 last_used,
             },
@@ -266,6 +271,28 @@ impl Tokens {
             tracing::warn!(%error, "the last use of a token could not be written down");
         }
     }
+}
+
+/// Keep a token as its hash. Nothing is inserted where the name is taken.
+pub(super) fn insert(
+    connection: &Connection,
+    new: &NewToken,
+    secret: &str,
+) -> rusqlite::Result<usize> {
+    connection.execute(
+        "INSERT INTO tokens (name, hash, scopes, vaults, permissions, created, expires, attended)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (name) DO NOTHING",
+        params![
+            new.name,
+            hash_of(secret),
+            new.scopes.to_string(),
+            json(&new.vaults),
+            json(&new.permissions),
+            now_ms(),
+            new.expires,
+            new.attended,
+        ],
+    )
 }
 
 fn hash_of(secret: &str) -> [u8; 32] {
@@ -315,6 +342,7 @@ fn token(row: &Row<'_>) -> rusqlite::Result<Token> {
                 .transpose()
                 .map_err(|error| unreadable(3, error))?,
             expires: row.get(5)?,
+            attended: row.get(8)?,
         },
         created: row.get(4)?,
         last_used: row.get(6)?,
@@ -333,6 +361,7 @@ mod tests {
             vaults: Some(vec!["main".into()]),
             permissions: None,
             expires: None,
+            attended: false,
         }
     }
 

@@ -20,6 +20,10 @@ use crate::when;
 const DECIDED_BY: &str = "cli";
 
 /// See and decide what waits for a person.
+///
+/// Destructive changes wait until a person has seen them. Over stdio, and over HTTP for tokens made with `--attended`, the
+/// client asks its user. Calls of all other tokens (unattended, the default) are decided here, so that no program can confirm
+/// its own changes. The audit log states how each change was confirmed.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Approval {

@@ -1,9 +1,7 @@
 //! `notehost audit`: which calls were made, by whom, and what came of them. Reads the records only, so it works beside
 //! a running server and without one.
 
-use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,6 +18,7 @@ use crate::audit::{Filter, Row, after, latest, latest_number};
 use crate::config::nearest;
 use crate::database::Database;
 use crate::dispatch::CODES;
+use crate::private;
 use crate::when::{self, Moment, moment};
 
 /// How many calls are shown, where nobody says.
@@ -144,7 +143,7 @@ impl Audit {
         let rows = latest(&database, &filter, self.limit.unwrap_or(USUAL))?;
         last = rows.last().map_or(last, |row| row.number.max(last));
         if as_json {
-            if write_lines(&mut io::stdout().lock(), &rows).is_err() {
+            if write_lines(&terminal, &mut io::stdout().lock(), &rows).is_err() {
                 return Ok(ExitCode::SUCCESS);
             }
         } else if rows.is_empty() && !self.follow {
@@ -180,7 +179,7 @@ async fn follow(
         let rows = after(database, filter, last, PAGE)?;
         last = rows.last().map_or(last, |row| row.number);
         let printed = if as_json {
-            write_lines(&mut io::stdout().lock(), &rows)
+            write_lines(&terminal, &mut io::stdout().lock(), &rows)
         } else {
             let lines: String = rows
                 .iter()
@@ -204,19 +203,23 @@ fn export(
     let failed =
         |error: io::Error| Failure::call(format!("cannot write `{}`: {error}", file.display()));
     let is_stdout = file == Path::new("-");
+    let terminal = match is_stdout {
+        true => Terminal::stdout(),
+        false => Terminal::file(),
+    };
     let mut output: Box<dyn Write> = if is_stdout {
         Box::new(io::stdout().lock())
     } else {
         // Who calls what is nobody else's affair.
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut options = private::options();
+        options.write(true).create(true).truncate(true);
         Box::new(BufWriter::new(options.open(file).map_err(failed)?))
     };
     let mut count = 0;
     if let Some(limit) = limit {
         let rows = latest(database, filter, limit)?;
         count = rows.len();
-        write_lines(&mut output, &rows).map_err(failed)?;
+        write_lines(&terminal, &mut output, &rows).map_err(failed)?;
     } else {
         let mut last = 0;
         loop {
@@ -224,7 +227,7 @@ fn export(
             let Some(row) = rows.last() else { break };
             last = row.number;
             count += rows.len();
-            write_lines(&mut output, &rows).map_err(failed)?;
+            write_lines(&terminal, &mut output, &rows).map_err(failed)?;
         }
     }
     output.flush().map_err(failed)?;
@@ -235,9 +238,10 @@ fn export(
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_lines(output: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
+fn write_lines(terminal: &Terminal, output: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     for row in rows {
-        writeln!(output, "{}", json_row(row))?;
+        let line = json_row(row).to_string();
+        writeln!(output, "{}", terminal.safe_json(&line))?;
     }
     output.flush()
 }

@@ -74,7 +74,7 @@ pub(super) struct Call {
 impl Call {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let is_here = self.vault.is_some() || self.common.is_named();
-        if let Some(client) = self.remote.client(is_here)? {
+        if let Some(client) = self.remote.client(is_here, &self.common)? {
             return self.run_elsewhere(&client);
         }
         let loaded = options::load(Given {
@@ -307,7 +307,7 @@ impl Call {
 /// One document: on one line for programs, spread out for people.
 fn json_text(terminal: &Terminal, value: Value) -> String {
     if terminal.is_terminal() {
-        format!("{value:#}\n")
+        terminal.safe_json(&format!("{value:#}\n")).into_owned()
     } else {
         format!("{value}\n")
     }

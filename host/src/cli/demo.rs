@@ -1,10 +1,11 @@
 //! The sample notes of `notehost serve --demo`, and the folder they are put in.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::fields::quoted;
 use super::terminal::Terminal;
+use crate::private::new_folder_in;
 
 macro_rules! notes {
     ($($path:literal),* $(,)?) => {
@@ -40,7 +41,7 @@ impl Demo {
     /// look at what a client did.
     pub(super) fn make() -> io::Result<Demo> {
         let demo = Demo {
-            folder: new_folder(&std::env::temp_dir())?,
+            folder: new_folder_in(&std::env::temp_dir(), "notehost-demo")?,
         };
         for (path, text) in NOTES {
             let file = demo.notes().join(path);
@@ -76,25 +77,10 @@ impl Demo {
     }
 }
 
-/// A folder that nobody else can have put there.
-fn new_folder(place: &Path) -> io::Result<PathBuf> {
-    for attempt in 0..1000 {
-        let folder = place.join(format!("notehost-demo-{}-{attempt}", std::process::id()));
-        let mut builder = std::fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        match builder.create(&folder) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-            Ok(()) => return Ok(folder),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
+    use std::path::Path;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! `notehost doctor`: looks at everything that could go wrong and says what to do about it. It changes nothing but
 //! the state folder, which it makes if it is missing.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -13,7 +14,8 @@ use super::failure::Failure;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{doctor_settings, doctor_vault};
-use crate::config::{Given, Loaded, VaultEntry, resolved};
+use crate::config::{Given, Loaded, OsSandbox, vault_of};
+use crate::os_sandbox::{self, Confinement, FileAccess};
 
 /// Less free space than this and writing may soon fail.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -118,13 +120,13 @@ async fn examine(given: Given) -> Vec<Check> {
     };
     checks.push(config(&loaded));
     let state = &loaded.running.state;
-    let lies_in = |vault: &VaultEntry| resolved(state).starts_with(resolved(&vault.path));
-    if loaded.settings.vaults.iter().any(lies_in) {
+    if vault_of(&loaded.settings, state).is_some() {
         // It was told, and nothing is made in a vault to look further.
         return checks;
     }
     checks.push(writable_state(state));
     checks.extend(free_space("state folder", state));
+    checks.push(sandbox(&loaded));
     checks.push(components(&loaded).await);
     for vault in &loaded.settings.vaults {
         checks.extend(doctor_vault::examine(vault, state));
@@ -179,11 +181,13 @@ async fn components(loaded: &Loaded) -> Check {
             .iter()
             .map(|broken| format!("{}: {}", broken.name, broken.reason))
             .collect();
-        return Check::fail(
-            "components",
-            told.join("; "),
-            "mend `[components]` in the config file, or leave them out there",
-        );
+        let hints = domains.broken().iter();
+        let hints: BTreeSet<&str> = hints.filter_map(|broken| broken.hint.as_deref()).collect();
+        let advice = match hints.is_empty() {
+            true => "mend `[components]` in the config file, or leave them out there".to_owned(),
+            false => Vec::from_iter(hints).join("; "),
+        };
+        return Check::fail("components", told.join("; "), advice);
     }
     let actions: usize = domains.domains().map(|domain| domain.actions.len()).sum();
     let names: Vec<&str> = domains
@@ -196,12 +200,41 @@ async fn components(loaded: &Loaded) -> Check {
     )
 }
 
+fn sandbox(loaded: &Loaded) -> Check {
+    let wanted = loaded.settings.os_sandbox;
+    let found = os_sandbox::available(wanted);
+    match (found, wanted) {
+        (Confinement::Unavailable, OsSandbox::Require) => Check::fail(
+            "os sandbox",
+            found.to_string(),
+            "`os_sandbox = \"require\"` in the config: a server does not start here",
+        ),
+        (Confinement::Enforced, _) => match FileAccess::of(loaded).with_whole_home() {
+            Some(folder) => Check::warn(
+                "os sandbox",
+                format!("{found}; `{}` holds your whole home", folder.display()),
+                "move the config, and each file that it names, into a folder of its own",
+            ),
+            None => Check::ok("os sandbox", found.to_string()),
+        },
+        _ => Check::ok("os sandbox", found.to_string()),
+    }
+}
+
 fn writable_state(state: &Path) -> Check {
     let probe = state.join(format!(".doctor-{}", std::process::id()));
-    let written = std::fs::create_dir_all(state)
+    let written = crate::state_folder::open_state(state)
         .and_then(|()| std::fs::write(&probe, b""))
         .and_then(|()| std::fs::remove_file(&probe));
     match written {
+        Ok(()) if crate::private::is_open_to_others(state) => Check::warn(
+            "state folder",
+            format!(
+                "{}: other users of this machine can open it",
+                state.display()
+            ),
+            "its file system has no file modes: name a folder on another one with `--state DIR`",
+        ),
         Ok(()) => Check::ok("state folder", state.display().to_string()),
         Err(error) => Check::fail(
             "state folder",

@@ -9,7 +9,7 @@ use super::doctor::Check;
 use super::profile::store;
 use super::serve;
 use crate::auth::Tokens;
-use crate::config::{Loaded, Settings, VaultEntry, nearest};
+use crate::config::{AuthMode, Loaded, Settings, VaultEntry, nearest};
 use crate::database::Database;
 use crate::policy::Permissions;
 use crate::transport::{self, TransportError};
@@ -147,6 +147,13 @@ pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
             "set `http.tls_cert` and `http.tls_key`, or put a proxy with TLS before it",
         ));
     }
+    if loaded.settings.auth.mode == AuthMode::None && address.ip().is_loopback() {
+        checks.push(Check::warn(
+            "http",
+            "no authentication is required: every user and container of this machine can call",
+            "leave `--no-auth` out, or set `auth.mode` to `auto`; the first start makes a token",
+        ));
+    }
     checks.push(match TcpListener::bind(address) {
         Ok(_) => Check::ok("http", format!("{address} is free")),
         Err(reason) => {
@@ -174,7 +181,7 @@ pub(super) fn profiles() -> Option<Check> {
             failure.message(),
             failure.hint().unwrap_or_default(),
         ),
-        Ok(_) if store::is_open_to_others(&file) => Check::warn(
+        Ok(_) if store::is_open_to_others(&file) => Check::fail(
             "profiles",
             format!("others on this machine can read the tokens in {shown}"),
             format!("`chmod 600 {shown}`"),

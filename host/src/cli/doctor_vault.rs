@@ -13,7 +13,7 @@ const TOLD: usize = 5;
 /// Everything worth telling about a vault.
 pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
     let subject = format!("vault {}", vault.id);
-    let found = match inspect(&vault.path) {
+    let found = match inspect(&vault.id, &vault.path, state) {
         Ok(found) => found,
         Err(error) => {
             let told = format!("{} cannot be opened: {error}", vault.path.display());
@@ -56,7 +56,7 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
 fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
     let twins: Vec<String> = found.twins.iter().map(|alike| alike.join(" / ")).collect();
     let large = format!("over {} MiB, slow to read and to edit", LARGE_NOTE >> 20);
-    let lists: [(&[String], &str, &str); 9] = [
+    let lists: [(&[String], &str, &str); 11] = [
         (
             &found.unreadable,
             "cannot be read",
@@ -98,6 +98,17 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
             "left by an interrupted change",
             "the next `notehost serve` finishes the change or takes it back",
         ),
+        (
+            &found.set_aside,
+            "kept from a change that could be neither finished nor taken back",
+            "compare `parked` files with your notes, look into `notehost call document.trash`, then remove them",
+        ),
+        (
+            &found.foreign,
+            "in `.notehost` and not written by this machine: never replayed",
+            "another machine that shares this vault may need them; if there is none, look where they came from and \
+             remove them",
+        ),
     ];
     lists
         .into_iter()
@@ -134,7 +145,7 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
             false => Check::ok(subject, told),
         });
     }
-    let lists: [(&[String], &str, &str); 3] = [
+    let lists: [(&[String], &str, &str); 4] = [
         (
             &found.conflicts,
             "copies that a sync tool made of notes that two machines changed",
@@ -147,8 +158,13 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
         ),
         (
             &found.refused,
-            "lines about what to leave out that cannot be understood",
-            "mend or remove them",
+            "ignore filters that are invalid or over a limit, and ignore nothing",
+            "correct or remove them",
+        ),
+        (
+            &found.unread_properties,
+            "notes without properties: their frontmatter is invalid YAML or over a limit",
+            "`notehost call document.properties` on one of them shows the reason",
         ),
     ];
     for (paths, what, advice) in lists {

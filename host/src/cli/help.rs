@@ -36,10 +36,9 @@ impl Help {
             terminal.print(&help);
             return Ok(ExitCode::SUCCESS);
         }
-        let is_here = self.common.is_named();
-        let loaded = options::load(self.common.given())?;
+        let loaded = options::load(self.common.clone().given())?;
         logging::start(&loaded.running, "warn")?;
-        let domains = self.remote.domains(is_here, &loaded)?;
+        let domains = self.remote.domains(&self.common, &loaded)?;
         let told = match (&self.domain, &self.action) {
             (None, _) => overview(&terminal, &domains),
             (Some(domain), None) => of_domain(&terminal, find(&domains, domain)?),

@@ -436,7 +436,7 @@ impl Desk {
                     format!("`{path}` just changed; nothing was undone, try again"),
                 )
             }
-            CommitError::Failed(error) => error.into(),
+            CommitError::Failed(error) | CommitError::Unsettled(error) => error.into(),
         })?;
         Ok(Undone {
             files,

@@ -173,6 +173,8 @@ fn for_programs((id, served, report): &Told) -> Value {
         "bytes": report.bytes,
         "changed": report.changed,
         "ignored": report.ignored,
+        "ignore_filters_refused": report.refused,
+        "unread_properties": report.unread_properties,
         "conflict_copies": report.conflicts,
         "placeholders": report.placeholders,
     })
@@ -216,6 +218,11 @@ fn in_words(terminal: &Terminal, (id, served, report): &Told) -> String {
     );
     for (paths, what) in [
         (&report.ignored, "left out of searches"),
+        (
+            &report.unread_properties,
+            "without properties: frontmatter invalid or over a limit",
+        ),
+        (&report.refused, "ignore filters invalid or over a limit"),
         (&report.conflicts, "copies of sync conflicts"),
         (&report.placeholders, "only in the cloud"),
     ] {

@@ -1,11 +1,12 @@
 //! Log lines, always to stderr: stdout belongs to MCP and to answers.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
 use super::failure::Failure;
 use crate::config::{LogFormat, Running};
+use crate::visible::{visible_json, visible_with_styles};
 
 /// The words that stand for a level rather than a filter.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
@@ -19,18 +20,44 @@ pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
             LEVELS.join(", ")
         ))
     })?;
+    let is_json = running.log_format == LogFormat::Json;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(move || LogWriter { is_json });
     // A second start in one process keeps the first one's log.
     let _ = match running.log_format {
         LogFormat::Json => lines.json().flatten_event(true).try_init(),
         LogFormat::Text => lines
-            .with_ansi(std::io::stderr().is_terminal())
+            .with_ansi(io::stderr().is_terminal())
             .with_target(false)
             .try_init(),
     };
     Ok(())
+}
+
+/// Writes log lines to stderr. Paths, names and what components said are in them, so nothing stays hidden on a terminal.
+struct LogWriter {
+    is_json: bool,
+}
+
+impl Write for LogWriter {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let mut stderr = io::stderr().lock();
+        if !stderr.is_terminal() {
+            return stderr.write(line);
+        }
+        let text = String::from_utf8_lossy(line);
+        let shown = match self.is_json {
+            true => visible_json(&text),
+            false => visible_with_styles(&text),
+        };
+        stderr.write_all(shown.as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// A level is meant for Notehost: the libraries below it say little of use to its admin.

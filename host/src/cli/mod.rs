@@ -22,6 +22,7 @@ mod help;
 mod history;
 mod history_told;
 mod index;
+mod local_listener;
 mod logging;
 mod man;
 mod options;
@@ -109,6 +110,18 @@ enum Command {
     Doctor(doctor::Doctor),
 }
 
+impl Command {
+    /// Whether everything that a command writes is meant for others as well: manual pages, projects, finished components.
+    /// Those files get the modes that any program would give them.
+    fn writes_for_others(&self) -> bool {
+        match self {
+            Command::Man(_) | Command::Completions(_) => true,
+            Command::Component(command) => command.writes_for_others(),
+            _ => false,
+        }
+    }
+}
+
 /// Run the command that these words say, the program's own name first.
 pub fn run(words: Vec<OsString>) -> ExitCode {
     crate::memory::share();
@@ -118,6 +131,9 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
     };
     if arguments.no_pager {
         terminal::without_pager();
+    }
+    if !arguments.command.writes_for_others() {
+        crate::private::restrict_new_files();
     }
     let done = match arguments.command {
         Command::Serve(command) => command.run(),

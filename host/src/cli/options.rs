@@ -64,6 +64,9 @@ pub(super) struct Serving {
         value_parser = http_address
     )]
     pub(super) http: Option<SocketAddr>,
+    /// Serve over HTTP without authentication, only on loopback: every user and container of this machine is a caller
+    #[arg(long)]
+    pub(super) no_auth: bool,
     /// What clients may do in notebooks that nothing names: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     pub(super) allow: Option<Tier>,
@@ -84,6 +87,7 @@ impl Serving {
         Given {
             vault: self.vault,
             http: self.http,
+            no_auth: self.no_auth.then_some(true),
             allow: self.allow,
             surface: self.surface,
             confirm: self.confirm,
@@ -95,7 +99,11 @@ impl Serving {
 
 /// The settings as flags, the environment and the config file say them.
 pub(super) fn load(given: Given) -> Result<Loaded, Failure> {
-    Ok(config::load(given, &|name| std::env::var_os(name))?)
+    let loaded = config::load(given, &|name| std::env::var_os(name))?;
+    // Before anything is created there: a folder with somebody else's files is refused.
+    crate::state_folder::check_state(&loaded.running.state)
+        .map_err(|error| Failure::start(error.to_string()))?;
+    Ok(loaded)
 }
 
 fn http_address(text: &str) -> Result<SocketAddr, String> {

@@ -8,7 +8,7 @@ use super::bar::Bar;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
 use crate::auth::Caller;
-use crate::dispatch::{self, CallError, Host, Reply, Request};
+use crate::dispatch::{self, CallError, ConfirmedVia, Host, Reply, Request};
 
 /// Make a call; where it needs a person's word and one sits here, ask.
 pub(super) async fn call(
@@ -39,10 +39,13 @@ pub(super) async fn call(
         said("approval"),
         ask(&terminal, said("summary"), said("diff")),
     );
-    if let Err(error) = host
-        .approvals()
-        .decide(id, yes, "the person at the terminal")
-    {
+    let decided = host.approvals().decide_via(
+        id,
+        yes,
+        ConfirmedVia::Terminal,
+        "the person at the terminal",
+    );
+    if let Err(error) = decided {
         return Err(CallError::new("approval_invalid", error.to_string()));
     }
     if !yes {

@@ -68,5 +68,5 @@ pub(super) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>
         )));
     }
     let caller = Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions);
-    Ok(Some(caller))
+    Ok(Some(caller.attended(made.attended)))
 }

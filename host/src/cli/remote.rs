@@ -8,11 +8,13 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
-use super::options;
+use super::fields::quoted;
+use super::options::{self, Common};
 use super::profile::store::{self, Profiles};
 use super::terminal::Terminal;
-use super::{pages, question};
-use crate::config::Loaded;
+use super::{local_listener, pages, question};
+use crate::auth::OwnerToken;
+use crate::config::{Loaded, expand_home, state_folder};
 use crate::dispatch::{CallError, Reply};
 use crate::registry::Snapshot;
 use crate::transport::{Client, ClientError};
@@ -41,7 +43,8 @@ pub(super) struct Remote {
 impl Remote {
     /// The server that is meant, if one is. Flags win over variables, variables over the profile in use; and what names
     /// a vault of this machine (`is_here`) wins over everything but a flag that names a server.
-    pub(super) fn client(&self, is_here: bool) -> Result<Option<Client>, Failure> {
+    /// A server on this machine that no token was named for is shown the owner's token of the state folder.
+    pub(super) fn client(&self, is_here: bool, common: &Common) -> Result<Option<Client>, Failure> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let or_variable = |flag: &Option<String>, name: &str| match is_here || self.is_named() {
             true => flag.clone(),
@@ -66,6 +69,7 @@ impl Remote {
                 of_profile(&profiles, &name, token)?
             }
         };
+        let client = client.with_token_on_loopback(|port| owner_token(common, port));
         warn_in_the_clear(&client);
         Ok(Some(client))
     }
@@ -85,23 +89,41 @@ impl Remote {
     }
 
     /// The domains of the server that is meant, or of this machine.
-    pub(super) fn domains(&self, is_here: bool, loaded: &Loaded) -> Result<Arc<Snapshot>, Failure> {
-        match self.client(is_here)? {
+    pub(super) fn domains(
+        &self,
+        common: &Common,
+        loaded: &Loaded,
+    ) -> Result<Arc<Snapshot>, Failure> {
+        match self.client(common.is_named(), common)? {
             Some(client) => Ok(Arc::new(options::block_on(client.actions())??)),
             None => Ok(options::block_on(options::load_components(loaded))??),
         }
     }
 }
 
+/// The token that a server with the same state folder made at its first start, if the one on this port can be it.
+fn owner_token(common: &Common, port: u16) -> Option<OwnerToken> {
+    if !local_listener::is_ours(port) {
+        return None;
+    }
+    let variable = || std::env::var_os("NOTEHOST_STATE").filter(|value| !value.is_empty());
+    let named = common.state.clone().or_else(|| variable().map(Into::into));
+    let state = named.map(|path| expand_home(&path)).or_else(state_folder)?;
+    OwnerToken::kept_in(&state)
+}
+
 fn of_profile(profiles: &Profiles, name: &str, token: Option<String>) -> Result<Client, Failure> {
     let profile = profiles.named(name)?;
     let file = store::file()?;
     if profile.token.is_some() && store::is_open_to_others(&file) {
-        Terminal::stderr().print(&format!(
-            "{} others on this machine can read your tokens in `{path}`: `chmod 600 {path}`\n",
-            Terminal::stderr().warning("warning:"),
-            path = file.display()
-        ));
+        let path = quoted(&file.to_string_lossy());
+        return Err(Failure::start(format!(
+            "others on this machine can read your tokens in `{}`",
+            file.display()
+        ))
+        .with_hint(format!(
+            "`chmod 600 {path}`; a token that somebody may have read is better replaced"
+        )));
     }
     // The variable is not asked: it may be meant for another server.
     let token = token.as_ref().or(profile.token.as_ref());
@@ -182,7 +204,8 @@ pub(super) fn hint(error: &CallError) -> Option<String> {
     }
     let id = error.details.as_ref()?.get("approval")?.as_str()?;
     Some(format!(
-        "over HTTP a person decides, whatever `--yes` says: at a terminal you are asked; or an admin of the server says \
+        "over HTTP a person decides, whatever `--yes` says: at a terminal you are asked if the token is attended \
+         (`notehost token new --attended`); or an admin of the server says \
          `notehost approval approve {id}`, and the same call with `--approval {id}` goes through once"
     ))
 }

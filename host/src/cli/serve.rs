@@ -14,10 +14,11 @@ use super::fields::quoted;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{logging, tour};
-use crate::auth::Authenticator;
-use crate::config::{Confirm, Given, Loaded, Origin};
+use crate::config::{AuthMode, Confirm, Given, Loaded, Origin};
 use crate::dispatch::Host;
-use crate::transport::{self, ServeOptions, TransportError};
+use crate::os_sandbox::{self, FileAccess};
+use crate::state_folder;
+use crate::transport::{self, ServeOptions};
 use crate::vault::Tier;
 
 /// Serve notes to an MCP client, over stdio or HTTP.
@@ -51,6 +52,7 @@ impl Serve {
             Some(_) => "https",
             None => "http",
         };
+        confine(&loaded)?;
         options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
             host.warm_up();
@@ -76,9 +78,7 @@ impl Serve {
                 http.filter(|address| address.port() != 0 && terminal.is_terminal())
             {
                 // A port that the system chooses is told by the transport.
-                let asks = Authenticator::new(&host.settings().auth, host.tokens().clone())
-                    .and_then(|authenticator| Ok(authenticator.asks()?))
-                    .map_err(TransportError::from)?;
+                let asks = host.settings().auth.mode != AuthMode::None;
                 terminal.print(&listening(
                     &terminal,
                     &format!("{scheme}://{address}/mcp"),
@@ -100,6 +100,31 @@ impl Serve {
             Ok(ExitCode::SUCCESS)
         })?
     }
+}
+
+/// Enter the operating system's sandbox, before the first thread is started.
+fn confine(loaded: &Loaded) -> Result<(), Failure> {
+    // A rule can only be made for a folder that exists.
+    state_folder::open_state(&loaded.running.state)
+        .map_err(|error| Failure::start(format!("the state folder cannot be used: {error}")))?;
+    if let Some(folder) = &loaded.settings.component_folder
+        && !folder.exists()
+    {
+        tracing::warn!(
+            "`component_folder` names `{}`, which does not exist: make it and restart the server",
+            folder.display()
+        );
+    }
+    let access = FileAccess::of(loaded);
+    let confinement =
+        os_sandbox::confine(loaded.settings.os_sandbox, &access).map_err(|problem| {
+            Failure::start(format!(
+                "cannot enter the operating system's sandbox: {problem}"
+            ))
+            .with_hint("`os_sandbox = \"off\"` in the config starts without it")
+        })?;
+    tracing::info!("operating system sandbox: {confinement}");
+    Ok(())
 }
 
 /// The demo stands for itself: it takes nothing from the config of real notes and leaves nothing with their state.
@@ -177,7 +202,7 @@ fn listening(terminal: &Terminal, url: &str, asks: bool) -> String {
     };
     let tokens = match asks {
         true => "Clients must show a token: `notehost token new --name NAME` makes one.",
-        false => "Whoever can reach this address needs no token.",
+        false => "No token is required: every user and container of this machine can call.",
     };
     format!(
         "\n{}\n  Give clients this address: {}\n  For Claude Code:\n    {}\n  {tokens}\n\n{}\n",

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
+use crate::visible::{visible, visible_json, visible_with_styles};
+
 /// More lines than this go through a pager.
 const PAGE: usize = 24;
 /// Cells are not wrapped in fewer columns than this.
@@ -34,6 +36,11 @@ impl Terminal {
     /// Where answers go.
     pub(super) fn stdout() -> Terminal {
         Terminal::new(std::io::stdout().is_terminal(), false)
+    }
+
+    /// A file: nobody looks while it is written.
+    pub(super) fn file() -> Terminal {
+        Terminal::new(false, false)
     }
 
     /// Where everything else goes.
@@ -101,16 +108,20 @@ impl Terminal {
         }
     }
 
-    /// Text of others: without the characters that would move the cursor or worse.
+    /// Text of others: what would move the cursor, hide something or change the order of what is seen is made visible.
     pub(super) fn safe<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
-        if !self.is_terminal || text.chars().all(harmless) {
-            return text.into();
+        match self.is_terminal {
+            true => visible(text),
+            false => text.into(),
         }
-        text.chars()
-            .filter(|c| *c != '\r')
-            .map(|c| if harmless(c) { c } else { '\u{fffd}' })
-            .collect()
+    }
+
+    /// JSON text: what would be hidden is escaped.
+    pub(super) fn safe_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.is_terminal {
+            true => visible_json(text),
+            false => text.into(),
+        }
     }
 
     /// A table with a header; long cells are wrapped to the width of the terminal.
@@ -129,7 +140,8 @@ impl Terminal {
             table.set_content_arrangement(ContentArrangement::Dynamic);
         }
         table.set_header(header.iter().map(|name| {
-            let cell = Cell::new(name);
+            // Also a header can be text of others: the keys of what a component answers.
+            let cell = Cell::new(self.safe(name));
             if self.has_colour {
                 cell.add_attribute(Attribute::Bold)
             } else {
@@ -146,14 +158,19 @@ impl Terminal {
         format!("{}\n", table.trim_fmt())
     }
 
-    /// Print, through a pager if a person would have to scroll.
+    /// Print, through a pager if a person would have to scroll. Nothing but our own styles gets to a terminal unseen, also
+    /// where a text of others was not made safe before.
     pub(super) fn print(&self, text: &str) {
+        let text = match self.is_terminal {
+            true => visible_with_styles(text),
+            false => text.into(),
+        };
         // A pager needs somebody at the keyboard as well.
         let is_watched = self.is_terminal
             && !self.is_stderr
             && !WITHOUT_PAGER.load(Ordering::Relaxed)
             && std::io::stdin().is_terminal();
-        if is_watched && text.lines().count() > PAGE && page(text) {
+        if is_watched && text.lines().count() > PAGE && page(&text) {
             return;
         }
         // A reader that went away (`| head`) has seen enough.
@@ -204,7 +221,16 @@ mod tests {
             has_colour: true,
             is_stderr: false,
         };
-        assert_eq!(terminal.safe("a\x1b[2Jb\r\n\tc"), "a\u{fffd}[2Jb\n\tc");
+        assert_eq!(terminal.safe("a\x1b[2Jb\r\n\tc"), "a<U+001B>[2Jb\n\tc");
         assert_eq!(terminal.safe("plain 日本"), "plain 日本");
+        let table = terminal.table(&["k\u{202e}y\x1b[2J"], [vec!["v\u{200b}".to_owned()]]);
+        assert!(table.contains("k<U+202E>y<U+001B>[2J"), "{table}");
+        assert!(table.contains("v<U+200B>"), "{table}");
+        // What a program reads stays as it is.
+        let pipe = Terminal {
+            is_terminal: false,
+            ..terminal
+        };
+        assert_eq!(pipe.safe("a\u{202e}"), "a\u{202e}");
     }
 }

@@ -54,6 +54,13 @@ struct New {
     /// How long it holds, such as 12h, 30d or 8w [until it is revoked]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     ttl: Option<Duration>,
+    /// Trust its client to ask its user before a destructive change, and to report the answer
+    ///
+    /// Without it the token is unattended: a program that holds it cannot confirm its own changes. Destructive calls answer
+    /// `confirmation_required` with the id of an approval, and a person decides elsewhere, for example with `notehost approval
+    /// approve ID`. Give `--attended` only to clients that show the question to a person, such as a desktop assistant.
+    #[arg(long)]
+    attended: bool,
     /// Print JSON also on a terminal
     #[arg(long)]
     json_output: bool,
@@ -116,6 +123,7 @@ impl New {
             expires: self
                 .ttl
                 .map(|ttl| now.saturating_add(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX))),
+            attended: self.attended,
         };
         let secret = tokens.make(&new)?;
         let terminal = Terminal::stdout();
@@ -190,7 +198,9 @@ impl From<TokenError> for Failure {
             ),
             TokenError::BadName(_) => Failure::usage(words),
             TokenError::Unknown(_) => Failure::call(words),
-            TokenError::Random(_) | TokenError::Database(_) => Failure::start(words),
+            TokenError::File { .. } | TokenError::Random(_) | TokenError::Database(_) => {
+                Failure::start(words)
+            }
         }
     }
 }
@@ -270,6 +280,7 @@ fn json_of(token: &auth::Token, now: i64) -> Value {
         "scopes": made.scopes.words(),
         "vaults": made.vaults,
         "permissions": permissions.map(|permissions| &permissions.notebooks),
+        "attended": made.attended,
         "created": when::iso(token.created),
         "expires": made.expires.map(when::iso),
         "last_used": token.last_used.map(when::iso),
@@ -295,6 +306,7 @@ fn table(terminal: &Terminal, tokens: &[auth::Token], now: i64) -> String {
                 .as_ref()
                 .map_or_else(|| "all".to_owned(), |vaults| vaults.join(" ")),
             permissions.unwrap_or_default(),
+            if made.attended { "yes" } else { "no" }.to_owned(),
             when::ago(token.created, now),
             token
                 .last_used
@@ -310,6 +322,7 @@ fn table(terminal: &Terminal, tokens: &[auth::Token], now: i64) -> String {
             "scopes",
             "vaults",
             "permissions",
+            "attended",
             "made",
             "last used",
             "expires",

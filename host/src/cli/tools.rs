@@ -38,13 +38,12 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let is_here = self.common.is_named();
         let loaded = options::load(Given {
             surface: self.surface,
-            ..self.common.given()
+            ..self.common.clone().given()
         })?;
         logging::start(&loaded.running, "warn")?;
-        let domains = self.remote.domains(is_here, &loaded)?;
+        let domains = self.remote.domains(&self.common, &loaded)?;
         let surface = loaded.settings.surface;
         let terminal = Terminal::stdout();
         if self.cost {

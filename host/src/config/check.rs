@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use super::check_serving::named_files;
+use super::containment::is_inside;
+use super::file::join;
 use super::{ConfigError, Settings};
 
 /// What does not make sense, and the dotted key it concerns.
@@ -41,7 +43,7 @@ pub(super) fn check(
         }
         let folder = open(&vault.path).map_err(|problem| at("path", problem))?;
         for (other, theirs) in &folders {
-            if folder.starts_with(theirs) || theirs.starts_with(&folder) {
+            if is_inside(&folder, theirs) || is_inside(theirs, &folder) {
                 let problem = overlapping(id, &folder, other, theirs);
                 return Err(at("path", problem));
             }
@@ -50,7 +52,7 @@ pub(super) fn check(
             ("config file", "--config", file),
             ("state folder", "--state", Some(state)),
         ] {
-            if theirs.is_some_and(|theirs| resolved(theirs).starts_with(&folder)) {
+            if theirs.is_some_and(|theirs| is_inside(theirs, &folder)) {
                 let problem = ConfigError::new(format!(
                     "the {what} lies inside the vault `{id}`, where note tools could reach what limits them"
                 ))
@@ -58,10 +60,26 @@ pub(super) fn check(
                 return Err(at("path", problem));
             }
         }
+        if is_inside(&folder, state) {
+            let problem = ConfigError::new(format!(
+                "the vault `{id}` lies inside the state folder, whose files belong to Notehost alone"
+            ))
+            .with_hint(format!("move it out of `{}`", state.display()));
+            return Err(at("path", problem));
+        }
         for (key, path) in named_files(settings) {
-            if resolved(path).starts_with(&folder) {
+            if is_inside(path, &folder) {
                 let problem = ConfigError::new(format!(
                     "the file of `{key}` lies inside the vault `{id}`, where note tools could reach it"
+                ))
+                .with_hint(format!("move it out of `{}`", folder.display()));
+                return Err(Nonsense::new(key, problem));
+            }
+        }
+        for (key, path) in code_places(settings) {
+            if is_inside(path, &folder) {
+                let problem = ConfigError::new(format!(
+                    "`{key}` lies inside the vault `{id}`, where note tools could write code"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
                 return Err(Nonsense::new(key, problem));
@@ -70,6 +88,16 @@ pub(super) fn check(
         folders.push((id, folder));
     }
     check_limits(settings)
+}
+
+/// Where components come from, by key.
+fn code_places(settings: &Settings) -> impl Iterator<Item = (String, &Path)> {
+    let files = settings.components.iter().filter_map(|(name, component)| {
+        let key = format!("{}.path", join("components", name));
+        Some((key, component.path.as_deref()?))
+    });
+    let folder = settings.component_folder.as_deref();
+    files.chain(folder.map(|folder| ("component_folder".to_owned(), folder)))
 }
 
 fn check_id(id: &str) -> Result<(), ConfigError> {
@@ -98,12 +126,12 @@ fn open(path: &Path) -> Result<PathBuf, ConfigError> {
 }
 
 fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigError {
-    if folder == theirs {
+    if is_inside(folder, theirs) && is_inside(theirs, folder) {
         return ConfigError::new(format!(
             "the vaults `{other}` and `{id}` are the same folder"
         ));
     }
-    let (inner, outer) = if folder.starts_with(theirs) {
+    let (inner, outer) = if is_inside(folder, theirs) {
         (id, other)
     } else {
         (other, id)
@@ -114,21 +142,6 @@ fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigErr
     .with_hint(
         "a note must belong to one vault; a folder of a vault can have a tier of its own instead",
     )
-}
-
-/// A path with its symbolic links followed as far as it exists.
-pub fn resolved(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    for ancestor in absolute.ancestors() {
-        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {
-            return if rest.as_os_str().is_empty() {
-                real
-            } else {
-                real.join(rest)
-            };
-        }
-    }
-    absolute
 }
 
 /// A limit of nothing would refuse every call.
@@ -270,6 +283,39 @@ mod tests {
                     .contains("inside")
             );
         }
+    }
+
+    #[test]
+    fn a_vault_is_not_part_of_the_state_folder() {
+        let root = tempfile::tempdir().expect("a folder");
+        let notes = root.path().join("state/notes");
+        std::fs::create_dir_all(&notes).expect("folders");
+        let (key, told) = refused(
+            &vaults(&[("main", &notes)]),
+            None,
+            &root.path().join("state"),
+        );
+        assert_eq!(key, "vaults[0].path");
+        assert!(told.contains("inside the state folder"), "{told}");
+    }
+
+    #[test]
+    fn no_component_comes_out_of_a_vault() {
+        let root = tempfile::tempdir().expect("a folder");
+        let mut settings = vaults(&[("main", root.path())]);
+        settings.component_folder = Some(root.path().join("tools"));
+        let (key, told) = refused(&settings, None, Path::new("/state"));
+        assert_eq!(key, "component_folder");
+        assert!(told.contains("write code"), "{told}");
+        settings.component_folder = None;
+        let component = super::super::ComponentSettings {
+            path: Some(root.path().join("x/../todo.wasm")),
+            ..Default::default()
+        };
+        settings.components.insert("todo".into(), component);
+        let (key, told) = refused(&settings, None, Path::new("/state"));
+        assert_eq!(key, "components.todo.path");
+        assert!(told.contains("write code"), "{told}");
     }
 
     #[test]

@@ -20,7 +20,14 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
     check_notebooks("permissions.notebooks", &everybody.notebooks)?;
     check_globs("permissions.rules", &everybody.rules)?;
     for (name, caller) in &settings.callers {
-        check_caller(&join("callers", name), caller, vaults)?;
+        let key = join("callers", name);
+        check_caller(&key, caller, vaults)?;
+        // Whoever reaches the address is that caller: there is nobody to trust.
+        if name == "http" && caller.attended == Some(true) {
+            let problem = ConfigError::new("callers without a token cannot be attended")
+                .with_hint("make a token with `notehost token new --attended`");
+            return Err(Nonsense::new(format!("{key}.attended"), problem));
+        }
     }
     for (name, component) in &settings.components {
         let key = join("components", name);

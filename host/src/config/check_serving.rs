@@ -1,10 +1,12 @@
 //! Whether what is said about serving makes sense: files that are there and out of reach of note tools, secrets that
 //! are long enough, numbers within reason.
 
+use std::fs::Metadata;
 use std::path::Path;
 
 use super::check::Nonsense;
 use super::{ConfigError, JwtSettings, RateSettings, Settings};
+use crate::private::{is_readable_by_others, is_writable_by_everybody};
 
 /// A shared secret of fewer bytes can be guessed.
 pub const SHORTEST_SECRET: usize = 32;
@@ -48,6 +50,11 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
         (
             "confirmation.expires_seconds",
             settings.confirmation.expires_seconds,
+            "every approval would be void at once",
+        ),
+        (
+            "confirmation.unattended_expires_seconds",
+            settings.confirmation.unattended_expires_seconds,
             "every approval would be void at once",
         ),
         (
@@ -110,13 +117,42 @@ fn check_files(settings: &Settings) -> Result<(), Nonsense> {
         let problem = match std::fs::metadata(path) {
             Err(error) => format!("cannot use `{shown}`: {error}"),
             Ok(found) if !found.is_file() => format!("`{shown}` is not a file"),
-            Ok(_) => continue,
+            Ok(found) => match check_mode(key, path, &found) {
+                Ok(()) => continue,
+                Err(problem) => return Err(Nonsense::new(key, problem)),
+            },
         };
         let problem =
             ConfigError::new(problem).with_hint(format!("`{key}` names a file that exists"));
         return Err(Nonsense::new(key, problem));
     }
     Ok(())
+}
+
+/// Whether a file is as private as what is in it: a secret is for one reader, and keys that tokens are checked with are
+/// for one writer.
+fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigError> {
+    let is_secret = matches!(key, "http.tls_key" | "auth.jwt.secret_file");
+    let (problem, mode) = match is_secret {
+        true if is_readable_by_others(found) => ("read", "600"),
+        false if is_writable_by_everybody(found) => ("change", "go-w"),
+        _ => return Ok(()),
+    };
+    let shown = path.display();
+    Err(ConfigError::new(format!(
+        "others on this machine can {problem} `{shown}`, the file of `{key}`"
+    ))
+    .with_hint(format!("`chmod {mode} {}`", quoted(path))))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:,".contains(letter);
+    match text.chars().all(is_plain) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
 }
 
 fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
@@ -276,6 +312,37 @@ mod tests {
             assert_eq!(found, key);
             assert!(said.contains(told), "{said}");
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_as_private_as_what_is_in_them() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a key");
+        std::fs::write(&file, "x".repeat(SHORTEST_SECRET)).expect("a file");
+        let shown = file.display();
+        let check = |key: &str, mode| {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&file, mode).expect("a mode");
+            let settings = format!("[auth.jwt]\n{key} = '{shown}'");
+            let settings: Settings = toml::from_str(&settings).expect("settings");
+            check_serving(&settings, None).map_err(|found| {
+                let hint = found.problem.hint().map(str::to_owned);
+                (found.problem.to_string(), hint.unwrap_or_default())
+            })
+        };
+        for mode in [0o644, 0o640, 0o604, 0o660] {
+            let (said, hint) = check("secret_file", mode).expect_err("refused");
+            assert!(said.contains("others on this machine can read"), "{said}");
+            assert_eq!(hint, format!("`chmod 600 '{shown}'`"));
+        }
+        assert_eq!(check("secret_file", 0o600), Ok(()));
+        assert_eq!(check("secret_file", 0o400), Ok(()));
+        assert_eq!(check("jwks_file", 0o644), Ok(()));
+        let (said, hint) = check("jwks_file", 0o646).expect_err("refused");
+        assert!(said.contains("can change"), "{said}");
+        assert_eq!(hint, format!("`chmod go-w '{shown}'`"));
     }
 
     #[test]

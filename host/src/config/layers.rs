@@ -6,7 +6,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::ValueEnum;
 use serde_json::Value;
@@ -15,36 +14,12 @@ use super::check_rules::check_rules;
 use super::check_serving::check_serving;
 use super::file::{self, join};
 use super::trust::check_trust;
+use super::variables::from_variables;
 use super::{
-    ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check, config_file,
-    expand_home, parse_address, state_folder,
+    AuthMode, ConfigError, Confirm, Edit, Settings, Source, Surface, VaultEntry, check,
+    config_file, expand_home, state_folder,
 };
 use crate::vault::Tier;
-
-/// The variables that are read, and what each says.
-pub const VARIABLES: [(&str, &str); 9] = [
-    ("NOTEHOST_CONFIG", "the config file"),
-    ("NOTEHOST_STATE", "the folder for what this machine keeps"),
-    (
-        "NOTEHOST_VAULT",
-        "a folder of notes, or the id of a configured vault",
-    ),
-    (
-        "NOTEHOST_ALLOW",
-        "the tier of notebooks that nothing names: none, r, rw or rwd",
-    ),
-    ("NOTEHOST_HTTP", "serve over HTTP at this address"),
-    (
-        "NOTEHOST_SURFACE",
-        "how tools are presented: domain, split, flat or finder",
-    ),
-    ("NOTEHOST_CONFIRM", "when a person is asked: floor or never"),
-    (
-        "NOTEHOST_LOG",
-        "what is logged: error, warn, info, debug or trace",
-    ),
-    ("NOTEHOST_LOG_FORMAT", "how it is logged: text or json"),
-];
 
 /// The id of the vault that is named on the command line and configured nowhere.
 const ONLY_VAULT: &str = "main";
@@ -72,6 +47,8 @@ pub struct Given {
     pub allow: Option<Tier>,
     /// Serve over HTTP at this address.
     pub http: Option<SocketAddr>,
+    /// Serve without authentication, only on loopback.
+    pub no_auth: Option<bool>,
     /// How the tools are presented to a client.
     pub surface: Option<Surface>,
     /// When a person is asked before a change lands.
@@ -225,6 +202,9 @@ pub(super) fn load_with(
     if let Some(confirm) = layered!(confirm, "confirm", "--confirm", "NOTEHOST_CONFIRM") {
         settings.confirm = confirm;
     }
+    if layered!(no_auth, "auth.mode", "--no-auth", "NOTEHOST_NO_AUTH") == Some(true) {
+        settings.auth.mode = AuthMode::None;
+    }
     if flags.require_signed {
         origin("trust.require_signed", Origin::Flag("--require-signed"));
         settings.trust.require_signed = true;
@@ -258,7 +238,10 @@ impl Loaded {
     /// Whether everything makes sense together and the vaults are there.
     pub fn check(&self) -> Result<(), ConfigError> {
         let settings = &self.settings;
-        let checked = check::check(settings, self.file.as_deref(), &self.running.state)
+        // Where no file was read, the one in the platform's place is read as soon as somebody puts it there.
+        let usual = config_file().filter(|_| !self.flags.ignore_file);
+        let file = self.file.clone().or(usual);
+        let checked = check::check(settings, file.as_deref(), &self.running.state)
             .and_then(|()| check_rules(settings, &self.configured))
             .and_then(|()| check_serving(settings, self.secret))
             .and_then(|()| check_trust(&settings.trust));
@@ -443,51 +426,6 @@ fn choose(configured: &[VaultEntry], named: &Path) -> VaultEntry {
             path: std::path::absolute(&folder).unwrap_or(folder),
             read_only: false,
         })
-}
-
-fn from_variables(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<Given, ConfigError> {
-    // A variable that is set to nothing says nothing.
-    let said = |name: &str| variable(name).filter(|value| !value.is_empty());
-    Ok(Given {
-        config: said("NOTEHOST_CONFIG").map(PathBuf::from),
-        state: said("NOTEHOST_STATE").map(PathBuf::from),
-        vault: said("NOTEHOST_VAULT").map(PathBuf::from),
-        allow: parsed("NOTEHOST_ALLOW", said, Tier::from_str)?,
-        http: parsed("NOTEHOST_HTTP", said, parse_address)?,
-        surface: parsed("NOTEHOST_SURFACE", said, |word| {
-            Surface::from_str(word, false)
-        })?,
-        confirm: parsed("NOTEHOST_CONFIRM", said, |word| {
-            Confirm::from_str(word, false)
-        })?,
-        log: parsed("NOTEHOST_LOG", said, |word| {
-            Ok::<_, String>(word.to_owned())
-        })?,
-        log_format: parsed("NOTEHOST_LOG_FORMAT", said, |word| {
-            LogFormat::from_str(word, false)
-        })?,
-        require_signed: false,
-        ignore_file: false,
-    })
-}
-
-fn parsed<T, E: fmt::Display>(
-    name: &'static str,
-    said: impl Fn(&str) -> Option<OsString>,
-    parse: impl Fn(&str) -> Result<T, E>,
-) -> Result<Option<T>, ConfigError> {
-    let Some(value) = said(name) else {
-        return Ok(None);
-    };
-    let text = value.to_string_lossy();
-    let meaning = VARIABLES
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or("", |(_, meaning)| meaning);
-    parse(&text).map(Some).map_err(|error| {
-        ConfigError::new(format!("variable {name}: {error}"))
-            .with_hint(format!("{name} is {meaning}"))
-    })
 }
 
 #[cfg(test)]

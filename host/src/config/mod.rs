@@ -6,6 +6,7 @@ mod check;
 mod check_rules;
 mod check_serving;
 mod component_limits;
+mod containment;
 mod edit;
 mod error;
 mod file;
@@ -20,17 +21,18 @@ mod settings;
 mod supervision;
 mod template;
 mod trust;
+mod variables;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
-pub use check::resolved;
 pub use check_serving::SHORTEST_SECRET;
 pub use component_limits::ComponentLimits;
+pub use containment::{is_inside, resolved, vault_of};
 pub use edit::Edit;
 pub use error::ConfigError;
 pub use file::join as dotted;
 pub use glob::glob;
 pub use host_pattern::{Destination, HostPattern, Scheme};
-pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, VARIABLES, load};
+pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, load};
 pub use nearest::nearest;
 
 pub use places::{config_file, expand_home, state_folder};
@@ -39,9 +41,11 @@ pub use reload::{Source, Stamp, in_force};
 pub use settings::{
     AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
     Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,
-    IdempotencySettings, JwtSettings, LimitSettings, PermissionRule, PermissionSettings,
-    RateSettings, Settings, TagPolicy, TagSettings, TelemetrySettings, VaultEntry,
+    IdempotencySettings, JwtSettings, LimitSettings, OrientationSettings, OsSandbox,
+    PermissionRule, PermissionSettings, RateSettings, Settings, TagPolicy, TagSettings,
+    TelemetrySettings, VaultEntry,
 };
 pub use supervision::{SupervisionSettings, SwitchReason};
 pub use template::template;
 pub use trust::{PublisherSettings, TrustSettings};
+pub use variables::VARIABLES;

@@ -123,6 +123,7 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
     keep("http", differ(&running.http, &wanted.http));
     keep("telemetry", differ(&running.telemetry, &wanted.telemetry));
     keep("tool_surface", running.surface != wanted.surface);
+    keep("os_sandbox", running.os_sandbox != wanted.os_sandbox);
     let (old, new) = (&running.limits, &wanted.limits);
     keep(
         "limits.concurrent_calls",
@@ -150,6 +151,7 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
     wanted.http = running.http.clone();
     wanted.telemetry = running.telemetry.clone();
     wanted.surface = running.surface;
+    wanted.os_sandbox = running.os_sandbox;
     wanted.limits.concurrent_calls = running.limits.concurrent_calls;
     wanted.limits.memory_bytes = running.limits.memory_bytes;
     (wanted, waiting)

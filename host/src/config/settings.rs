@@ -59,6 +59,8 @@ pub struct Settings {
     pub surface: Surface,
     /// When a person is asked before a change lands.
     pub confirm: Confirm,
+    /// Whether a server runs inside the operating system's sandbox.
+    pub os_sandbox: OsSandbox,
 }
 
 /// One folder of notes.
@@ -118,6 +120,9 @@ pub struct CallerSettings {
     pub scopes: Option<Vec<String>>,
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
+    /// Whether its client is trusted to ask its user, instead of what its token says. Callers with signed tokens are not
+    /// unless this says so.
+    pub attended: Option<bool>,
     /// How it is shown the tools.
     pub surface: Option<Surface>,
     /// How much of a long text that stands in the structured part of an answer is said in its text as well.
@@ -239,7 +244,7 @@ impl Default for LimitSettings {
 pub struct HistorySettings {
     /// In days.
     pub keep_days: u64,
-    /// In bytes; the oldest goes first.
+    /// In bytes, of all callers together; over it, whoever has more than an equal share loses the oldest changes.
     pub keep_bytes: u64,
 }
 
@@ -263,6 +268,19 @@ pub enum Confirm {
     Never,
 }
 
+/// Whether a server runs inside the operating system's sandbox.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OsSandbox {
+    /// Where the system has one.
+    #[default]
+    Auto,
+    /// Never.
+    Off,
+    /// Always: without one the server does not start.
+    Require,
+}
+
 /// How callers over HTTP prove who they are.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -279,11 +297,11 @@ pub struct AuthSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthMode {
-    /// Tokens where one was ever made, signed tokens where they are configured; otherwise none, and then only on
-    /// loopback.
+    /// Tokens, and signed tokens where they are configured. A server on loopback that has neither makes a token for its
+    /// owner at the first start.
     #[default]
     Auto,
-    /// None; only on loopback.
+    /// None: no authentication, only on loopback.
     None,
     /// Tokens of `notehost token new`.
     Token,
@@ -369,8 +387,10 @@ impl Default for RateSettings {
 pub struct ConfirmationSettings {
     /// A change of more notes than this is asked about.
     pub notes: usize,
-    /// An approval that is not used for so long is void, in seconds.
+    /// A question that nobody decides for so long, and an approval that is not used for so long, is void, in seconds.
     pub expires_seconds: u64,
+    /// The same for callers that are not attended: a person decides about them elsewhere, and later.
+    pub unattended_expires_seconds: u64,
 }
 
 impl Default for ConfirmationSettings {
@@ -378,6 +398,7 @@ impl Default for ConfirmationSettings {
         ConfirmationSettings {
             notes: 20,
             expires_seconds: 300,
+            unattended_expires_seconds: 24 * 60 * 60,
         }
     }
 }
@@ -437,8 +458,10 @@ pub struct TagSettings {
 pub struct OrientationSettings {
     /// Whether it is told anything.
     pub enabled: bool,
-    /// The tag of the notes that are written for assistants.
+    /// The tag of the notes that are written for assistants. Only a tag in the frontmatter counts.
     pub tag: String,
+    /// The notebooks whose tagged notes are shown to models; `.` is the notes in the root. Without one no note is.
+    pub notebooks: Vec<String>,
 }
 
 impl Default for OrientationSettings {
@@ -446,6 +469,7 @@ impl Default for OrientationSettings {
         OrientationSettings {
             enabled: true,
             tag: "assistant".to_owned(),
+            notebooks: Vec::new(),
         }
     }
 }

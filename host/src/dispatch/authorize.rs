@@ -122,7 +122,7 @@ impl Allowed {
         let common = &self.checked.common;
         let whole = serde_json::json!([
             self.checked.found.full_name(),
-            self.vault.id(),
+            self.vault.identity(),
             sorted(&serde_json::from_str(&self.checked.arguments).unwrap_or_default()),
             common.if_match,
         ]);

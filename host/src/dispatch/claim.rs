@@ -71,7 +71,8 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
     let claimed = host
         .idempotency()
         .claim(
-            &allowed.caller.key(),
+            // A key means something in one vault only.
+            &format!("{}\n{}", allowed.caller.key(), allowed.vault.identity()),
             key,
             &allowed.binding(),
             i64::try_from(keep_ms).unwrap_or(i64::MAX),
@@ -156,14 +157,16 @@ fn reply_of(committed: Committed) -> Reply {
             change.into()
         })
         .collect();
-    let id = committed.change.unwrap_or_default();
     let mut structured = Map::new();
+    let mut undo = String::new();
     structured.insert("changes".into(), changes.into());
-    structured.insert("change".into(), id.clone().into());
+    if let Some(id) = committed.change {
+        undo = format!(" (change {id}, can be undone)");
+        structured.insert("change".into(), id.into());
+    }
     Reply {
         text: format!(
-            "This call had already been carried out (change {id}, can be undone). What it answered was lost when the \
-             server stopped."
+            "This call had already been carried out{undo}. What it answered was lost when the server stopped."
         ),
         structured,
         content: Vec::new(),

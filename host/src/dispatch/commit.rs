@@ -1,6 +1,7 @@
 //! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
 //! nobody's change is lost.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
@@ -8,13 +9,15 @@ use serde_json::{Map, Value};
 use super::authorize::Allowed;
 use super::claim::Claim;
 use super::confirm::Settled;
+use super::conform::{QUICK_BYTES, off_worker};
 use super::outside::CallOutside;
-use super::{CallError, Content, Host};
+use super::{CallError, Content, Host, Reply};
 use crate::audit::Happening;
 use crate::database::now_ms;
 use crate::runtime::{GuestContent, Notice};
 use crate::vault::{
-    ChangeKind, CommitError, CommitNote, StagedChange, Transaction, VaultError, unified_diff,
+    ChangeKind, CommitError, CommitNote, StagedChange, Transaction, VaultError, contained,
+    reply_point, unified_diff,
 };
 
 /// How often a call is run, and for how long at least, before its caller is told of the conflict: on a busy machine many
@@ -23,6 +26,9 @@ const MOST_ATTEMPTS: u32 = 40;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// How often a call is run that asks others each time.
 const MOST_ATTEMPTS_OUTSIDE: u32 = 4;
+
+/// How many bytes of diffs are made for one reply: more than any reply may have.
+const MAX_DIFF_BYTES: usize = 2 << 20;
 
 /// What became of a run.
 pub(super) enum Landing {
@@ -42,12 +48,27 @@ pub(super) struct Landed {
 }
 
 impl Landed {
+    /// A change that landed and whose reply was lost in a panic; `None` if nothing changed.
+    fn without_reply(footprint: Footprint) -> Option<Landed> {
+        let reply = footprint
+            .is_landed
+            .then(|| Reply::without_words(footprint.change.as_deref()))?;
+        Some(Landed {
+            text: reply.text,
+            structured: reply.structured,
+            content: reply.content,
+            footprint,
+            notices: Vec::new(),
+        })
+    }
+
     /// Show people what the component has to say to them.
     pub(super) fn tell(&self, host: &Host, allowed: &Allowed) {
         for notice in &self.notices {
             let happening = Happening::Notice {
                 caller: allowed.caller.name().to_owned(),
                 domain: allowed.checked.found.domain.name.clone(),
+                vault: allowed.vault.id().to_owned(),
                 level: notice.level,
                 message: notice.message.clone(),
             };
@@ -57,8 +78,10 @@ impl Landed {
 }
 
 /// What a call left on disk, as far as records tell it.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Footprint {
+    /// Whether anything changed: notes, folders, or the store of a component.
+    pub(super) is_landed: bool,
     pub(super) paths: Vec<String>,
     pub(super) bytes_added: u64,
     pub(super) bytes_removed: u64,
@@ -67,8 +90,9 @@ pub(super) struct Footprint {
 }
 
 impl Footprint {
-    fn of(changes: &[StagedChange], change: &Option<String>) -> Footprint {
+    fn of(changes: &[StagedChange], change: &Option<String>, is_landed: bool) -> Footprint {
         let mut footprint = Footprint {
+            is_landed,
             change: change.clone(),
             ..Footprint::default()
         };
@@ -76,9 +100,8 @@ impl Footprint {
             return footprint;
         }
         for change in changes {
-            let length = |bytes: &Option<std::sync::Arc<[u8]>>| {
-                bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)
-            };
+            let length =
+                |bytes: &Option<Arc<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
             let (before, after) = (length(&change.before), length(&change.after));
             footprint.bytes_added += after.saturating_sub(before);
             footprint.bytes_removed += before.saturating_sub(after);
@@ -136,21 +159,25 @@ pub(super) async fn commit(
     claim: &Claim,
     settled: Settled,
 ) -> Result<Landing, CallError> {
-    let (mut ran, changes) = match settled {
-        Settled::Ran(ran, changes) => (*ran, changes),
+    let (mut ran, changes, counting) = match settled {
+        Settled::Ran(ran, changes, counting) => (*ran, changes, counting),
         Settled::Torn(path) => return Ok(Landing::Conflict(path)),
     };
+    let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
     let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);
     let is_idle = ran.transaction.is_read_only();
     let dry_run = allowed.checked.common.dry_run;
-    let mut change = None;
+    let (mut change, mut is_landed) = (None, false);
     if dry_run || is_idle {
+        let mut transaction = ran.transaction;
         if dry_run {
             // What may no longer be done is not shown as if it could be.
-            allowed.standing.renew(&mut ran.transaction)?;
-            ran.transaction.check_rights()?;
+            allowed.standing.renew(&mut transaction)?;
+            transaction.check_rights()?;
         }
-        if let Err(conflict) = ran.transaction.validate() {
+        let is_undisturbed = transaction.is_undisturbed();
+        let valid = off_worker(is_undisturbed, move || transaction.validate()).await?;
+        if let Err(conflict) = valid {
             return Ok(Landing::Conflict(conflict.path));
         }
     } else {
@@ -167,55 +194,98 @@ pub(super) async fn commit(
         let standing = allowed.standing.clone();
         let committed = tokio::task::spawn_blocking(move || {
             // What was taken away since it was staged does not land.
-            let committed = ran
-                .transaction
-                .commit_if(note, |transaction| standing.renew(transaction));
-            if committed.is_err() {
+            let land = || {
+                ran.transaction
+                    .commit_if(note, |transaction| standing.renew(transaction))
+            };
+            let committed = match &counting {
+                // What a caller drops is counted with the commit, also where nobody waits for it any more.
+                Some(counting) => counting.land(land),
+                None => land(),
+            };
+            // What only the next start can settle may still happen: the key stays taken.
+            if matches!(
+                committed,
+                Err(CommitError::Conflict { .. } | CommitError::Failed(_))
+            ) {
                 claimed.committing(false);
             }
             committed
         })
         .await;
         match committed {
-            Ok(Ok(committed)) => change = committed.change,
+            Ok(Ok(committed)) => (change, is_landed) = (committed.change, committed.is_landed),
             Ok(Err(CommitError::Conflict { path })) => return Ok(Landing::Conflict(path)),
-            Ok(Err(CommitError::Failed(error))) => return Err(error.into()),
+            Ok(Err(CommitError::Failed(error) | CommitError::Unsettled(error))) => {
+                return Err(error.into());
+            }
             Err(error) => {
                 tracing::error!("a commit broke: {error}");
                 return Err(VaultError::broken("the commit broke").into());
             }
         }
     }
-    // What the host does itself changes no notes.
-    let is_component = allowed.checked.found.domain.component.is_some();
-    let writes = allowed.effect > crate::vault::Effect::Read && is_component;
-    Ok(Landing::Landed(Landed {
-        footprint: Footprint::of(&changes, &change),
-        text: match (writes, dry_run) {
-            (true, true) => with_changes_shown(&ran.text, &changes),
-            (true, false) => with_changes_told(&ran.text, &changes, change.as_deref(), is_idle),
-            (false, _) => ran.text,
-        },
-        structured: if writes || dry_run {
-            with_changes(ran.structured, &changes, change, dry_run)
-        } else {
-            ran.structured
-        },
-        content,
-        // A dry run says nothing to anybody.
-        notices: if dry_run { Vec::new() } else { ran.notices },
-    }))
+    let (changes, diffs) = match dry_run {
+        true => off_worker(is_quick, move || with_diffs(changes)).await?,
+        false => (changes, Vec::new()),
+    };
+    // What landed is told as landed, also if telling it panics.
+    let footprint = Footprint::of(&changes, &change, is_landed);
+    let landed = contained(|| {
+        reply_point("reply-landed");
+        // What the host does itself changes no notes.
+        let is_component = allowed.checked.found.domain.component.is_some();
+        let writes = allowed.effect > crate::vault::Effect::Read && is_component;
+        Landed {
+            text: match (writes, dry_run) {
+                (true, true) => with_changes_shown(&ran.text, &changes, &diffs),
+                (true, false) => with_changes_told(&ran.text, &changes, change.as_deref(), is_idle),
+                (false, _) => ran.text,
+            },
+            structured: if writes || dry_run {
+                let diffs = dry_run.then_some(diffs);
+                with_changes(ran.structured, &changes, change.clone(), diffs)
+            } else {
+                ran.structured
+            },
+            content,
+            // A dry run says nothing to anybody.
+            notices: if dry_run { Vec::new() } else { ran.notices },
+            footprint: footprint.clone(),
+        }
+    });
+    match landed.or_else(|| Landed::without_reply(footprint)) {
+        Some(landed) => Ok(Landing::Landed(landed)),
+        None => Err(VaultError::broken("the reply could not be made").into()),
+    }
+}
+
+/// The changes with a diff for each, as long as all of them together are not too long to be sent.
+fn with_diffs(changes: Arc<[StagedChange]>) -> (Arc<[StagedChange]>, Vec<String>) {
+    let mut length = 0;
+    let diffs = changes.iter().map(|change| {
+        let diff = match length > MAX_DIFF_BYTES {
+            true => "… summarised: the diffs before this one are too long already\n".to_owned(),
+            false => unified_diff(change),
+        };
+        length += diff.len();
+        diff
+    });
+    let diffs = diffs.collect();
+    (changes, diffs)
 }
 
 fn with_changes(
     mut structured: Map<String, Value>,
     changes: &[StagedChange],
     change: Option<String>,
-    dry_run: bool,
+    diffs: Option<Vec<String>>,
 ) -> Map<String, Value> {
+    let dry_run = diffs.is_some();
+    let mut diffs = diffs.unwrap_or_default().into_iter();
     let listed: Vec<Value> = changes
         .iter()
-        .map(|change| change_as_json(change, dry_run))
+        .map(|change| change_as_json(change, diffs.next()))
         .collect();
     structured.insert("changes".into(), listed.into());
     if let Some(change) = change {
@@ -227,7 +297,7 @@ fn with_changes(
     structured
 }
 
-fn change_as_json(change: &StagedChange, with_diff: bool) -> Value {
+fn change_as_json(change: &StagedChange, diff: Option<String>) -> Value {
     let mut listed = Map::new();
     listed.insert("path".into(), change.path.clone().into());
     listed.insert("kind".into(), kind_word(change.kind).into());
@@ -239,8 +309,8 @@ fn change_as_json(change: &StagedChange, with_diff: bool) -> Value {
     }
     listed.insert("added".into(), change.added.into());
     listed.insert("removed".into(), change.removed.into());
-    if with_diff {
-        listed.insert("diff".into(), unified_diff(change).into());
+    if let Some(diff) = diff {
+        listed.insert("diff".into(), diff.into());
     }
     listed.into()
 }
@@ -275,14 +345,14 @@ fn with_changes_told(
 }
 
 /// The same for a dry run: what it would say, with the changes as diffs.
-fn with_changes_shown(text: &str, changes: &[StagedChange]) -> String {
+fn with_changes_shown(text: &str, changes: &[StagedChange], diffs: &[String]) -> String {
     let mut lines = vec![
         "Dry run: nothing was changed. Without `dry_run`:".to_owned(),
         text.trim_end().to_owned(),
     ];
-    for change in changes.iter().take(MOST_TOLD) {
+    for (change, diff) in changes.iter().zip(diffs).take(MOST_TOLD) {
         lines.push(change_line(change));
-        lines.push(unified_diff(change).trim_end().to_owned());
+        lines.push(diff.trim_end().to_owned());
     }
     lines.extend(more(changes));
     joined(&lines)

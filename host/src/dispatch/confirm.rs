@@ -3,53 +3,135 @@
 //! reached (by the client, in the console, at a terminal) is none of this stage's affair: it asks, refuses, and
 //! recognises the approval when the call comes again.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use notehost_sdk::text::links;
 use serde_json::{Value, json};
 
 use super::authorize::Allowed;
 use super::commit::kind_word;
-use super::conform::Staged;
+use super::conform::{Staged, off_worker};
+use super::question_text::{Losses, Reason};
 use super::run::Ran;
 use super::{CallError, Host};
 use crate::auth::Entrance;
 use crate::config::{Confirm, ConfirmationSettings, Settings};
-use crate::policy::{ApprovalError, Question};
-use crate::vault::{ChangeKind, Effect, StagedChange, unified_diff};
+use crate::database::{DatabaseError, now_ms};
+use crate::policy::{
+    ApprovalError, Approvals, CallWeights, Confirmed, DropCount, DropLedger, FrozenEnvironment,
+    NotCounted, Question,
+};
+use crate::vault::{ChangeKind, CommitError, Effect, StagedChange, VaultError};
 
-/// The longest diff that is put into a question.
-const MOST_DIFF: usize = 256 << 10;
-/// How many paths a summary names.
-const MOST_NAMED: usize = 5;
-/// A note that loses so many lines more than it gains has content dropped, however long it is.
-const MANY_LINES: u64 = 20;
+/// Changes of so many bytes are gone through in a moment.
+const QUICK_BYTES: usize = 64 << 10;
 
 /// A run that may land.
 pub(super) enum Settled {
-    Ran(Box<Ran>, Vec<StagedChange>),
+    Ran(Box<Ran>, Arc<[StagedChange]>, Option<Counting>),
     /// The vault changed while the action looked at it.
     Torn(Option<String>),
 }
 
-/// What a person said about this call.
-pub(super) struct Confirmation {
-    approval: Option<String>,
-    /// The change that was approved: the same change is not asked about twice within one call.
-    approved: Option<String>,
+/// What is counted of a change when it lands, so that small steps add up.
+pub(super) struct Counting {
+    drops: Arc<DropLedger>,
+    count: DropCount,
 }
 
-impl Confirmation {
-    pub(super) fn of(allowed: &Allowed) -> Confirmation {
-        Confirmation {
-            approval: allowed.checked.common.approval.clone(),
-            approved: None,
+impl Counting {
+    /// Land a change and count it. Where meanwhile so much was dropped that a person has to see it first, the call runs
+    /// again, and asks.
+    pub(super) fn land<T>(
+        &self,
+        land: impl FnOnce() -> Result<T, CommitError>,
+    ) -> Result<T, CommitError> {
+        let may_have_landed = |error: &CommitError| matches!(error, CommitError::Unsettled(_));
+        match self.drops.land(&self.count, land, may_have_landed) {
+            Ok(landed) => landed,
+            Err(NotCounted::MeetsFloor) => Err(CommitError::Conflict { path: None }),
+            Err(error @ NotCounted::Unavailable(_)) => Err(CommitError::Failed(VaultError::new(
+                "unavailable",
+                format!("{error}; nothing was changed"),
+            ))),
         }
     }
 }
 
+/// What a person said about this call, and what the call has to run with so that it does what the person saw.
+pub(super) struct Confirmation {
+    approval: Option<String>,
+    /// The change that was approved: the same change is not asked about twice within one call.
+    approved: Option<String>,
+    confirmed: Option<Confirmed>,
+    /// The clock and the randomness of every run of this call; `None` for actions that only read.
+    frozen: Option<FrozenEnvironment>,
+    /// They are those of a question that stands.
+    is_repeated: bool,
+    /// The question's were given up: nobody has to be asked any more.
+    is_renewed: bool,
+}
+
+impl Confirmation {
+    pub(super) fn of(host: &Host, allowed: &Allowed) -> Result<Confirmation, CallError> {
+        let approval = allowed.checked.common.approval.clone();
+        let is_component = allowed.checked.found.domain.component.is_some();
+        let asked = match &approval {
+            Some(_) => standing(host, allowed, approval.as_deref())?,
+            None => None,
+        };
+        let is_repeated = asked.is_some();
+        let frozen = match asked {
+            Some(frozen) => Some(frozen),
+            None if allowed.effect > Effect::Read && is_component => Some(fresh(host)?),
+            None => None,
+        };
+        Ok(Confirmation {
+            approval,
+            approved: None,
+            confirmed: None,
+            frozen,
+            is_repeated,
+            is_renewed: false,
+        })
+    }
+
+    /// The clock and the randomness that the call runs with, if they stand still.
+    pub(super) fn frozen(&self) -> Option<&FrozenEnvironment> {
+        self.frozen.as_ref()
+    }
+
+    /// How a person confirmed it, if one did.
+    pub(super) fn confirmed(&self) -> Option<&Confirmed> {
+        self.confirmed.as_ref()
+    }
+}
+
+fn fresh(host: &Host) -> Result<FrozenEnvironment, CallError> {
+    let mut seed = [0; 32];
+    getrandom::fill(&mut seed)
+        .map_err(|error| CallError::new("unavailable", format!("no random numbers: {error}")))?;
+    let stopped = host.stopped_clock().map(|now| now.milliseconds);
+    Ok(FrozenEnvironment {
+        milliseconds: stopped.unwrap_or_else(|| u64::try_from(now_ms()).unwrap_or_default()),
+        seed,
+    })
+}
+
+/// What the question of this call that stands was run with.
+fn standing(
+    host: &Host,
+    allowed: &Allowed,
+    approval: Option<&str>,
+) -> Result<Option<FrozenEnvironment>, CallError> {
+    let asked = host
+        .approvals()
+        .frozen(approval, &allowed.caller.key(), &allowed.binding());
+    asked.map_err(|error| CallError::new("unavailable", error.to_string()))
+}
+
 /// Let a run pass, or ask.
-pub(super) fn confirm(
+pub(super) async fn confirm(
     host: &Host,
     allowed: &Allowed,
     confirmation: &mut Confirmation,
@@ -60,36 +142,107 @@ pub(super) fn confirm(
         Staged::Torn => return Ok(Settled::Torn(None)),
     };
     let settings = host.settings();
-    let Some(reason) = reason_to_ask(&settings, allowed, &changes) else {
-        return Ok(Settled::Ran(ran, changes));
+    let changes: Arc<[StagedChange]> = changes.into();
+    let is_asked = is_asked(&settings, allowed, &changes);
+    let is_quick = is_quick(&changes);
+    let is_renamed = changes.iter().any(|change| change.from.is_some());
+    if !is_asked && (allowed.checked.common.dry_run || !is_renamed) {
+        return Ok(Settled::Ran(ran, changes, None));
+    }
+    let weights = {
+        let weighed = changes.clone();
+        let restored: BTreeSet<String> = changes
+            .iter()
+            .filter(|change| ran.transaction.has_restored_bytes(&change.path))
+            .map(|change| change.path.clone())
+            .collect();
+        let weigh = move || {
+            let is_restored = |path: &str| restored.contains(path);
+            Arc::new(CallWeights::with_restored(&weighed, is_restored))
+        };
+        off_worker(is_quick, weigh).await?
     };
-    // What is shown must be what is there.
-    if let Err(conflict) = ran.transaction.validate() {
+    let mut counting = Counting {
+        drops: host.drops().clone(),
+        count: DropCount {
+            caller: allowed.caller.key(),
+            vault: allowed.vault.identity(),
+            weights: weights.clone(),
+            // What nobody is asked about counts for nothing, but what others dropped goes with a note that is renamed.
+            is_approved: !is_asked,
+        },
+    };
+    if !is_asked {
+        return Ok(Settled::Ran(ran, changes, Some(counting)));
+    }
+    let unavailable = |error: DatabaseError| CallError::new("unavailable", error.to_string());
+    let removes = allowed.effect == Effect::Delete;
+    let most = most_notes(&settings, allowed.caller.entrance());
+    let reason = match reason_to_ask(removes, most, &changes, &weights) {
+        Some(reason) => Some(reason),
+        None => {
+            // It may wait until another commit of this vault is written.
+            let only_adds = weights.only_adds();
+            let (drops, count) = (counting.drops.clone(), counting.count.clone());
+            let meets_floor = off_worker(only_adds, move || drops.meets_floor(&count)).await?;
+            let meets_floor = meets_floor.map_err(unavailable)?;
+            meets_floor.then_some(Reason::DropsMore)
+        }
+    };
+    let Some(reason) = reason else {
+        // What needs no person need not be what a person saw some time ago.
+        let is_old = confirmation.is_repeated && confirmation.approved.is_none();
+        if is_old && !confirmation.is_renewed && !allowed.outside.was_asked() {
+            confirmation.is_renewed = true;
+            confirmation.frozen = Some(fresh(host)?);
+            return Ok(Settled::Torn(None));
+        }
+        return Ok(Settled::Ran(ran, changes, Some(counting)));
+    };
+    // What is shown must be what is there. If another commit landed meanwhile, this waits for the one that is landing.
+    let is_undisturbed = ran.transaction.is_undisturbed();
+    let validate = move || (ran.transaction.validate(), ran);
+    let (valid, ran) = off_worker(is_undisturbed, validate).await?;
+    if let Err(conflict) = valid {
         return Ok(Settled::Torn(conflict.path));
+    }
+    counting.count.is_approved = true;
+    let action = allowed.checked.found.full_name();
+    let (change, summary, (diff, sent_diff)) = {
+        let (action, shown) = (action.clone(), changes.clone());
+        off_worker(is_quick, move || {
+            let losses = Losses::of(&shown, &weights);
+            (
+                digest(&shown),
+                losses.summary(&action, reason),
+                losses.diffs(),
+            )
+        })
+        .await?
+    };
+    if confirmation.approved.as_ref() == Some(&change) {
+        return Ok(Settled::Ran(ran, changes, Some(counting)));
     }
     let question = Question {
         caller: allowed.caller.key(),
-        action: allowed.checked.found.full_name(),
+        action,
         vault: allowed.vault.id().to_owned(),
         arguments: allowed.binding(),
-        change: digest(&changes),
-        summary: summary(allowed, &changes, reason),
-        diff: whole_diff(&changes),
+        change,
+        summary,
+        diff,
+        frozen: confirmation.frozen.clone(),
     };
-    if confirmation.approved.as_ref() == Some(&question.change) {
-        return Ok(Settled::Ran(ran, changes));
-    }
     if let Some(id) = confirmation.approval.take() {
         match host.approvals().use_up(&id, &question) {
-            Ok(()) => {
+            Ok(confirmed) => {
                 confirmation.approved = Some(question.change);
-                return Ok(Settled::Ran(ran, changes));
+                confirmation.confirmed = Some(confirmed);
+                return Ok(Settled::Ran(ran, changes, Some(counting)));
             }
             // It has to be decided (again): below.
             Err(ApprovalError::OtherChange(_) | ApprovalError::Pending(_)) => {}
-            Err(ApprovalError::Database(error)) => {
-                return Err(CallError::new("unavailable", error.to_string()));
-            }
+            Err(ApprovalError::Database(error)) => return Err(unavailable(error)),
             Err(error) => {
                 return Err(CallError::new(
                     "approval_invalid",
@@ -98,18 +251,37 @@ pub(super) fn confirm(
             }
         }
     }
-    Err(ask(host, &settings, &question, &changes))
+    // The same call was asked about before: with that clock and that randomness it may stage the same change, and then
+    // there is one question instead of two.
+    if !confirmation.is_repeated
+        && confirmation.frozen.is_some()
+        && !allowed.outside.was_asked()
+        && let Some(frozen) = standing(host, allowed, None)?
+    {
+        confirmation.is_repeated = true;
+        confirmation.frozen = Some(frozen);
+        return Ok(Settled::Torn(None));
+    }
+    let seconds = match host.is_attended(&allowed.caller) {
+        true => settings.confirmation.expires_seconds,
+        // The person who decides is not waiting in front of a client.
+        false => settings.confirmation.unattended_expires_seconds,
+    };
+    // The diff may be long.
+    let approvals = host.approvals().clone();
+    let ask = move || ask(&approvals, seconds, &question, &changes, &sent_diff);
+    Err(off_worker(false, ask).await?)
 }
 
 fn ask(
-    host: &Host,
-    settings: &Settings,
+    approvals: &Approvals,
+    expires_seconds: u64,
     question: &Question,
     changes: &[StagedChange],
+    sent_diff: &str,
 ) -> CallError {
-    let expires_ms = settings.confirmation.expires_seconds.saturating_mul(1000);
-    let expires_ms = i64::try_from(expires_ms).unwrap_or(i64::MAX / 2);
-    let approval = match host.approvals().ask(question, expires_ms) {
+    let expires_ms = i64::try_from(expires_seconds.saturating_mul(1000)).unwrap_or(i64::MAX / 4);
+    let approval = match approvals.ask(question, expires_ms) {
         Ok(approval) => approval,
         Err(error @ ApprovalError::TooMany) => {
             return CallError::new("throttled", format!("{error}; nothing was changed"))
@@ -144,35 +316,45 @@ fn ask(
         "expires_at": approval.expires,
         "summary": question.summary,
         "changes": listed,
-        "diff": question.diff,
+        "diff": sent_diff,
     }))
 }
 
-/// Why a person should see these changes first, if there is a reason.
-fn reason_to_ask(
-    settings: &Settings,
-    allowed: &Allowed,
-    changes: &[StagedChange],
-) -> Option<&'static str> {
+/// Whether anybody is asked about changes of this call at all.
+fn is_asked(settings: &Settings, allowed: &Allowed, changes: &[StagedChange]) -> bool {
     if allowed.checked.common.dry_run || changes.is_empty() {
-        return None;
+        return false;
     }
     // Over HTTP nobody can switch it off.
-    if allowed.caller.entrance() != Entrance::Http && settings.confirm == Confirm::Never {
-        return None;
-    }
-    let removes = changes
-        .iter()
-        .any(|change| change.kind == ChangeKind::Delete);
-    if removes || allowed.effect == Effect::Delete {
-        Some("removes")
-    } else if changes.len() > most_notes(settings, allowed.caller.entrance()) {
-        Some("changes many notes")
-    } else if drops_content(changes) {
-        Some("drops content")
+    allowed.caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
+}
+
+/// Why a person should see these changes first, whatever the caller did before.
+fn reason_to_ask(
+    removes: bool,
+    most_notes: usize,
+    changes: &[StagedChange],
+    weights: &CallWeights,
+) -> Option<Reason> {
+    let is_removal = |change: &StagedChange| change.kind == ChangeKind::Delete;
+    if removes || changes.iter().any(is_removal) {
+        Some(Reason::Removes)
+    } else if changes.len() > most_notes {
+        Some(Reason::ManyNotes)
+    } else if weights.drops_content() {
+        Some(Reason::DropsContent)
     } else {
         None
     }
+}
+
+/// Whether the words of these changes are gone through in a moment.
+fn is_quick(changes: &[StagedChange]) -> bool {
+    let length = |bytes: &Option<Arc<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len());
+    let sizes = changes
+        .iter()
+        .map(|change| length(&change.before) + length(&change.after));
+    sizes.sum::<usize>() <= QUICK_BYTES
 }
 
 /// How many notes may change unasked. Over HTTP the config can lower it, not raise it.
@@ -182,85 +364,6 @@ fn most_notes(settings: &Settings, entrance: Entrance) -> usize {
         Entrance::Http => configured.min(ConfirmationSettings::default().notes),
         Entrance::Stdio | Entrance::CommandLine => configured,
     }
-}
-
-/// Whether content is lost, not only replaced or moved to another note: of some note more than half of the words are
-/// gone from all of these notes, or many lines are. That links follow a note that is renamed loses nothing.
-fn drops_content(changes: &[StagedChange]) -> bool {
-    // What is too large to be shown is replaced whole.
-    let is_replaced =
-        |change: &StagedChange| change.etag_before.is_some() && change.after.is_some();
-    let is_unseen = |change: &StagedChange| is_replaced(change) && change.before.is_none();
-    if changes.iter().any(is_unseen) {
-        return true;
-    }
-    // Most calls only add: nothing has to be counted for them.
-    if changes.iter().all(|change| change.removed == 0) {
-        return false;
-    }
-    let follows_rename = changes.iter().any(|change| change.from.is_some());
-    let (mut added, mut removed) = (0, 0);
-    let mut notes = Vec::new();
-    let mut kept: HashMap<&str, i64> = HashMap::new();
-    for change in changes {
-        let before = words(change.before.as_deref(), follows_rename);
-        let after = words(change.after.as_deref(), follows_rename);
-        let (before, after) = match (before, after) {
-            (Some(before), Some(after)) => (before, after),
-            // What is no text is replaced whole too.
-            _ if is_replaced(change) => return true,
-            // Something that was not there drops nothing.
-            _ => continue,
-        };
-        added += change.added;
-        removed += change.removed;
-        for word in &after {
-            *kept.entry(word).or_default() += 1;
-        }
-        for word in &before {
-            *kept.entry(word).or_default() -= 1;
-        }
-        notes.push((before, after));
-    }
-    if removed > added + MANY_LINES {
-        return true;
-    }
-    notes.iter().any(|(before, after)| {
-        let mut left: HashMap<&str, usize> = HashMap::new();
-        for word in after {
-            *left.entry(word).or_default() += 1;
-        }
-        let mut lost = 0;
-        for word in before {
-            match left.get_mut(word) {
-                Some(count) if *count > 0 => *count -= 1,
-                _ if kept.get(word).is_some_and(|kept| *kept < 0) => lost += 1,
-                _ => {}
-            }
-        }
-        lost * 2 > before.len()
-    })
-}
-
-/// The words of a text; `None` if it is none. Where links follow a rename, one is as good as another.
-fn words(bytes: Option<&[u8]>, links_alike: bool) -> Option<Vec<&str>> {
-    let text = std::str::from_utf8(bytes.unwrap_or_default()).ok()?;
-    let mut words = Vec::new();
-    let mut rest = 0;
-    let links = match links_alike {
-        true => links::parse(text),
-        false => Vec::new(),
-    };
-    for link in links {
-        // A link may lie within another.
-        if link.range.start >= rest {
-            words.extend(text[rest..link.range.start].split_whitespace());
-            words.push("[[]]");
-            rest = link.range.end;
-        }
-    }
-    words.extend(text[rest..].split_whitespace());
-    Some(words)
 }
 
 /// Names a change exactly: the same digest is the same effect on the same notes.
@@ -284,44 +387,10 @@ fn digest(changes: &[StagedChange]) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-fn summary(allowed: &Allowed, changes: &[StagedChange], reason: &str) -> String {
-    let named: Vec<String> = changes
-        .iter()
-        .take(MOST_NAMED)
-        .map(|change| {
-            let kind = kind_word(change.kind);
-            format!(
-                "{kind} `{}` (+{} −{})",
-                change.path, change.added, change.removed
-            )
-        })
-        .collect();
-    let more = match changes.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!(
-        "`{}` {reason}: {}{more}",
-        allowed.checked.found.full_name(),
-        named.join(", ")
-    )
-}
-
-fn whole_diff(changes: &[StagedChange]) -> String {
-    let mut diff = String::new();
-    for (index, change) in changes.iter().enumerate() {
-        if diff.len() > MOST_DIFF {
-            diff.push_str(&format!("… and {} more files\n", changes.len() - index));
-            break;
-        }
-        diff.push_str(&unified_diff(change));
-    }
-    diff
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vault::LineDiff;
 
     fn modify(before: &str, after: &str) -> StagedChange {
         let lines = |text: &str| text.lines().count() as u64;
@@ -335,73 +404,8 @@ mod tests {
             etag: None,
             added: lines(after),
             removed: lines(before),
+            lines: LineDiff::default(),
         }
-    }
-
-    #[test]
-    fn content_is_dropped_where_most_of_it_is_gone() {
-        let drops = |before: &str, after: &str| drops_content(&[modify(before, after)]);
-        assert!(drops("one two three four\n", "something else\n"));
-        assert!(drops("one two three four\n", ""));
-        assert!(!drops("one two three four\n", "one two three five\n"));
-        assert!(!drops("", "new\n"));
-        assert!(!drops("a\nb\n", "b\na\n"));
-        let long = "a line of a long note\n".repeat(100);
-        assert!(drops(&long, &long[..22 * 70]));
-    }
-
-    #[test]
-    fn nothing_beside_it_hides_what_is_dropped() {
-        let wiped = modify("one two three four\n", "");
-        let picture = StagedChange {
-            path: "!.png".into(),
-            kind: ChangeKind::Create,
-            before: None,
-            after: Some([0xff, 0xfe, 0].as_slice().into()),
-            etag_before: None,
-            added: 10_000,
-            ..modify("", "")
-        };
-        assert!(drops_content(&[picture.clone(), wiped]));
-        assert!(!drops_content(&[picture]));
-        let too_large_to_show = StagedChange {
-            before: None,
-            ..modify("", "small\n")
-        };
-        assert!(drops_content(&[too_large_to_show]));
-    }
-
-    #[test]
-    fn what_moves_to_another_note_is_not_dropped() {
-        let from = modify("one two three four\n", "[[b]]\n");
-        let to = StagedChange {
-            path: "b.md".into(),
-            ..modify("", "one two three four\n")
-        };
-        assert!(drops_content(std::slice::from_ref(&from)));
-        assert!(!drops_content(&[from, to]));
-    }
-
-    #[test]
-    fn links_that_follow_a_rename_lose_nothing() {
-        let rename = StagedChange {
-            path: "Our plot.md".into(),
-            kind: ChangeKind::Rename,
-            from: Some("My plan.md".into()),
-            before: None,
-            after: None,
-            ..modify("", "")
-        };
-        let index = modify(
-            "[[My plan]]\n[x](My%20plan.md)\n",
-            "[[Our plot]]\n[x](Our%20plot.md)\n",
-        );
-        assert!(drops_content(std::slice::from_ref(&index)));
-        assert!(!drops_content(&[rename.clone(), index]));
-        let other = modify("all my secrets are here\n", "gone\n");
-        assert!(drops_content(&[rename.clone(), other]));
-        let wiped = modify("[[My plan]] [[My plan]]\n", "\n");
-        assert!(drops_content(&[rename, wiped]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether what an action staged keeps the rules that hold for every component: the notes are those that the caller had
 //! read, and they get no tags that the vault's owner does not want.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{Tags, TagsOf};
@@ -17,8 +17,13 @@ use crate::vault::{Access, Effect, Limits, StagedChange, Transaction, VaultError
 
 /// How long is waited for an index that is being built.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// So much of what was staged, before and after together, is compared on the thread that answers. Few enough that even if
+/// every second byte is a line of its own a diff takes a few milliseconds.
+pub(super) const QUICK_BYTES: u64 = 4 << 10;
 /// How many of the tags that may be used are told.
 const MOST_TAGS_TOLD: usize = 200;
+/// How many of the tags that may not be used are named.
+const MAX_TAGS_NAMED: usize = 20;
 
 /// What an action staged, and it may be asked for.
 pub(super) enum Staged {
@@ -37,12 +42,22 @@ pub(super) async fn conform(
         Attempt::Ran(ran) => ran,
         Attempt::Torn => return Ok(Staged::Torn),
     };
-    let changes = ran.transaction.changes();
+    let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
+    let watches_tags = host.settings().tags.policy == TagPolicy::Existing;
+    let compared = move || {
+        let changes = ran.transaction.changes();
+        let new_tags = match watches_tags {
+            true => new_tags(&changes),
+            false => Vec::new(),
+        };
+        (ran, changes, new_tags)
+    };
+    let (ran, changes, new_tags) = off_worker(is_quick, compared).await?;
     if let Some(etag) = &allowed.checked.common.if_match {
         require_match(etag, &changes, &ran.transaction)?;
     }
-    if host.settings().tags.policy == TagPolicy::Existing {
-        refuse_new_tags(allowed, &changes).await?;
+    if !new_tags.is_empty() {
+        refuse_new_tags(allowed, new_tags).await?;
     }
     Ok(Staged::Ran(ran, changes))
 }
@@ -77,18 +92,36 @@ fn require_match(
     .with_details(json!({ "etags": now })))
 }
 
-/// Only tags that some note has already, as far as this caller can see.
-async fn refuse_new_tags(allowed: &Allowed, changes: &[StagedChange]) -> Result<(), CallError> {
+/// Work on what was staged: here if it is quick, else on a thread where nobody waits for it.
+pub(super) async fn off_worker<T: Send + 'static>(
+    is_quick: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, CallError> {
+    if is_quick {
+        return Ok(work());
+    }
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!("comparing what was staged broke: {error}");
+        CallError::new(
+            "internal_error",
+            "the host failed at this call; nothing was changed",
+        )
+    })
+}
+
+/// The tags that none of the notes had before.
+fn new_tags(changes: &[StagedChange]) -> Vec<String> {
     let mut known = BTreeSet::new();
     let mut wanted = BTreeSet::new();
     for change in changes {
         known.extend(tags_of(change.before.as_deref()));
         wanted.extend(tags_of(change.after.as_deref()));
     }
-    let new: Vec<String> = wanted.difference(&known).cloned().collect();
-    if new.is_empty() {
-        return Ok(());
-    }
+    wanted.difference(&known).cloned().collect()
+}
+
+/// Only tags that some note has already, as far as this caller can see.
+async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), CallError> {
     let looking = allowed.vault.begin(Access {
         rules: allowed.rules.clone(),
         effect: Effect::Read,
@@ -97,25 +130,35 @@ async fn refuse_new_tags(allowed: &Allowed, changes: &[StagedChange]) -> Result<
     });
     // The index may still be at work: not on a thread that answers calls.
     let index = allowed.index.clone();
-    let there = tokio::task::spawn_blocking(move || tags_there(&index, looking))
+    let compared = move || {
+        let mut usable = tags_there(&index, looking)?;
+        let known: HashSet<String> = usable.iter().map(|tag| tag.to_lowercase()).collect();
+        let unknown = new.into_iter().filter(|tag| !known.contains(tag));
+        let unknown: Vec<String> = unknown.collect();
+        usable.truncate(MOST_TAGS_TOLD);
+        Ok((unknown, usable))
+    };
+    let (mut unknown, usable) = tokio::task::spawn_blocking(compared)
         .await
         .unwrap_or_else(|error| Err(VaultError::broken(&error.to_string())))?;
-    let is_there = |tag: &str| there.iter().any(|known| known.to_lowercase() == tag);
-    let unknown: Vec<String> = new.into_iter().filter(|tag| !is_there(tag)).collect();
     if unknown.is_empty() {
         return Ok(());
     }
+    let more = match unknown.len().saturating_sub(MAX_TAGS_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    unknown.truncate(MAX_TAGS_NAMED);
     let named: Vec<String> = unknown.iter().map(|tag| format!("`#{tag}`")).collect();
-    let usable: Vec<String> = there.iter().take(MOST_TAGS_TOLD).cloned().collect();
     let shown: Vec<String> = usable
         .iter()
-        .take(20)
+        .take(MAX_TAGS_NAMED)
         .map(|tag| format!("#{tag}"))
         .collect();
     Err(CallError::new(
         "validation_error",
         format!(
-            "no note has the tag {} yet, and only existing tags are allowed here: use one that exists ({}), or ask the user first",
+            "no note has the tag {}{more} yet, and only existing tags are allowed here: use one that exists ({}), or ask the user first",
             named.join(", "),
             shown.join(", ")
         ),

@@ -61,7 +61,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
         let skipped = resumed.map_or(0, |cut| cut.skip);
         let was_cut = cut_items(&mut structured, &mut text, budget, skipped, &own_cursor)
             || cut_note(&mut structured, &mut text, size, budget);
-        let has_landed = landed.footprint.change.is_some();
+        let has_landed = landed.footprint.is_landed;
         if !was_cut && has_landed {
             // It happened, so it is not told as a failure: the changes are told in part.
             cut_changes(&mut structured, budget);

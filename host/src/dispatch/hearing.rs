@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::broadcast;
 
 use super::Host;
-use crate::auth::{Caller, Proof, Scope};
+use crate::auth::{Caller, Scope};
 use crate::index::{Edit, Index};
 use crate::policy::Both;
 use crate::vault::{Access, Effect, Limits, Rules, Transaction, Vault};
@@ -82,7 +82,7 @@ pub(super) fn look(host: &Host, caller: &Caller, vault: &str) -> Option<(Arc<Vau
 
 /// The vaults of a caller, if it may read notes at all. What it may see is what the component that reads them may.
 fn looks(host: &Host, caller: &Caller) -> Option<Vec<(Arc<Vault>, Transaction)>> {
-    if caller.proof() == Proof::Token && host.is_revoked(caller.name()) {
+    if !host.still_holds(caller) {
         return None;
     }
     let rights = host.rights_of(caller).ok()?;

@@ -11,16 +11,17 @@ use notehost_sdk::host::Now;
 use tokio::sync::broadcast;
 
 use super::hearing::{Happened, Happenings};
+use super::orientation::assistant_notes;
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
 use super::supervision::Supervision;
 use super::surroundings::moment_of_start;
 use crate::audit::{Audit, ComponentLogs};
-use crate::auth::{Caller, Scopes, Tokens};
+use crate::auth::{Caller, Entrance, Proof, Scopes, Tokens};
 use crate::config::Settings;
 use crate::database::{Database, DatabaseError};
 use crate::index::Index;
-use crate::policy::{Approvals, Idempotency, Rates};
+use crate::policy::{Approvals, DropLedger, Idempotency, Rates};
 use crate::registry::Registry;
 use crate::runtime::{LoadError, Runtime};
 use crate::vault::{Vault, VaultError, VaultSettings};
@@ -42,6 +43,7 @@ pub struct Host {
     state: PathBuf,
     tokens: Arc<Tokens>,
     approvals: Approvals,
+    drops: Arc<DropLedger>,
     idempotency: Idempotency,
     rates: Rates,
     audit: Audit,
@@ -75,6 +77,9 @@ pub enum StartError {
     /// A rule about a caller cannot be read.
     #[error(transparent)]
     Rights(#[from] BadRights),
+    /// The system has no randomness to give.
+    #[error("no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
 }
 
 impl StartError {
@@ -83,7 +88,10 @@ impl StartError {
         match self {
             StartError::NoVault => Some("name a folder: `notehost serve ~/notes`".into()),
             StartError::Vault(error) => error.hint(),
-            StartError::Runtime(_) | StartError::Database(_) | StartError::Rights(_) => None,
+            StartError::Runtime(_)
+            | StartError::Database(_)
+            | StartError::Rights(_)
+            | StartError::Random(_) => None,
         }
     }
 }
@@ -100,6 +108,8 @@ impl Host {
             history_max_bytes: settings.history.keep_bytes,
             ..VaultSettings::default()
         };
+        // First of all: it refuses a state folder that belongs to somebody else.
+        let database = Arc::new(Database::open(state)?);
         let mut vaults = Vec::new();
         for entry in &settings.vaults {
             vaults.push(Arc::new(Vault::open(
@@ -111,13 +121,13 @@ impl Host {
         }
         let indexes: Vec<Arc<Index>> = vaults.iter().map(Index::open).collect();
         tell_orientation(&indexes, &settings);
-        let database = Arc::new(Database::open(state)?);
         let runtime = Runtime::new(&settings.sandbox_limits(), &state.join("compiled"))?;
         let registry = Registry::load(&settings, &runtime, state).await;
         let audit = Audit::start(&database, &settings)?;
         // On a connection of their own: whoever shows a token does not wait for what others write.
         let tokens = Arc::new(Tokens::new(Arc::new(database.reopen()?)));
         let rates = Rates::open(database.clone())?;
+        let idempotency = Idempotency::new(database.clone())?;
         Ok(Arc::new_cyclic(|me| Host {
             current: ArcSwap::from_pointee(current),
             watching: OnceLock::new(),
@@ -130,7 +140,8 @@ impl Host {
             state: state.to_owned(),
             tokens,
             approvals: Approvals::new(database.clone()),
-            idempotency: Idempotency::new(database.clone()),
+            drops: Arc::new(DropLedger::new(database.clone())),
+            idempotency,
             rates,
             audit,
             component_logs: ComponentLogs::new(&state.join("logs")),
@@ -212,6 +223,12 @@ impl Host {
         self.revoked.load().contains(token)
     }
 
+    /// Whether what a caller authenticated with still holds, as far as is known: neither revoked nor expired.
+    pub fn still_holds(&self, caller: &Caller) -> bool {
+        let is_revoked = caller.proof() == Proof::Token && self.is_revoked(caller.name());
+        !is_revoked && !caller.has_expired()
+    }
+
     /// These tokens no longer hold: the calls of whoever showed one of them are ended at their next step.
     pub(super) fn set_revoked(&self, tokens: HashSet<String>) {
         self.revoked.store(Arc::new(tokens));
@@ -273,6 +290,11 @@ impl Host {
         &self.approvals
     }
 
+    /// What callers dropped of notes.
+    pub(super) fn drops(&self) -> &Arc<DropLedger> {
+        &self.drops
+    }
+
     /// How many calls callers have left.
     pub fn rates(&self) -> &Rates {
         &self.rates
@@ -322,16 +344,30 @@ impl Host {
             .collect())
     }
 
+    /// Whether a caller's client is trusted to ask its user, and to report the answer. Of others a program may answer
+    /// its own questions, so the decision is made elsewhere.
+    pub fn is_attended(&self, caller: &Caller) -> bool {
+        let settings = self.settings();
+        let own = settings.callers.get(caller.name());
+        let configured = own.and_then(|own| own.attended);
+        match (caller.entrance(), caller.proof()) {
+            (Entrance::Http, Proof::Place) => false,
+            (Entrance::Http, Proof::Token | Proof::Signed) => {
+                configured.unwrap_or_else(|| caller.has_attended_token())
+            }
+            (Entrance::Stdio | Entrance::CommandLine, _) => configured.unwrap_or(true),
+        }
+    }
+
     /// What a caller may do.
     pub(super) fn rights_of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
         self.current.load().of(caller)
     }
 }
 
-/// Components may tell models of the notes that are written for them, if the settings want it.
+/// Components may show models the notes that are written for them, if the settings list notebooks for it.
 fn tell_orientation(indexes: &[Arc<Index>], settings: &Settings) {
-    let orientation = &settings.orientation;
     for index in indexes {
-        index.set_assistant_tag(orientation.enabled.then(|| orientation.tag.clone()));
+        index.set_assistant_notes(assistant_notes(&settings.orientation));
     }
 }

@@ -2,6 +2,7 @@
 //! the stage before it made, so that leaving one out does not compile.
 
 mod admin;
+mod approval_diff;
 mod authorize;
 mod claim;
 mod commit;
@@ -16,6 +17,7 @@ mod host;
 mod orientation;
 mod outside;
 mod progress;
+mod question_text;
 mod record;
 mod reload;
 mod reply;
@@ -28,18 +30,22 @@ mod supervision;
 mod surroundings;
 mod throttle;
 mod validate;
+mod vault_data;
 
 pub use crate::index::{Completing, Edit, fitting};
+pub use crate::policy::ConfirmedVia;
 pub use completing::{complete, complete_notebook};
 pub use explain::{Asked, Deciding, Explanation, explain};
 pub use hearing::{Happened, Hearing};
 pub use host::{Host, StartError};
 pub use orientation::orientation;
 pub use progress::ProgressSink;
+pub use question_text::diff_excerpt;
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
 pub use status::{ComponentStatus, RestTold, component_status};
+pub use vault_data::data_line;
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -47,9 +53,10 @@ use tokio_util::sync::CancellationToken;
 pub use crate::runtime::Progress;
 
 use crate::auth::Caller;
-use authorize::authorize;
-use claim::{Claimed, claim};
-use commit::{Attempts, Landing, commit};
+use crate::vault::{contained, reply_point};
+use authorize::{Allowed, authorize};
+use claim::{Claim, Claimed, claim};
+use commit::{Attempts, Landed, Landing, commit};
 use confirm::{Confirmation, confirm};
 use conform::conform;
 use govern::govern;
@@ -81,7 +88,7 @@ pub struct Request {
 pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Reply, CallError> {
     let mut record = Record::begin(host, caller, &request);
     let outcome = answer(host, caller, request, &mut record).await;
-    record.end(&outcome);
+    contained(|| record.end(&outcome));
     outcome
 }
 
@@ -115,20 +122,40 @@ async fn answer(
     throttle(host, &allowed)?; // not more often than this caller may
     let _watched = supervise(host, &allowed)?; // a component that keeps failing rests
     let mut attempts = Attempts::new();
-    let mut confirmation = Confirmation::of(&allowed);
+    let mut confirmation = Confirmation::of(host, &allowed)?;
     let landed = loop {
-        let attempt = run(host, &allowed).await?; // on a fresh instance, nothing visible yet
+        let attempt = run(host, &allowed, confirmation.frozen()).await?; // on a fresh instance, nothing visible yet
         let staged = conform(host, &allowed, attempt).await?; // what it wants to change keeps the vault's rules
-        let settled = confirm(host, &allowed, &mut confirmation, staged)?; // a person has seen what is destructive
+        let settled = confirm(host, &allowed, &mut confirmation, staged).await?; // a person has seen what is destructive
         match commit(&allowed, &claim, settled).await? {
             Landing::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
             Landing::Conflict(path) => attempts.again(path, &allowed.outside).await?,
         }
     };
-    record.landed(&landed);
-    landed.tell(host, &allowed); // what the component says to people
-    let reply = govern(host, &allowed, landed)?; // no more than a client can take
-    claim.keep(&reply);
+    record.landed(&landed, confirmation.confirmed());
+    reply(host, &allowed, landed, claim)
+}
+
+/// What is left to do when everything has landed. A panic here must not make a failure of it.
+fn reply(host: &Host, allowed: &Allowed, landed: Landed, claim: Claim) -> Result<Reply, CallError> {
+    let (is_landed, change) = (landed.footprint.is_landed, landed.footprint.change.clone());
+    contained(|| {
+        reply_point("reply-told");
+        landed.tell(host, allowed); // what the component says to people
+    });
+    let governed = contained(|| {
+        reply_point("reply-cut");
+        govern(host, allowed, landed) // no more than a client can take
+    });
+    let reply = match governed {
+        Some(governed) => governed?,
+        None if is_landed => Reply::without_words(change.as_deref()),
+        None => return Err(CallError::new("internal_error", "the reply panicked")),
+    };
+    contained(|| {
+        reply_point("reply-kept");
+        claim.keep(&reply);
+    });
     Ok(reply)
 }

@@ -1,28 +1,74 @@
 //! What a model should know about a vault before it works in it: the notes that its owner wrote for assistants, the
 //! notebooks, the tags in use, how links and attachments are kept. Made from the index, for one caller: it names
 //! nothing that this caller may not see.
+//!
+//! A note is shown as written for assistants only if its frontmatter has the tag and the config lists its notebook: a
+//! clipped page can bring a tag in its text, and anybody who may write can bring one in a frontmatter. What comes from the
+//! vault is quoted, one line each; whoever shows these words marks them as data.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use notehost_sdk::index::{Condition, Field, Found, Query, Sort, SortBy, Tags, TagsOf};
+use notehost_sdk::index::{
+    Condition, Field, Found, PropertyTest, Query, Sort, SortBy, Tags, TagsOf,
+};
 use serde_json::Value;
 
-use super::Host;
 use super::conventions::conventions;
+use super::{Host, data_line};
 use crate::auth::Caller;
+use crate::config::OrientationSettings;
 use crate::index::{Answer, Index, Question};
-use crate::vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault};
+use crate::vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault, VaultError};
 
 /// How many of each are told.
 const MOST_NOTES: u32 = 12;
 const MOST_TAGS: u32 = 15;
 const MOST_NOTEBOOKS: usize = 20;
 /// A description is one or two sentences.
-const LONGEST_DESCRIPTION: usize = 200;
+const MAX_DESCRIPTION_CHARS: usize = 200;
+/// How long it may take together. Whoever asks for it waits for something else.
+const ORIENTATION_TIME: Duration = Duration::from_millis(1000);
+/// Longer names of files and tags are cut.
+const MAX_NAME_CHARS: usize = 200;
+/// How long a tag may be that is shown.
+const MAX_TAG_CHARS: usize = 40;
+
+/// Which notes are written for assistants; `None` if the settings let models know of none.
+pub(super) fn assistant_notes(settings: &OrientationSettings) -> Option<Condition> {
+    let notebooks = settings.notebooks.iter();
+    let within: Vec<Condition> = notebooks
+        .filter(|notebook| !notebook.is_empty())
+        .map(|notebook| match notebook.as_str() {
+            "." => Condition::Path("*".to_owned()),
+            notebook => Condition::Under(notebook.to_owned()),
+        })
+        .collect();
+    if !settings.enabled || within.is_empty() {
+        return None;
+    }
+    let tag = settings.tag.trim_start_matches('#');
+    let written = [tag.to_owned(), format!("#{tag}")];
+    let tagged = ["tags", "tag"].into_iter().flat_map(|key| {
+        written.iter().map(move |tag| {
+            Condition::Property(Box::new(PropertyTest {
+                key: key.to_owned(),
+                equals: Some(tag.as_str().into()),
+                ..PropertyTest::default()
+            }))
+        })
+    });
+    Some(Condition::All(vec![
+        Condition::Any(within),
+        Condition::Any(tagged.collect()),
+    ]))
+}
 
 /// What a model should know of the vaults of one caller, in words; empty if that is switched off, if there is nothing to
-/// tell, or if the index is not ready to say.
+/// tell, or if the index is still loading or does not answer in time.
+///
+/// Not for async workers: it waits for the index, and goes through all notes.
 pub fn orientation(host: &Host, caller: &Caller) -> String {
     let settings = host.settings();
     if !settings.orientation.enabled {
@@ -32,6 +78,10 @@ pub fn orientation(host: &Host, caller: &Caller) -> String {
         return String::new();
     };
     let has_several = vaults.len() > 1;
+    let limits = Limits {
+        deadline: Some(Instant::now() + ORIENTATION_TIME),
+        ..Limits::default()
+    };
     let mut text = String::new();
     for vault in vaults {
         let index = host.index_of(&vault);
@@ -44,13 +94,16 @@ pub fn orientation(host: &Host, caller: &Caller) -> String {
                 rules: rules.clone(),
                 effect: Effect::Read,
                 component: "host".into(),
-                limits: Limits::default(),
+                limits,
             }),
             vault,
             index,
             rules,
         };
-        let told = looking.words(&settings.orientation.tag);
+        let Ok(told) = looking.words(&settings.orientation) else {
+            // A part of it would pass for all of it: it is shown later.
+            return String::new();
+        };
         if told.is_empty() {
             continue;
         }
@@ -71,19 +124,26 @@ struct Looking {
 }
 
 impl Looking {
-    fn words(&mut self, tag: &str) -> String {
+    fn words(&mut self, settings: &OrientationSettings) -> Result<String, VaultError> {
         let mut text = String::new();
-        self.notes(tag, &mut text);
+        if let Some(condition) = assistant_notes(settings) {
+            self.notes(&settings.tag, condition, &mut text)?;
+        }
         self.notebooks(&mut text);
-        self.tags(&mut text);
+        self.tags(&mut text)?;
         self.conventions(&mut text);
-        text
+        Ok(text)
     }
 
     /// What the owner wrote for assistants.
-    fn notes(&mut self, tag: &str, text: &mut String) {
+    fn notes(
+        &mut self,
+        tag: &str,
+        condition: Condition,
+        text: &mut String,
+    ) -> Result<(), VaultError> {
         let query = Query {
-            condition: Some(Condition::Tag(tag.to_owned())),
+            condition: Some(condition),
             sort: vec![Sort {
                 by: SortBy::Path,
                 descending: false,
@@ -92,30 +152,32 @@ impl Looking {
             fields: vec![Field::Properties],
             ..Query::default()
         };
-        let found: Found = self.ask(Question::Find(query)).unwrap_or_default();
+        let found: Found = self.ask(Question::Find(query))?.unwrap_or_default();
         if found.items.is_empty() {
-            return;
+            return Ok(());
         }
         let _ = writeln!(
             text,
-            "Notes that the owner tagged `#{tag}` for you; read those that matter to your task:"
+            "Notes with the property `tags: {tag}`; read those that matter to your task:"
         );
         for note in &found.items {
             let properties = note.properties.as_ref();
             let description = properties
                 .and_then(|properties| properties.get("description"))
                 .and_then(Value::as_str)
-                .map(one_line)
+                .map(|description| data_line(description, MAX_DESCRIPTION_CHARS))
                 .filter(|description| !description.is_empty());
-            let description = description.unwrap_or_else(|| {
-                "(it has no description: ask the owner whether you may add the property `description`)".to_owned()
-            });
-            let _ = writeln!(text, "- `{}`: {description}", note.path);
+            let description = match description {
+                Some(description) => format!("\"{description}\""),
+                None => "(it has no description: ask the owner whether you may add the property `description`)".to_owned(),
+            };
+            let _ = writeln!(text, "- {}: {description}", name(&note.path));
         }
         let more = found.total.saturating_sub(found.items.len() as u64);
         if more > 0 {
             let _ = writeln!(text, "- and {more} more: `tag.notes` with `tag: \"{tag}\"`");
         }
+        Ok(())
     }
 
     fn notebooks(&mut self, text: &mut String) {
@@ -127,7 +189,7 @@ impl Looking {
         let told: Vec<String> = folders
             .map(|entry| {
                 let tier = self.rules.tier_of(&entry.path, Kind::Folder);
-                format!("`{}` ({tier})", entry.path)
+                format!("{} ({tier})", name(&entry.path))
             })
             .collect();
         if told.is_empty() {
@@ -145,26 +207,29 @@ impl Looking {
         );
     }
 
-    fn tags(&mut self, text: &mut String) {
+    fn tags(&mut self, text: &mut String) -> Result<(), VaultError> {
         let asked = TagsOf {
             by_count: true,
             limit: MOST_TAGS,
             ..TagsOf::default()
         };
-        let tags: Tags = self.ask(Question::Tags(asked)).unwrap_or_default();
-        if tags.items.is_empty() {
-            return;
-        }
+        let tags: Tags = self.ask(Question::Tags(asked))?.unwrap_or_default();
+        // A tag is text of a note: one that is long enough for a sentence is not shown.
         let told: Vec<String> = tags
             .items
             .iter()
-            .map(|tag| format!("#{} ({})", tag.tag, tag.notes))
+            .filter(|tag| tag.tag.chars().count() <= MAX_TAG_CHARS)
+            .map(|tag| format!("#{} ({})", data_line(&tag.tag, MAX_TAG_CHARS), tag.notes))
             .collect();
+        if told.is_empty() {
+            return Ok(());
+        }
         let more = match tags.total.saturating_sub(told.len() as u64) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let _ = writeln!(text, "Tags in use: {}{more}.", told.join(", "));
+        Ok(())
     }
 
     /// How this vault's owner has Obsidian keep things.
@@ -186,27 +251,27 @@ impl Looking {
         ];
         for (what, folder) in folders {
             let folder = folder.filter(|folder| !folder.is_empty() && !folder.starts_with('.'));
-            told.extend(folder.map(|folder| format!("{what} `{folder}`")));
+            told.extend(folder.map(|folder| format!("{what} {}", name(&folder))));
         }
         if !told.is_empty() {
             let _ = writeln!(text, "Conventions: {}.", told.join("; "));
         }
     }
 
-    fn ask<T: serde::de::DeserializeOwned>(&mut self, question: Question) -> Option<T> {
-        match self.index.ask(&mut self.transaction, question).ok()? {
-            Answer::Json(json) => serde_json::from_str(&json).ok(),
-            Answer::Paths(_) => None,
+    /// What the index answers; fails if it did not in time.
+    fn ask<T: serde::de::DeserializeOwned>(
+        &mut self,
+        question: Question,
+    ) -> Result<Option<T>, VaultError> {
+        match self.index.ask(&mut self.transaction, question) {
+            Ok(Answer::Json(json)) => Ok(serde_json::from_str(&json).ok()),
+            Err(error) if error.code() == "timeout" => Err(error),
+            Ok(Answer::Paths(_)) | Err(_) => Ok(None),
         }
     }
 }
 
-/// A text of a note for one line of ours: bounded, and nothing in it breaks out of the line.
-fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    match line.char_indices().nth(LONGEST_DESCRIPTION) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
-    }
+/// The name of a file or folder, quoted.
+fn name(path: &str) -> String {
+    format!("`{}`", data_line(path, MAX_NAME_CHARS))
 }

@@ -13,6 +13,7 @@ use super::{CallError, Host, Reply, Request};
 use crate::audit::{Entry, InFlight, Usage};
 use crate::auth::Caller;
 use crate::database::now_ms;
+use crate::policy::Confirmed;
 use crate::registry::Domain;
 
 /// How many of the paths are kept that a call asks for, and how much of each.
@@ -81,7 +82,9 @@ impl<'h> Record<'h> {
     }
 
     /// What it did is there.
-    pub(super) fn landed(&mut self, landed: &Landed) {
+    pub(super) fn landed(&mut self, landed: &Landed, confirmed: Option<&Confirmed>) {
+        self.entry.confirmed = confirmed.map(|confirmed| confirmed.via.as_str());
+        self.entry.confirmed_by = confirmed.and_then(|confirmed| confirmed.by.clone());
         if !landed.footprint.paths.is_empty() {
             self.entry.paths = landed.footprint.paths.clone();
         }

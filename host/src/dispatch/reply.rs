@@ -15,6 +15,25 @@ pub struct Reply {
     pub content: Vec<Content>,
 }
 
+impl Reply {
+    /// For a change that landed and whose reply was lost in a panic.
+    pub(super) fn without_words(change: Option<&str>) -> Reply {
+        let mut structured = Map::new();
+        let mut undo = String::new();
+        if let Some(change) = change {
+            structured.insert("change".into(), change.into());
+            undo = format!(" (change {change}, can be undone)");
+        }
+        Reply {
+            text: format!(
+                "The call was carried out{undo}. Its reply was lost in an internal error."
+            ),
+            structured,
+            content: Vec::new(),
+        }
+    }
+}
+
 /// The part of a reply that is not text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {

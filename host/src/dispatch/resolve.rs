@@ -8,6 +8,9 @@ use crate::config::SwitchReason;
 use crate::registry::{Absence, Action, Domain, Snapshot, SwitchedOff};
 use crate::vault::Effect;
 
+/// The longest name that is compared with ours.
+const MAX_COMPARED_BYTES: usize = 256;
+
 /// A request whose action exists.
 pub(super) struct Found {
     pub(super) domain: Arc<Domain>,
@@ -137,6 +140,10 @@ pub(super) fn switched_off(
 
 /// `; did you mean `x`?` for the name that is most alike, if one is.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
+    // Comparing takes the product of both lengths, and no name is that long.
+    if wanted.len() > MAX_COMPARED_BYTES {
+        return String::new();
+    }
     names
         .map(|name| (strsim::jaro_winkler(wanted, name), name))
         .filter(|(likeness, _)| *likeness > 0.75)

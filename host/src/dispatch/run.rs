@@ -11,6 +11,7 @@ use super::reply::component_code;
 use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
 use crate::audit::Failure;
+use crate::policy::FrozenEnvironment;
 use crate::runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use crate::vault::{Access, Limits, Transaction};
 
@@ -33,8 +34,12 @@ pub(super) struct Ran {
     pub(super) notices: Vec<Notice>,
 }
 
-/// Run the action once.
-pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallError> {
+/// Run the action once, with this clock and randomness if they stand still.
+pub(super) async fn run(
+    host: &Host,
+    allowed: &Allowed,
+    frozen: Option<&FrozenEnvironment>,
+) -> Result<Attempt, CallError> {
     let settings = host.settings();
     let found = &allowed.checked.found;
     // Compiling happens once and is nobody's fault: the clock starts after it.
@@ -64,12 +69,13 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         },
     });
     let job = Job {
+        caller: Arc::from(allowed.caller.key()),
         domain: found.domain.shared_name.clone(),
         action: found.request.action.clone(),
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
-        surroundings: Arc::new(CallSurroundings::of(host, allowed)),
+        surroundings: Arc::new(CallSurroundings::of(host, allowed, frozen)),
         outside: allowed.outside.clone(),
         deadline,
         limits,
@@ -144,6 +150,19 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             ),
         )
         .with_hint("an admin can allow more: `limits.call_ms` in the config"),
+        RunError::NotStarted(allowed) => CallError::new(
+            "timeout",
+            format!(
+                "`{domain}.{action}` could not start within {} ms and changed nothing: too many calls of this caller, or of \
+                 all callers, are running; wait for their answers and try again",
+                allowed.as_millis()
+            ),
+        )
+        .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
+        RunError::OutOfSharedMemory => CallError::new(
+            "unavailable",
+            format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
+        ),
         RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),

@@ -143,6 +143,10 @@ impl CallStanding {
             let message = format!("the token `{}` was revoked", self.caller.name());
             return Err(CallError::new("unauthorized", message));
         }
+        if self.caller.has_expired() {
+            let message = format!("the token of `{}` has expired", self.caller.name());
+            return Err(CallError::new("unauthorized", message));
+        }
         let grant = self.grant_now(host)?;
         let rights = host
             .rights_of(&self.caller)

@@ -13,7 +13,8 @@ use crate::auth::{Caller, Entrance};
 use crate::config::TagPolicy;
 use crate::database::now_ms;
 use crate::index::Index;
-use crate::runtime::{Progress, Standing, Surroundings, Used};
+use crate::policy::FrozenEnvironment;
+use crate::runtime::{Progress, Repeatable, Standing, Surroundings, Used};
 use crate::vault::{Effect, Transaction, Vault, VaultError};
 
 /// Where one call runs.
@@ -24,10 +25,15 @@ pub(super) struct CallSurroundings {
     index: Arc<Index>,
     standing: Arc<CallStanding>,
     progress: Option<ProgressSink>,
+    frozen: Option<FrozenEnvironment>,
 }
 
 impl CallSurroundings {
-    pub(super) fn of(host: &Host, allowed: &Allowed) -> CallSurroundings {
+    pub(super) fn of(
+        host: &Host,
+        allowed: &Allowed,
+        frozen: Option<&FrozenEnvironment>,
+    ) -> CallSurroundings {
         CallSurroundings {
             host: host.shared(),
             caller: allowed.caller.clone(),
@@ -35,6 +41,7 @@ impl CallSurroundings {
             index: allowed.index.clone(),
             standing: allowed.standing.clone(),
             progress: allowed.checked.found.request.progress.clone(),
+            frozen: frozen.cloned(),
         }
     }
 }
@@ -44,12 +51,26 @@ impl Surroundings for CallSurroundings {
         if let Some(stopped) = self.host.upgrade().and_then(|host| host.stopped_clock()) {
             return stopped;
         }
-        let now = chrono::Local::now();
+        let frozen = self.frozen.as_ref().and_then(|frozen| {
+            let milliseconds = i64::try_from(frozen.milliseconds).ok()?;
+            chrono::DateTime::from_timestamp_millis(milliseconds)
+        });
+        let now = match frozen {
+            Some(frozen) => frozen.with_timezone(&chrono::Local),
+            None => chrono::Local::now(),
+        };
         Now {
             milliseconds: u64::try_from(now.timestamp_millis()).unwrap_or_default(),
             offset_minutes: now.offset().local_minus_utc() / 60,
             zone: iana_time_zone::get_timezone().ok(),
         }
+    }
+
+    fn repeatable(&self) -> Option<Repeatable> {
+        self.frozen.as_ref().map(|frozen| Repeatable {
+            milliseconds: frozen.milliseconds,
+            seed: frozen.seed,
+        })
     }
 
     fn about(&self) -> About {

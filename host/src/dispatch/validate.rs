@@ -1,5 +1,7 @@
 //! The arguments against the action's schema. An error names the field, what was wrong with it, and what is taken.
 
+use std::sync::Arc;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use serde_json::{Map, Value, json};
 
@@ -7,16 +9,21 @@ use super::govern::Cut;
 use super::resolve::{Found, nearest};
 use super::{CallError, Request};
 use crate::registry::{Action, COMMON_ARGUMENTS};
+use crate::vault::Effect;
 
 /// The longest key that is kept.
 const LONGEST_KEY: usize = 256;
+/// How many bytes the arguments of an action may have that only reads: it takes names and conditions, no content.
+const MAX_READ_ARGUMENT_BYTES: usize = 1 << 20;
+/// How many problems are told, and how many unknown arguments of one object.
+const MAX_PROBLEMS: usize = 5;
 
 /// A request whose arguments fit.
 pub(super) struct Checked {
     pub(super) found: Found,
     pub(super) common: Common,
-    /// What the component gets, as JSON text.
-    pub(super) arguments: String,
+    /// What the component gets, as JSON text. Shared by all attempts.
+    pub(super) arguments: Arc<str>,
     /// Where an earlier reply to this list was cut.
     pub(super) resumed: Option<Cut>,
 }
@@ -46,14 +53,24 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     if !validator.is_valid(&arguments) {
         let problems: Vec<String> = validator
             .iter_errors(&arguments)
-            .take(5)
+            .take(MAX_PROBLEMS)
             .map(|error| problem(&error, action))
             .collect();
         return Err(mended(problems.join("; "), &found.domain.name, action));
     }
+    let arguments = arguments.to_string();
+    if action.effect == Effect::Read && arguments.len() > MAX_READ_ARGUMENT_BYTES {
+        return Err(CallError::new(
+            "too_large",
+            format!(
+                "the arguments have {} bytes, and an action that reads takes {MAX_READ_ARGUMENT_BYTES}",
+                arguments.len()
+            ),
+        ));
+    }
     Ok(Checked {
         common,
-        arguments: arguments.to_string(),
+        arguments: arguments.into(),
         resumed,
         found,
     })
@@ -130,13 +147,22 @@ fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = accepted(action, &error.instance_path().to_string());
-            let told: Vec<String> = unexpected
+            let mut told: Vec<String> = unexpected
                 .iter()
+                .take(MAX_PROBLEMS)
                 .map(|name| {
                     let near = nearest(name, known.iter().map(String::as_str));
-                    format!("`{name}` is no argument of `{}`{near}", action.name)
+                    format!(
+                        "`{}` is no argument of `{}`{near}",
+                        short(name),
+                        action.name
+                    )
                 })
                 .collect();
+            let more = unexpected.len().saturating_sub(MAX_PROBLEMS);
+            if more > 0 {
+                told.push(format!("nor are {more} others"));
+            }
             let accepted = match known.as_slice() {
                 [] => "it takes none".to_owned(),
                 known => format!("accepted: {}", known.join(", ")),
@@ -277,10 +303,13 @@ fn usage(domain: &str, action: &Action) -> String {
 
 /// A value that a caller sent, short enough for a sentence.
 fn shown(value: &Value) -> String {
-    let mut text = value.to_string();
-    if text.len() > 60 {
-        text.truncate(text.floor_char_boundary(57));
-        text.push('…');
+    format!("`{}`", short(&value.to_string()))
+}
+
+/// A name that a caller sent, short enough for a sentence.
+fn short(text: &str) -> String {
+    match text.len() > 60 {
+        true => format!("{}…", &text[..text.floor_char_boundary(57)]),
+        false => text.to_owned(),
     }
-    format!("`{text}`")
 }

@@ -11,10 +11,14 @@ use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
 use serde::Serialize;
 
+use super::bounds::{self, MAX_TEXT_BYTES};
 use super::core::Core;
+use super::deadline::{Abandoned, Deadline};
 use super::find::Broken;
 use super::keeper::REBUILD;
-use super::text::Failure;
+use super::order::in_order;
+use super::room::Room;
+use super::text::{Failure, Slots};
 use super::viewer::{Viewer, WorkedOut};
 use super::{Index, find, links, names, tags};
 use crate::vault::{Effect, Kind, Transaction, VaultError};
@@ -23,8 +27,6 @@ use crate::vault::{Effect, Kind, Transaction, VaultError};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// What is left of a call's time for the action itself.
 const SPARED: Duration = Duration::from_millis(500);
-/// The longest text in which names are looked for.
-const LONGEST_TEXT: usize = 4 << 20;
 
 /// A question to the index.
 #[derive(Clone, Debug)]
@@ -50,8 +52,24 @@ pub enum Question {
 }
 
 impl Question {
-    /// Whether the answer is a matter of a millisecond, so that nobody has to step aside for it.
-    fn is_quick(&self, worked_out: WorkedOut) -> bool {
+    /// Refuses a question that is too large to be worth an answer.
+    ///
+    /// # Errors
+    /// `too_large`, or `validation_error` if conditions nest too deep
+    pub fn check(&self) -> Result<(), VaultError> {
+        match self {
+            Question::Find(query) => bounds::check_query(query),
+            Question::Containing(texts) => bounds::check_texts(texts),
+            Question::NamesIn(text) if text.len() > MAX_TEXT_BYTES => Err(VaultError::too_large(
+                format!("names are looked for in {MAX_TEXT_BYTES} bytes at most"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the answer should be a matter of a millisecond, so that nobody has to step aside for it. It is an estimate:
+    /// how much a note holds shows only when it is looked at.
+    fn is_quick(&self, worked_out: WorkedOut, notes: usize, property_steps: usize) -> bool {
         match self {
             Question::Find(query) => {
                 let needs_web =
@@ -59,22 +77,13 @@ impl Question {
                 query.limit <= 200
                     && (worked_out.web || !query.sort.iter().any(needs_web))
                     && !query.fields.contains(&Field::Degree)
-                    && query.condition.as_ref().is_none_or(is_quick)
+                    && bounds::is_quick(query, notes, property_steps)
             }
             Question::Backlinks(of) => of.limit <= 200,
             Question::Tags(of) => worked_out.tags && of.under.is_empty() && of.limit <= 1000,
             Question::Unresolved(of) => worked_out.web && of.under.is_empty() && of.limit <= 200,
             _ => false,
         }
-    }
-}
-
-fn is_quick(condition: &Condition) -> bool {
-    match condition {
-        Condition::All(inner) | Condition::Any(inner) => inner.iter().all(is_quick),
-        Condition::Not(inner) => is_quick(inner),
-        Condition::Like(_) | Condition::Has(_) | Condition::Path(_) => false,
-        _ => true,
     }
 }
 
@@ -88,20 +97,59 @@ pub enum Answer {
 }
 
 impl Index {
-    /// Whether a question can be asked from a thread on which others wait.
-    pub fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
+    /// Answers a question on an async worker, if that takes about a millisecond and nothing has to be waited for; `None`
+    /// if not.
+    pub fn ask_if_quick(
+        &self,
+        transaction: &Transaction,
+        question: &Question,
+    ) -> Option<Result<Answer, VaultError>> {
+        if !self.is_quick(transaction, question) {
+            return None;
+        }
+        let deadline = &Deadline::quick(transaction);
+        let answer = match question {
+            Question::Find(_) => {
+                let question = self.with_explicit(question.clone());
+                self.core.answer(transaction, &question, deadline)
+            }
+            _ => self.core.answer(transaction, question, deadline),
+        };
+        match answer {
+            Err(error) if error.code() == "timeout" => None,
+            answer => Some(answer),
+        }
+    }
+
+    /// Whether it is worth trying.
+    pub(super) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
         if transaction.terms().effect != Effect::Read || !self.is_ready() {
             return false;
         }
-        let worked_out = match self.core.is_settled() {
-            true => {
-                let generation = self.core.graph().generation;
-                self.core.viewers.worked_out(transaction, generation)
-            }
-            // What was worked out is about to be worked out anew.
-            false => WorkedOut::default(),
+        // Notes that a commit changed are read first, however large they are.
+        if !self.core.is_settled() || !self.core.texts().is_quick_to_search() {
+            return false;
+        }
+        let Ok(graph) = self.core.graph_until(&Deadline::quick(transaction)) else {
+            return false;
         };
-        question.is_quick(worked_out)
+        let (generation, notes) = (graph.generation, graph.notes.len());
+        let property_steps = graph.property_steps;
+        drop(graph);
+        let worked_out = self.core.viewers.worked_out(transaction, generation);
+        question.is_quick(worked_out, notes, property_steps)
+    }
+
+    /// A question with every condition made explicit.
+    fn with_explicit(&self, mut question: Question) -> Question {
+        if let Question::Find(Query {
+            condition: Some(condition),
+            ..
+        }) = &mut question
+        {
+            *condition = self.explicit(std::mem::replace(condition, Condition::All(Vec::new())));
+        }
+        question
     }
 
     /// Answers a question for whoever began this transaction.
@@ -110,12 +158,25 @@ impl Index {
         transaction: &mut Transaction,
         question: Question,
     ) -> Result<Answer, VaultError> {
+        self.ask_unless(transaction, question, None)
+    }
+
+    /// The same, until nobody waits for the answer any more.
+    pub fn ask_unless(
+        &self,
+        transaction: &mut Transaction,
+        question: Question,
+        abandoned: Option<&Abandoned>,
+    ) -> Result<Answer, VaultError> {
+        question.check()?;
+        let question = self.with_explicit(question);
+        let deadline = &Deadline::of(transaction, abandoned);
         // Nobody serves: whoever asks first waits until there is something to be found.
         if self.start() {
             self.wait(Some(patience(transaction)));
         }
         if transaction.terms().effect == Effect::Read {
-            return self.core.answer(transaction, &question);
+            return self.core.answer(transaction, &question, deadline);
         }
         if !self.is_ready() {
             match &question {
@@ -126,14 +187,15 @@ impl Index {
             self.await_for(transaction)?;
         }
         if !transaction.relies_on_answers() {
-            self.catch_up();
+            self.catch_up(deadline)?;
         }
-        let answer = self.core.answer(transaction, &question)?;
+        let answer = self.core.answer(transaction, &question, deadline)?;
         let core = self.core.clone();
         transaction.rely_on(
             digest(&answer),
             Arc::new(move |transaction| {
-                let again = core.answer(transaction, &question).ok()?;
+                let deadline = &Deadline::of(transaction, None);
+                let again = core.answer(transaction, &question, deadline).ok()?;
                 Some(digest(&again))
             }),
         );
@@ -145,7 +207,7 @@ impl Index {
         if self.wait(Some(patience(transaction))) {
             return Ok(());
         }
-        let state = self.state(transaction);
+        let state = self.state(transaction)?;
         Err(VaultError::new(
             "unavailable",
             format!(
@@ -196,57 +258,99 @@ fn listed(
 }
 
 impl Core {
-    fn answer(&self, transaction: &Transaction, question: &Question) -> Result<Answer, VaultError> {
-        self.settle();
-        let graph = self.graph();
-        let viewer = self.viewers.of(transaction, &graph);
-        let sorted = |slots: Vec<u32>| {
-            let seen = slots.iter().filter(|slot| viewer.sees.contains(**slot));
-            let mut paths: Vec<String> = seen.map(|slot| graph.path(*slot).to_owned()).collect();
-            paths.sort_unstable();
+    /// Answers a question, from an index that has every commit that was made before.
+    pub(super) fn answer(
+        &self,
+        transaction: &Transaction,
+        question: &Question,
+        deadline: &Deadline,
+    ) -> Result<Answer, VaultError> {
+        question.check()?;
+        self.settle_until(deadline)?;
+        deadline.check()?;
+        let graph = self.graph_until(deadline)?;
+        let viewer = self.viewers.of(transaction, &graph, deadline)?;
+        let (page, list) = (&Room::of_page(), &Room::of_list());
+        let sorted = |slots: &mut dyn Iterator<Item = u32>| {
+            let mut seen: Vec<u32> = Vec::new();
+            for slot in slots {
+                deadline.step()?;
+                if viewer.sees.contains(slot) {
+                    seen.push(slot);
+                }
+            }
+            let by_path = |one: &u32, other: &u32| graph.path(*one).cmp(graph.path(*other));
+            let mut paths: Vec<String> = Vec::with_capacity(seen.len());
+            for slot in in_order(seen, by_path, deadline)? {
+                let path = graph.path(slot);
+                list.take_item([path.len()])?;
+                paths.push(path.to_owned());
+            }
             paths.dedup();
-            paths
+            Ok::<Vec<String>, VaultError>(paths)
         };
         match question {
-            Question::Find(query) => match find::find(&graph, &self.texts(), &viewer, query) {
-                Ok(found) => json(&found),
-                Err(Broken::Question(error)) => Err(error),
-                Err(Broken::Texts(failure)) => {
-                    self.condemn(&failure);
-                    json(&Found::default())
+            Question::Find(query) => {
+                match find::find(&graph, &self.texts(), &viewer, query, page, deadline) {
+                    Ok(found) => json(&found),
+                    Err(Broken::Question(error)) => Err(error),
+                    Err(Broken::Texts(failure)) => {
+                        self.condemn(&failure);
+                        json(&Found::default())
+                    }
                 }
-            },
-            Question::Backlinks(of) => json(&links::backlinks(&graph, &viewer, of)),
-            Question::Unresolved(within) => json(&viewer.web(&graph).unresolved(within)),
-            Question::Tags(of) if of.under.is_empty() => json(&viewer.tags(&graph).page(of)),
-            Question::Tags(of) => json(&tags::under(&graph, &viewer.finds, &of.under).page(of)),
-            Question::Edges => json(&viewer.web(&graph).told(&graph, &viewer)),
+            }
+            Question::Backlinks(of) => {
+                json(&links::backlinks(&graph, &viewer, of, page, deadline)?)
+            }
+            Question::Unresolved(within) => {
+                let web = viewer.web(&graph, deadline)?;
+                json(&web.unresolved(&graph, within, page, deadline)?)
+            }
+            Question::Tags(of) if of.under.is_empty() => {
+                json(&viewer.tags(&graph, deadline)?.page(of, page, deadline)?)
+            }
+            Question::Tags(of) => {
+                let tags = tags::under(&graph, &viewer.finds, &of.under, deadline)?;
+                json(&tags.page(of, page, deadline)?)
+            }
+            Question::Edges => {
+                let web = viewer.web(&graph, deadline)?;
+                json(&web.told(&graph, &viewer, list, deadline)?)
+            }
             Question::NamesIn(text) => {
-                if text.len() > LONGEST_TEXT {
-                    return Err(VaultError::too_large(format!(
-                        "names are looked for in {LONGEST_TEXT} bytes at most"
-                    )));
-                }
-                json(&names::names_in(&graph, &viewer, text))
+                json(&names::names_in(&graph, &viewer, text, page, deadline)?)
             }
             Question::Files => {
-                let all = graph.files().map(|(slot, _)| slot);
-                Ok(Answer::Paths(sorted(all.collect())))
+                let all = sorted(&mut graph.files().map(|(slot, _)| slot))?;
+                Ok(Answer::Paths(all))
             }
             Question::Linking(files) => {
-                let asking = files.iter().flat_map(|file| graph.asking_for(file));
-                Ok(Answer::Paths(sorted(asking.collect())))
+                let mut asking = Slots::default();
+                for file in files {
+                    deadline.check()?;
+                    for slot in graph.asking_for(file) {
+                        deadline.step()?;
+                        asking.insert(slot);
+                    }
+                }
+                Ok(Answer::Paths(sorted(&mut asking.iter())?))
             }
             Question::Containing(texts) => {
-                let mut paths = sorted(self.containing(texts, &viewer));
+                let found = self.containing(texts, &viewer, deadline)?;
+                let mut paths = sorted(&mut found.iter())?;
                 // What is not read yet may contain anything.
                 if let Some(expected) = self.expected() {
-                    let unread = expected.iter().filter(|path| {
+                    for path in expected.iter() {
+                        deadline.step()?;
                         let slot = graph.slot(path);
-                        slot.is_none_or(|slot| !graph.notes.contains(slot))
+                        if slot.is_none_or(|slot| !graph.notes.contains(slot))
                             && transaction.sees_file(path)
-                    });
-                    paths.extend(unread.cloned());
+                        {
+                            list.take_item([path.len()])?;
+                            paths.push(path.clone());
+                        }
+                    }
                     paths.sort_unstable();
                     paths.dedup();
                 }
@@ -255,13 +359,22 @@ impl Core {
         }
     }
 
-    fn containing(&self, texts: &[Vec<String>], viewer: &Viewer) -> Vec<u32> {
-        match self.texts().containing(texts, &viewer.finds) {
-            Ok(slots) => slots.iter().collect(),
+    fn containing(
+        &self,
+        texts: &[Vec<String>],
+        viewer: &Viewer,
+        deadline: &Deadline,
+    ) -> Result<Slots, VaultError> {
+        match self
+            .texts()
+            .containing_until(texts, &viewer.finds, deadline)
+        {
+            Ok(slots) => Ok(slots),
+            Err(Failure::Stopped(error)) => Err(error),
             // Nothing is narrowed then.
             Err(failure) => {
                 self.condemn(&failure);
-                viewer.finds.iter().collect()
+                Ok((*viewer.finds).clone())
             }
         }
     }

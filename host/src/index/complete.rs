@@ -2,14 +2,15 @@
 //! from what it sees.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use notehost_sdk::index::TagsOf;
 use notehost_sdk::{fold_name, stem_of};
 
 use super::Index;
+use super::deadline::Deadline;
 use super::graph::Graph;
 use super::viewer::Viewer;
-use crate::vault::Transaction;
+use crate::vault::{Transaction, VaultError};
 
 /// What is to be completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,86 +25,143 @@ pub enum Completing<'a> {
     Heading(&'a str),
 }
 
+/// How long a person who types waits for it.
+const COMPLETION_TIME: Duration = Duration::from_millis(1000);
+
 impl Index {
     /// Everything of the kind that the asker sees and that fits what was typed: what begins with it first, then paths
-    /// whose name begins with it, then what has it somewhere; each in order.
+    /// whose name begins with it, then what has it somewhere; each in order. Nothing if that takes too long.
+    ///
+    /// Not for async workers: it reads what commits changed, and goes through all notes.
     pub fn complete(
         &self,
         transaction: &Transaction,
         completing: Completing<'_>,
         typed: &str,
     ) -> Vec<String> {
-        self.core.settle();
-        let graph = self.core.graph();
-        let viewer = self.core.viewers.of(transaction, &graph);
-        let names: Vec<String> = match completing {
-            Completing::Note => {
-                let notes = viewer.finds.iter();
-                notes.map(|slot| graph.path(slot).to_owned()).collect()
-            }
-            Completing::Tag => {
-                let all = TagsOf {
-                    limit: u32::MAX,
-                    ..TagsOf::default()
-                };
-                let tags = viewer.tags(&graph).page(&all).items.into_iter();
-                tags.map(|tag| tag.tag).collect()
-            }
-            Completing::Property => {
-                let notes = viewer.finds.iter().filter_map(|slot| graph.note(slot));
-                let properties = notes.filter_map(|note| note.properties.as_deref());
-                let names: BTreeSet<&String> = properties.flat_map(|all| all.keys()).collect();
-                names.into_iter().cloned().collect()
-            }
-            Completing::Heading(note) => headings(&graph, &viewer, note),
-        };
+        let deadline = &Deadline::within(transaction, COMPLETION_TIME);
+        let completed = self.complete_until(transaction, completing, typed, deadline);
+        completed.unwrap_or_default()
+    }
+
+    pub(super) fn complete_until(
+        &self,
+        transaction: &Transaction,
+        completing: Completing<'_>,
+        typed: &str,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>, VaultError> {
+        self.core.settle_until(deadline)?;
+        let graph = self.core.graph_until(deadline)?;
+        let viewer = self.core.viewers.of(transaction, &graph, deadline)?;
         let typed = match completing {
             Completing::Tag => typed.strip_prefix('#').unwrap_or(typed),
             _ => typed,
         };
-        fitting(names, typed)
+        let mut fitting = Fitting::new(typed);
+        match completing {
+            Completing::Note => {
+                for slot in viewer.finds.iter() {
+                    deadline.step()?;
+                    fitting.offer(graph.path(slot));
+                }
+            }
+            Completing::Tag => {
+                for tag in viewer.tags(&graph, deadline)?.names() {
+                    deadline.step()?;
+                    fitting.offer(tag);
+                }
+            }
+            Completing::Property => {
+                let mut names: BTreeSet<&String> = BTreeSet::new();
+                for note in viewer.finds.iter().filter_map(|slot| graph.note(slot)) {
+                    deadline.before_all(note.property_bytes())?;
+                    names.extend(note.properties.iter().flat_map(|all| all.keys()));
+                }
+                for name in names {
+                    deadline.step()?;
+                    fitting.offer(name);
+                }
+            }
+            Completing::Heading(note) => {
+                for heading in headings(&graph, &viewer, note, deadline)? {
+                    deadline.step()?;
+                    fitting.offer(&heading);
+                }
+            }
+        }
+        deadline.check()?;
+        Ok(fitting.best_first())
     }
 }
 
 /// The headings of a note, each once.
-fn headings(graph: &Graph, viewer: &Viewer, note: &str) -> Vec<String> {
+fn headings(
+    graph: &Graph,
+    viewer: &Viewer,
+    note: &str,
+    deadline: &Deadline,
+) -> Result<BTreeSet<String>, VaultError> {
     let with_extension = format!("{note}.md");
     let exact = [note, &with_extension];
-    let exact = exact.into_iter().find_map(|path| graph.slot(path));
-    let named = || {
+    let mut slot = exact.into_iter().find_map(|path| graph.slot(path));
+    if slot.is_none() {
         let asked = fold_name(note);
-        let mut slots = viewer.finds.iter();
-        slots.find(|slot| fold_name(stem_of(graph.path(*slot))) == asked)
-    };
-    let slot = exact
-        .or_else(named)
-        .filter(|slot| viewer.sees.contains(*slot));
+        for other in viewer.finds.iter() {
+            deadline.step()?;
+            if fold_name(stem_of(graph.path(other))) == asked {
+                slot = Some(other);
+                break;
+            }
+        }
+    }
+    let slot = slot.filter(|slot| viewer.sees.contains(*slot));
     let Some(note) = slot.and_then(|slot| graph.note(slot)) else {
-        return Vec::new();
+        return Ok(BTreeSet::new());
     };
+    deadline.before(note.rest_bytes())?;
     let headings = note.rest().headings.into_iter();
-    let texts: BTreeSet<String> = headings.map(|heading| heading.text).collect();
-    texts.into_iter().collect()
+    Ok(headings.map(|heading| heading.text).collect())
+}
+
+/// Names that fit what was typed, each with how well.
+struct Fitting {
+    typed: String,
+    names: Vec<(u8, String)>,
+}
+
+impl Fitting {
+    fn new(typed: &str) -> Fitting {
+        Fitting {
+            typed: fold_name(typed),
+            names: Vec::new(),
+        }
+    }
+
+    fn offer(&mut self, name: &str) {
+        let folded = fold_name(name);
+        let rank = match self.typed.as_str() {
+            typed if folded.starts_with(typed) => 0,
+            typed if stem_of(&folded).starts_with(typed) => 1,
+            typed if folded.contains(typed) => 2,
+            _ => return,
+        };
+        self.names.push((rank, name.to_owned()));
+    }
+
+    fn best_first(mut self) -> Vec<String> {
+        self.names.sort_unstable();
+        self.names.into_iter().map(|(_, name)| name).collect()
+    }
 }
 
 /// Of these names those that fit what was typed, the best first.
 pub fn fitting(names: Vec<String>, typed: &str) -> Vec<String> {
-    let typed = fold_name(typed);
-    let mut fitting: Vec<(u8, String)> = names
-        .into_iter()
-        .filter_map(|name| {
-            let folded = fold_name(&name);
-            let rank = match () {
-                () if folded.starts_with(&typed) => 0,
-                () if stem_of(&folded).starts_with(&typed) => 1,
-                () if folded.contains(&typed) => 2,
-                () => return None,
-            };
-            Some((rank, name))
-        })
-        .collect();
-    fitting.sort_unstable();
-    fitting.into_iter().map(|(_, name)| name).collect()
+    let mut fitting = Fitting::new(typed);
+    for name in names {
+        fitting.offer(&name);
+    }
+    fitting.best_first()
 }
 
 #[cfg(test)]

@@ -10,15 +10,16 @@ use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::{is_note, stem_of};
 use rayon::prelude::*;
 
+use super::deadline::Deadline;
 use super::disk;
 use super::edits::{Edited, Listeners};
 use super::graph::{File, Graph};
 use super::ignore::Ignored;
-use super::look::{Look, Read, unreadable};
+use super::look::{Look, Read, ReadText, unreadable};
 use super::record::Note;
-use super::text::{Document, Placed, Texts};
+use super::text::{Document, Measure, Placed, Texts, measure};
 use super::viewer::Viewers;
-use crate::vault::{Sighted, Vault, etag_of};
+use crate::vault::{Sighted, Vault, VaultError, etag_of};
 
 /// Larger notes are not read.
 const LARGEST: u64 = 64 << 20;
@@ -40,9 +41,9 @@ pub(super) struct Core {
     /// The notes that are there while not all of them are in the graph.
     expected: RwLock<Option<Arc<Vec<String>>>>,
     /// Files that a commit changed and nobody has read since.
-    dirty: Mutex<BTreeSet<String>>,
+    pub(super) dirty: Mutex<BTreeSet<String>>,
     /// Held while they are read.
-    settling: Mutex<()>,
+    pub(super) settling: Mutex<()>,
     pub(super) is_stopping: AtomicBool,
     /// The generation of the graph that lies on disk.
     saved: AtomicU64,
@@ -51,7 +52,7 @@ pub(super) struct Core {
 impl Core {
     pub(super) fn new(vault: Arc<Vault>) -> Core {
         let folder = vault.state().join("index");
-        make_private(&folder);
+        private_folder(&folder);
         Core {
             texts: RwLock::default(),
             folder,
@@ -72,7 +73,15 @@ impl Core {
         self.graph.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn graph_to_change(&self) -> RwLockWriteGuard<'_, Graph> {
+    /// The same, as soon as nobody changes it.
+    pub(super) fn graph_until(
+        &self,
+        deadline: &Deadline,
+    ) -> Result<RwLockReadGuard<'_, Graph>, VaultError> {
+        deadline.read(&self.graph)
+    }
+
+    pub(super) fn graph_to_change(&self) -> RwLockWriteGuard<'_, Graph> {
         self.graph.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,9 +124,13 @@ impl Core {
     pub(super) fn restore(&self) {
         let files = disk::load(&self.folder).unwrap_or_default();
         let ignored = self.ignored();
+        ignored.log_refused();
+        let decided: Vec<bool> = files
+            .par_iter()
+            .map(|file| ignored.matches(&file.path))
+            .collect();
         let mut graph = self.graph_to_change();
-        for file in files {
-            let is_ignored = ignored.matches(&file.path);
+        for (file, is_ignored) in files.into_iter().zip(decided) {
             graph.put(file, is_ignored);
         }
         let placed: Vec<Placed> = graph
@@ -209,9 +222,9 @@ impl Core {
             }
             let placed: Vec<(u32, u64)> = documents
                 .iter()
-                .map(|document| (document.slot, document.key))
+                .map(|(document, _)| (document.slot, document.key))
                 .collect();
-            let lengths = self.texts().load(documents);
+            let lengths = self.texts().load_measured(documents);
             let mut overtaken = Vec::new();
             {
                 let mut graph = self.graph_to_change();
@@ -232,66 +245,8 @@ impl Core {
         edits
     }
 
-    /// A commit changed these files: whoever asks next reads them first.
-    pub(super) fn mark(&self, paths: impl IntoIterator<Item = String>) {
-        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
-        dirty.extend(paths);
-    }
-
-    /// Whether nothing is left to be read that commits changed.
-    pub(super) fn is_settled(&self) -> bool {
-        let dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
-        dirty.is_empty()
-    }
-
-    /// Reads what commits changed. When it returns, every commit that was made before is in the index.
-    pub(super) fn settle(&self) -> usize {
-        let _held = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
-        let paths = std::mem::take(&mut *dirty);
-        drop(dirty);
-        match paths.is_empty() {
-            true => 0,
-            // Whoever listens was told by the commit.
-            false => self.refresh(paths).0,
-        }
-    }
-
-    /// Reads a few files; what is in them is found at once. Returns how many looked different, and what had happened.
-    pub(super) fn refresh(&self, paths: impl IntoIterator<Item = String>) -> (usize, Vec<Edited>) {
-        let mut changed = 0;
-        let mut edits = Vec::new();
-        for path in paths {
-            let look = self.look(&path);
-            if matches!(look, Look::Same) {
-                continue;
-            }
-            let mut graph = self.graph_to_change();
-            changed += 1;
-            edits.extend(look.edit(&graph, &path));
-            if let Some(document) = self.apply(&mut graph, &path, look) {
-                let slot = document.slot;
-                let lengths = self.texts().put(document);
-                graph.set_lengths(slot, lengths);
-            }
-        }
-        (changed, edits)
-    }
-
-    /// A note changed while an older state of it was on its way into the text half: whatever came last there, the text
-    /// that the graph knows must stay.
-    fn put_again(&self, path: &str) {
-        let forget = |graph: &mut Graph| {
-            if let Some(slot) = graph.remove(path) {
-                self.texts().remove(slot);
-            }
-        };
-        forget(&mut self.graph_to_change());
-        self.refresh([path.to_owned()]);
-    }
-
     /// What is at a path now, compared with what is known.
-    fn look(&self, path: &str) -> Look {
+    pub(super) fn look(&self, path: &str) -> Look {
         let Some(stamp) = self.vault.stamp(path) else {
             return Look::Gone;
         };
@@ -316,7 +271,7 @@ impl Core {
                     is_unsure: false,
                     note: None,
                 },
-                document: None,
+                text: None,
             }));
         }
         let glimpse = match self.vault.glimpse(path, LARGEST) {
@@ -346,12 +301,22 @@ impl Core {
                 is_unsure,
                 note: Some(note),
             },
-            document: Some((name, headings, text)),
+            text: Some(ReadText {
+                measure: measure(&name, &headings, &text),
+                name,
+                headings,
+                text,
+            }),
         }))
     }
 
     /// Puts what was seen into the graph, unless the disk has something newer. Returns what the text half must know.
-    fn apply(&self, graph: &mut Graph, path: &str, look: Look) -> Option<Document> {
+    pub(super) fn apply(
+        &self,
+        graph: &mut Graph,
+        path: &str,
+        look: Look,
+    ) -> Option<(Document, Measure)> {
         match look {
             Look::Same => None,
             Look::Gone => {
@@ -377,14 +342,17 @@ impl Core {
                 let is_ignored = self.ignored().matches(path);
                 let key = read.file.note.as_ref().map(|note| note.key);
                 let slot = graph.put(read.file, is_ignored);
-                match (key, read.document) {
-                    (Some(key), Some((name, headings, text))) => Some(Document {
-                        slot,
-                        key,
-                        name,
-                        headings,
-                        text,
-                    }),
+                match (key, read.text) {
+                    (Some(key), Some(read)) => {
+                        let document = Document {
+                            slot,
+                            key,
+                            name: read.name,
+                            headings: read.headings,
+                            text: read.text,
+                        };
+                        Some((document, read.measure))
+                    }
                     _ => {
                         self.texts().remove(slot);
                         None
@@ -400,14 +368,25 @@ impl Core {
             return;
         }
         let fresh = Arc::new(Ignored::of(&self.vault));
-        let mut graph = self.graph_to_change();
+        fresh.log_refused();
+        // A file that comes from now on is decided by the new rules; the others are, before anybody has to wait.
         *self.ignored.write().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
-        let decided: Vec<(u32, bool)> = graph
-            .files()
-            .map(|(slot, file)| (slot, fresh.matches(&file.path)))
-            .collect();
-        for (slot, is_ignored) in decided {
-            graph.set_ignored(slot, is_ignored);
+        let decided: Vec<(String, bool)> = {
+            let graph = self.graph();
+            let files = graph.files().map(|(_, file)| file.path.to_string());
+            let paths: Vec<String> = files.collect();
+            drop(graph);
+            let decided = paths.into_par_iter().map(|path| {
+                let is_ignored = fresh.matches(&path);
+                (path, is_ignored)
+            });
+            decided.collect()
+        };
+        let mut graph = self.graph_to_change();
+        for (path, is_ignored) in decided {
+            if let Some(slot) = graph.slot(&path) {
+                graph.set_ignored(slot, is_ignored);
+            }
         }
     }
 
@@ -457,15 +436,9 @@ fn key(path: &str, etag: &str) -> u64 {
     u64::from_le_bytes(first)
 }
 
-/// A folder for the host's eyes only: what is in notes lies in it.
-fn make_private(folder: &std::path::Path) {
-    let made = std::fs::create_dir_all(folder);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700));
-    }
-    if let Err(error) = made {
+/// The index holds what is in the notes.
+fn private_folder(folder: &std::path::Path) {
+    if let Err(error) = crate::private::create_folder(folder) {
         tracing::warn!("no folder for the index: {}", error.kind());
     }
 }

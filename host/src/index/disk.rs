@@ -13,7 +13,7 @@ use super::record::StoredNote;
 use crate::vault::Stamp;
 
 /// Another number whenever what is kept of a note changes: its words, its facts, their form.
-const FORMAT: &str = concat!("notehost index 1 of ", env!("CARGO_PKG_VERSION"), "\n");
+const FORMAT: &str = concat!("notehost index 2 of ", env!("CARGO_PKG_VERSION"), "\n");
 const NAME: &str = "graph";
 
 #[derive(Serialize, Deserialize)]

@@ -1,25 +1,21 @@
 //! The notes that fulfil a query: conditions about words go to the full-text half, all others to the graph, and both
 //! meet here.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
-use notehost_sdk::index::{
-    Condition, Field, Found, FoundNote, Query, Sort, SortBy, order, sort_value,
-};
-use notehost_sdk::{fold_name, stem_of};
+use notehost_sdk::index::{Condition, Field, Found, FoundNote, Query, Sort, SortBy};
 
+use super::bounds::{self, MAX_RESULTS};
+use super::deadline::Deadline;
 use super::filter::fulfilling;
 use super::graph::Graph;
 use super::links;
-use super::text::{Failure, Texts, Tree, snippets};
+use super::record::Note;
+use super::room::Room;
+use super::sort::sorted;
+use super::text::{Failure, SoughtWords, Texts, Tree};
 use super::viewer::Viewer;
 use crate::vault::VaultError;
-
-/// The largest page.
-const MOST: u32 = 10_000;
-/// How deep conditions may nest.
-const DEEPEST: usize = 32;
 
 /// Why there is no answer.
 pub(super) enum Broken {
@@ -35,8 +31,17 @@ impl From<VaultError> for Broken {
     }
 }
 
+impl From<Failure> for Broken {
+    fn from(failure: Failure) -> Broken {
+        match failure {
+            Failure::Stopped(error) => Broken::Question(error),
+            failure => Broken::Texts(failure),
+        }
+    }
+}
+
 /// A note that fits, and how well.
-type Hit = (u32, Option<f32>);
+pub(super) type Hit = (u32, Option<f32>);
 
 /// The notes that fulfil a query, as one asker sees them.
 pub(super) fn find(
@@ -44,12 +49,14 @@ pub(super) fn find(
     texts: &Texts,
     viewer: &Viewer,
     query: &Query,
+    room: &Room,
+    deadline: &Deadline,
 ) -> Result<Found, Broken> {
-    let limit = query.limit.min(MOST) as usize;
+    bounds::check_query(query)?;
+    let limit = query.limit.min(MAX_RESULTS) as usize;
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
     let everything = Condition::All(Vec::new());
     let condition = query.condition.as_ref().unwrap_or(&everything);
-    check(condition, 0)?;
     let asks_words = has_words(condition);
     let by_score = match query.sort.as_slice() {
         [] => asks_words,
@@ -62,62 +69,62 @@ pub(super) fn find(
         _ => false,
     };
     let tree = match asks_words {
-        true => Some(tree(graph, viewer, condition)?),
+        true => Some(tree(graph, viewer, condition, deadline)?),
         false => None,
     };
     let mut found = Found::default();
-    let page: Vec<Hit> = match &tree {
+    let page = offset..offset.saturating_add(limit);
+    let hits: Vec<Hit> = match &tree {
         Some(tree) if by_score => {
-            let count = offset.saturating_add(limit);
             let by_path = |one: u32, other: u32| graph.path(one).cmp(graph.path(other));
-            let best = texts.best(tree, &viewer.finds, count, &by_path);
-            let best = best.map_err(Broken::Texts)?;
+            let best = texts.best_until(tree, &viewer.finds, page.end, &by_path, deadline)?;
             found.total = best.total;
             found.widened = best.widened;
             let hits = best.hits.into_iter().skip(offset);
             hits.map(|hit| (hit.slot, Some(hit.score))).collect()
         }
         Some(tree) => {
-            let all = texts.all(tree, &viewer.finds).map_err(Broken::Texts)?;
+            let all = texts.all_until(tree, &viewer.finds, deadline)?;
             found.total = all.total;
             found.widened = all.widened;
             let hits = all.hits.into_iter();
             let hits: Vec<Hit> = hits.map(|hit| (hit.slot, Some(hit.score))).collect();
-            sorted(graph, viewer, hits, &query.sort, offset, limit)
+            sorted(graph, viewer, &hits, &query.sort, page, deadline)?
         }
         None => {
-            let fitting = fulfilling(graph, viewer, condition)?;
+            let fitting = fulfilling(graph, viewer, condition, deadline)?;
             found.total = fitting.len() as u64;
             let hits: Vec<Hit> = fitting.iter().map(|slot| (slot, None)).collect();
-            sorted(graph, viewer, hits, &query.sort, offset, limit)
+            sorted(graph, viewer, &hits, &query.sort, page, deadline)?
         }
     };
-    for hit in page {
-        found.items.push(told(graph, viewer, hit, &query.fields));
-        if let (Some(tree), Some(note)) = (&tree, found.items.last_mut())
-            && query.snippets > 0
-            && let Some(text) = texts.text_of(hit.0)
-        {
-            note.snippets = snippets(&text, tree, query.snippets as usize);
+    let sought = match &tree {
+        Some(tree) if query.snippets > 0 => Some(SoughtWords::of(tree)),
+        _ => None,
+    };
+    let teller = Teller {
+        graph,
+        viewer,
+        fields: &query.fields,
+        room,
+        deadline,
+    };
+    for hit in hits {
+        deadline.check()?;
+        let mut note = teller.told(hit)?;
+        if let Some(sought) = &sought {
+            // All of a note is unpacked for a line of it.
+            deadline.before(graph.size(hit.0))?;
+            if let Some(text) = texts.text_of(hit.0, deadline)? {
+                note.snippets = sought.snippets(&text, query.snippets as usize, deadline)?;
+                for snippet in &note.snippets {
+                    room.take_item([snippet.text.len()])?;
+                }
+            }
         }
+        found.items.push(note);
     }
     Ok(found)
-}
-
-/// Refuses what would only exhaust the stack.
-fn check(condition: &Condition, depth: usize) -> Result<(), VaultError> {
-    if depth > DEEPEST {
-        return Err(VaultError::invalid(format!(
-            "conditions may nest {DEEPEST} deep"
-        )));
-    }
-    match condition {
-        Condition::All(inner) | Condition::Any(inner) => {
-            inner.iter().try_for_each(|inner| check(inner, depth + 1))
-        }
-        Condition::Not(inner) => check(inner, depth + 1),
-        _ => Ok(()),
-    }
 }
 
 fn has_words(condition: &Condition) -> bool {
@@ -130,20 +137,29 @@ fn has_words(condition: &Condition) -> bool {
 }
 
 /// The condition with everything about facts answered already.
-fn tree(graph: &Graph, viewer: &Viewer, condition: &Condition) -> Result<Tree, VaultError> {
+fn tree(
+    graph: &Graph,
+    viewer: &Viewer,
+    condition: &Condition,
+    deadline: &Deadline,
+) -> Result<Tree, VaultError> {
+    let slots = |facts: &Condition| -> Result<Tree, VaultError> {
+        let fitting = fulfilling(graph, viewer, facts, deadline)?;
+        Ok(Tree::Slots(Arc::new(fitting)))
+    };
     if !has_words(condition) {
-        return Ok(Tree::Slots(Arc::new(fulfilling(graph, viewer, condition)?)));
+        return slots(condition);
     }
     let inner = |inner: &[Condition]| -> Result<Vec<Tree>, VaultError> {
         let trees = inner.iter();
         trees
-            .map(|condition| tree(graph, viewer, condition))
+            .map(|condition| tree(graph, viewer, condition, deadline))
             .collect()
     };
     Ok(match condition {
         Condition::All(all) => Tree::All(inner(all)?),
         Condition::Any(any) => Tree::Any(inner(any)?),
-        Condition::Not(not) => Tree::Not(Box::new(tree(graph, viewer, not)?)),
+        Condition::Not(not) => Tree::Not(Box::new(tree(graph, viewer, not, deadline)?)),
         Condition::Words(words) => Tree::Words {
             text: words.text.clone(),
             part: words.part,
@@ -153,137 +169,96 @@ fn tree(graph: &Graph, viewer: &Viewer, condition: &Condition) -> Result<Tree, V
             part: words.part,
         },
         Condition::Like(text) => Tree::Like(text.clone()),
-        facts => Tree::Slots(Arc::new(fulfilling(graph, viewer, facts)?)),
+        facts => slots(facts)?,
     })
 }
 
-/// A page of these in the order that was asked for.
-fn sorted(
-    graph: &Graph,
-    viewer: &Viewer,
-    hits: Vec<Hit>,
-    sort: &[Sort],
-    offset: usize,
-    limit: usize,
-) -> Vec<Hit> {
-    let web = sort
-        .iter()
-        .any(|sort| matches!(sort.by, SortBy::Incoming | SortBy::Outgoing))
-        .then(|| viewer.web(graph));
-    let degree = |hit: &Hit| {
-        let web = web.as_ref();
-        web.map(|web| web.degree(hit.0)).unwrap_or_default()
-    };
-    let stamp = |hit: &Hit| graph.file(hit.0).map(|file| file.stamp);
-    let value = |hit: &Hit, key: &str| {
-        let note = graph.note(hit.0)?;
-        sort_value(note.properties.as_deref()?, key)
-    };
-    let compare = |one: &Hit, other: &Hit| -> Ordering {
-        for Sort { by, descending } in sort {
-            let turned = |order: Ordering| if *descending { order.reverse() } else { order };
-            let order = match by {
-                SortBy::Score => turned(one.1.unwrap_or(0.0).total_cmp(&other.1.unwrap_or(0.0))),
-                SortBy::Path => turned(graph.path(one.0).cmp(graph.path(other.0))),
-                SortBy::Name => {
-                    let name = |hit: &Hit| fold_name(stem_of(graph.path(hit.0)));
-                    turned(name(one).cmp(&name(other)))
-                }
-                SortBy::Modified => {
-                    let time = |hit: &Hit| stamp(hit).map(|stamp| stamp.modified_millis());
-                    turned(time(one).cmp(&time(other)))
-                }
-                SortBy::Size => {
-                    let size = |hit: &Hit| stamp(hit).map(|stamp| stamp.size());
-                    turned(size(one).cmp(&size(other)))
-                }
-                SortBy::Incoming => turned(degree(one).incoming.cmp(&degree(other).incoming)),
-                SortBy::Outgoing => turned(degree(one).outgoing.cmp(&degree(other).outgoing)),
-                // Whatever the direction, notes without it come last.
-                SortBy::Property(key) => match (value(one, key), value(other, key)) {
-                    (Some(one), Some(other)) => turned(order(one, other)),
-                    (Some(_), None) => Ordering::Less,
-                    (None, Some(_)) => Ordering::Greater,
-                    (None, None) => Ordering::Equal,
-                },
-            };
-            if order != Ordering::Equal {
-                return order;
-            }
-        }
-        graph.path(one.0).cmp(graph.path(other.0))
-    };
-    let wanted = offset.saturating_add(limit);
-    if wanted == 0 {
-        return Vec::new();
-    }
-    // Only what is told has to be in order.
-    let mut first = first_of(hits, wanted, compare);
-    first.sort_unstable_by(compare);
-    first.into_iter().skip(offset).collect()
+/// Makes the items of an answer.
+struct Teller<'q> {
+    graph: &'q Graph,
+    viewer: &'q Viewer,
+    fields: &'q [Field],
+    room: &'q Room,
+    deadline: &'q Deadline,
 }
 
-/// Those that come first, in no order. Most others are compared only once, with the last of those so far.
-fn first_of(hits: Vec<Hit>, count: usize, compare: impl Fn(&Hit, &Hit) -> Ordering) -> Vec<Hit> {
-    if count >= hits.len() {
-        return hits;
-    }
-    let mut first: Vec<Hit> = Vec::with_capacity(hits.len().min(count.saturating_mul(2)));
-    let mut last: Option<Hit> = None;
-    for hit in hits {
-        if last.is_some_and(|last| compare(&hit, &last) == Ordering::Greater) {
-            continue;
+impl Teller<'_> {
+    fn told(&self, (slot, score): Hit) -> Result<FoundNote, VaultError> {
+        let (graph, viewer, room) = (self.graph, self.viewer, self.room);
+        room.take_item([graph.path(slot).len()])?;
+        let mut told = FoundNote {
+            path: graph.path(slot).to_owned(),
+            score: score.map(rounded),
+            ..FoundNote::default()
+        };
+        let Some(file) = graph.file(slot) else {
+            return Ok(told);
+        };
+        let asks = |field: Field| self.fields.contains(&field);
+        told.modified = asks(Field::Modified).then(|| file.stamp.modified_millis());
+        told.size = asks(Field::Size).then(|| file.stamp.size());
+        let Some(note) = &file.note else {
+            return Ok(told);
+        };
+        told.etag = asks(Field::Etag).then(|| note.etag.to_string());
+        if asks(Field::Properties) {
+            self.deadline.before_all(note.property_bytes())?;
+            room.take(note.property_bytes())?;
+            let properties = note.properties.as_deref();
+            told.properties = Some(properties.cloned().unwrap_or_default());
         }
-        first.push(hit);
-        if first.len() >= count.saturating_mul(2) {
-            first.select_nth_unstable_by(count - 1, &compare);
-            first.truncate(count);
-            last = first.last().copied();
+        if asks(Field::Links) {
+            let links = links::outgoing(graph, viewer, slot, room, self.deadline)?;
+            told.links = Some(links);
         }
+        if asks(Field::Degree) {
+            told.degree = Some(viewer.web(graph, self.deadline)?.degree(slot));
+        }
+        self.tell_rest(note, &mut told)?;
+        Ok(told)
     }
-    if first.len() > count {
-        first.select_nth_unstable_by(count - 1, &compare);
-        first.truncate(count);
-    }
-    first
-}
 
-fn told(graph: &Graph, viewer: &Viewer, (slot, score): Hit, fields: &[Field]) -> FoundNote {
-    let mut told = FoundNote {
-        path: graph.path(slot).to_owned(),
-        score: score.map(rounded),
-        ..FoundNote::default()
-    };
-    let Some(file) = graph.file(slot) else {
-        return told;
-    };
-    let asks = |field: Field| fields.contains(&field);
-    told.modified = asks(Field::Modified).then(|| file.stamp.modified_millis());
-    told.size = asks(Field::Size).then(|| file.stamp.size());
-    let Some(note) = &file.note else { return told };
-    told.etag = asks(Field::Etag).then(|| note.etag.to_string());
-    told.properties = asks(Field::Properties).then(|| {
-        let properties = note.properties.as_deref();
-        properties.cloned().unwrap_or_default()
-    });
-    told.links = asks(Field::Links).then(|| links::outgoing(graph, viewer, slot));
-    told.degree = asks(Field::Degree).then(|| viewer.web(graph).degree(slot));
-    let of_rest = [
-        Field::Tags,
-        Field::Aliases,
-        Field::Headings,
-        Field::Blocks,
-        Field::Tasks,
-    ];
-    if of_rest.into_iter().any(asks) {
+    fn tell_rest(&self, note: &Note, told: &mut FoundNote) -> Result<(), VaultError> {
+        let asks = |field: Field| self.fields.contains(&field);
+        let of_rest = [
+            Field::Tags,
+            Field::Aliases,
+            Field::Headings,
+            Field::Blocks,
+            Field::Tasks,
+        ];
+        if !of_rest.into_iter().any(asks) {
+            return Ok(());
+        }
+        let bytes = note.rest_bytes();
+        self.deadline.before(bytes)?;
+        // What does not fit when it is packed, does not when it is unpacked.
+        self.room.check(bytes)?;
         let rest = note.rest();
-        told.tags = asks(Field::Tags).then_some(rest.tags);
-        told.aliases = asks(Field::Aliases).then_some(rest.aliases);
-        told.headings = asks(Field::Headings).then_some(rest.headings);
-        told.blocks = asks(Field::Blocks).then_some(rest.blocks);
-        told.tasks = asks(Field::Tasks).then_some(rest.tasks);
+        told.tags = self.kept(Field::Tags, rest.tags, |tag| tag.tag.len())?;
+        told.aliases = self.kept(Field::Aliases, rest.aliases, String::len)?;
+        told.headings = self.kept(Field::Headings, rest.headings, |heading| heading.text.len())?;
+        told.blocks = self.kept(Field::Blocks, rest.blocks, |block| block.id.len())?;
+        told.tasks = self.kept(Field::Tasks, rest.tasks, |task| task.text.len())?;
+        Ok(())
     }
-    told
+
+    /// What a note has of a field, if that is asked for.
+    fn kept<T>(
+        &self,
+        field: Field,
+        items: Vec<T>,
+        bytes: impl Fn(&T) -> usize,
+    ) -> Result<Option<Vec<T>>, VaultError> {
+        if !self.fields.contains(&field) {
+            return Ok(None);
+        }
+        for item in &items {
+            self.deadline.step()?;
+            self.room.take_item([bytes(item)])?;
+        }
+        Ok(Some(items))
+    }
 }
 
 /// Scores are told with four digits: more says nothing.

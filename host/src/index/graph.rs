@@ -7,13 +7,17 @@
 use std::collections::{BTreeMap, HashMap};
 
 use notehost_sdk::fold_name;
-use notehost_sdk::text::links::{Matched, Resolved, asked_name, choose};
+use notehost_sdk::text::links::{Matched, Resolved, choose};
 
+use super::deadline::STEP_BYTES;
 use super::record::Note;
 use super::text::Slots;
 use crate::vault::Stamp;
 
 /// All that is known of a vault's files.
+///
+/// Invariant: every list of slots is sorted, and has a slot once. So a note is taken out of a list, or put into it, without
+/// going through all of it, and what a note costs grows with what is in it, never with the square of that.
 #[derive(Default)]
 pub(super) struct Graph {
     files: Vec<Option<File>>,
@@ -22,16 +26,27 @@ pub(super) struct Graph {
     by_name: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a link that asks for a name, by that name, folded.
     asking: HashMap<Box<str>, Vec<u32>>,
-    /// The notes with a tag, by its folded name and then by its spelling, each as often as it has it.
-    pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<u32>>>,
+    /// The notes with a tag, by its folded name and then by its spelling.
+    pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
     /// The notes with an alias, folded.
     pub(super) aliases: HashMap<Box<str>, Vec<u32>>,
     /// The files that are notes.
     pub(super) notes: Slots,
     /// The files that searches leave out.
     pub(super) ignored: Slots,
+    /// How many steps going through the properties of all notes takes, beside one for each note: almost none, unless some
+    /// have very many properties.
+    pub(super) property_steps: usize,
     /// Another number after each change.
     pub(super) generation: u64,
+}
+
+/// A note with a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tagged {
+    pub(super) slot: u32,
+    /// How often the tag occurs in it: the commonest spelling is the one that occurs most often.
+    pub(super) count: u32,
 }
 
 /// A file of the vault.
@@ -54,6 +69,12 @@ impl Graph {
     /// The path in a slot; `""` for an empty one.
     pub(super) fn path(&self, slot: u32) -> &str {
         self.file(slot).map_or("", |file| &file.path)
+    }
+
+    /// How many bytes the file in a slot has.
+    pub(super) fn size(&self, slot: u32) -> usize {
+        let size = self.file(slot).map_or(0, |file| file.stamp.size());
+        usize::try_from(size).unwrap_or(usize::MAX)
     }
 
     /// The note in a slot.
@@ -94,29 +115,26 @@ impl Graph {
         let slot = self.reserve(&file.path);
         self.forget_facts(slot);
         let name = fold_name(last_part(&file.path));
-        add(self.by_name.entry(name.into()).or_default(), slot);
+        add(&mut self.by_name, &name, slot);
         if is_ignored {
             self.ignored.insert(slot);
         }
         if let Some(note) = &file.note {
             self.notes.insert(slot);
-            for link in note.links().iter().filter(|link| !link.external) {
-                if !link.target.is_empty() {
-                    let asked = asked_name(link.target);
-                    add(self.asking.entry(asked.into()).or_default(), slot);
-                }
+            self.property_steps += note.property_bytes() / STEP_BYTES;
+            let keys = note.keys();
+            for asked in &keys.asked {
+                add(&mut self.asking, asked, slot);
             }
-            let rest = note.rest();
-            for tag in rest.tags {
-                let spellings = self.tags.entry(fold_name(&tag.tag).into()).or_default();
-                // Once for each place: the commonest spelling is the one that stands most often.
-                spellings.entry(tag.tag.into()).or_default().push(slot);
+            for (tag, count) in &keys.tags {
+                let spellings = self.tags.entry(fold_name(tag).into()).or_default();
+                let tagged = spellings.entry(tag.clone()).or_default();
+                let at = tagged.partition_point(|known| known.slot < slot);
+                let count = *count;
+                tagged.insert(at, Tagged { slot, count });
             }
-            for alias in rest.aliases {
-                add(
-                    self.aliases.entry(fold_name(&alias).into()).or_default(),
-                    slot,
-                );
+            for alias in &keys.aliases {
+                add(&mut self.aliases, alias, slot);
             }
         }
         self.files[slot as usize] = Some(file);
@@ -161,24 +179,30 @@ impl Graph {
         };
         take(&mut self.by_name, &fold_name(last_part(&file.path)), slot);
         let Some(note) = &file.note else { return };
-        for link in note.links().iter().filter(|link| !link.external) {
-            take(&mut self.asking, &asked_name(link.target), slot);
+        self.property_steps -= note.property_bytes() / STEP_BYTES;
+        let keys = note.keys();
+        for asked in &keys.asked {
+            take(&mut self.asking, asked, slot);
         }
-        let rest = note.rest();
-        for tag in rest.tags {
-            let folded = fold_name(&tag.tag);
-            if let Some(spellings) = self.tags.get_mut(folded.as_str()) {
-                if let Some(slots) = spellings.get_mut(tag.tag.as_str()) {
-                    slots.retain(|known| *known != slot);
+        for (tag, _) in &keys.tags {
+            let folded = fold_name(tag);
+            let Some(spellings) = self.tags.get_mut(folded.as_str()) else {
+                continue;
+            };
+            if let Some(tagged) = spellings.get_mut(tag) {
+                if let Ok(at) = tagged.binary_search_by_key(&slot, |known| known.slot) {
+                    tagged.remove(at);
                 }
-                spellings.retain(|_, slots| !slots.is_empty());
-                if spellings.is_empty() {
-                    self.tags.remove(folded.as_str());
+                if tagged.is_empty() {
+                    spellings.remove(tag);
                 }
             }
+            if spellings.is_empty() {
+                self.tags.remove(folded.as_str());
+            }
         }
-        for alias in rest.aliases {
-            take(&mut self.aliases, &fold_name(&alias), slot);
+        for alias in &keys.aliases {
+            take(&mut self.aliases, alias, slot);
         }
     }
 
@@ -281,18 +305,24 @@ pub(super) fn last_part(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// A note's facts come one after the other, so looking at the last is enough.
-fn add(slots: &mut Vec<u32>, slot: u32) {
-    if slots.last() != Some(&slot) {
-        slots.push(slot);
+fn add(map: &mut HashMap<Box<str>, Vec<u32>>, key: &str, slot: u32) {
+    let slots = map.entry(key.into()).or_default();
+    if let Err(at) = slots.binary_search(&slot) {
+        slots.insert(at, slot);
     }
 }
 
 fn take(map: &mut HashMap<Box<str>, Vec<u32>>, key: &str, slot: u32) {
     if let Some(slots) = map.get_mut(key) {
-        slots.retain(|known| *known != slot);
+        if let Ok(at) = slots.binary_search(&slot) {
+            slots.remove(at);
+        }
         if slots.is_empty() {
             map.remove(key);
         }
     }
 }
+
+#[cfg(test)]
+#[path = "tests/graph.rs"]
+mod tests;

@@ -14,6 +14,20 @@ pub(super) const RULES: &str = ".notehostignore";
 pub(super) const OBSIDIAN: &str = ".obsidian/app.json";
 const LARGEST: u64 = 1 << 20;
 
+/// How many lines or filters are taken of each of the two; every file's path is compared with all of them.
+const MAX_FILTERS: usize = 500;
+/// How long they may be together, in bytes.
+const MAX_FILTER_BYTES: usize = 64 << 10;
+/// How long one may be.
+const MAX_PATTERN_BYTES: usize = 1000;
+/// How many filters may be regexes, valid or not, and how much memory each may take when it is compiled.
+const MAX_REGEXES: usize = 50;
+const MAX_REGEX_MEMORY: usize = 256 << 10;
+/// How deep brackets in a regex may nest.
+const MAX_REGEX_DEPTH: u32 = 50;
+/// How many of those that are not taken are reported one by one.
+const MAX_REFUSED: usize = 20;
+
 /// What is left out of searches.
 pub struct Ignored {
     /// Beginnings of paths, folded.
@@ -24,6 +38,30 @@ pub struct Ignored {
     source: [u8; 32],
     /// Lines that cannot be understood, and why.
     pub refused: Vec<String>,
+    /// How many more there are.
+    unreported: usize,
+}
+
+/// How much is taken of one source of filters.
+#[derive(Default)]
+struct Taken {
+    filters: usize,
+    bytes: usize,
+}
+
+impl Taken {
+    /// Whether there is room for one more.
+    fn takes(&mut self, filter: &str) -> bool {
+        if filter.len() > MAX_PATTERN_BYTES
+            || self.filters >= MAX_FILTERS
+            || self.bytes + filter.len() > MAX_FILTER_BYTES
+        {
+            return false;
+        }
+        self.filters += 1;
+        self.bytes += filter.len();
+        true
+    }
 }
 
 impl Ignored {
@@ -37,10 +75,39 @@ impl Ignored {
             rules: Gitignore::empty(),
             source: source(&rules, &obsidian),
             refused: Vec::new(),
+            unreported: 0,
         };
         ignored.add_obsidian(&obsidian);
         ignored.add_rules(&String::from_utf8_lossy(&rules));
+        if ignored.unreported > 0 {
+            let more = ignored.unreported;
+            ignored.refused.push(format!("{more} more"));
+        }
         ignored
+    }
+
+    /// Tells the log what is not taken.
+    pub(super) fn log_refused(&self) {
+        if !self.refused.is_empty() {
+            tracing::warn!(
+                "these filters are invalid or over a limit, and ignore nothing: {}",
+                self.refused.join(", ")
+            );
+        }
+    }
+
+    fn refuse(&mut self, source: &str, filter: &str) {
+        if self.refused.len() >= MAX_REFUSED {
+            self.unreported += 1;
+            return;
+        }
+        let shown: String = filter.chars().take(80).collect();
+        let cut = if shown.len() < filter.len() {
+            "…"
+        } else {
+            ""
+        };
+        self.refused.push(format!("{source}: `{shown}{cut}`"));
     }
 
     /// Whether the vault still says the same.
@@ -73,21 +140,34 @@ impl Ignored {
     fn add_obsidian(&mut self, json: &[u8]) {
         let settings: serde_json::Value = serde_json::from_slice(json).unwrap_or_default();
         let filters = settings["userIgnoreFilters"].as_array();
+        let mut taken = Taken::default();
+        let mut regexes = 0;
         for filter in filters
             .into_iter()
             .flatten()
             .filter_map(|filter| filter.as_str())
         {
+            if !taken.takes(filter) {
+                self.refuse(OBSIDIAN, filter);
+                continue;
+            }
             let inner = filter
                 .strip_prefix('/')
                 .and_then(|rest| rest.strip_suffix('/'))
                 .filter(|inner| !inner.is_empty());
             match inner {
+                // Compiling costs more than all else here: those over the limit are refused first.
+                Some(_) if regexes >= MAX_REGEXES => self.refuse(OBSIDIAN, filter),
                 Some(pattern) => {
-                    let built = RegexBuilder::new(pattern).size_limit(1 << 20).build();
+                    regexes += 1;
+                    let built = RegexBuilder::new(pattern)
+                        .size_limit(MAX_REGEX_MEMORY)
+                        .dfa_size_limit(MAX_REGEX_MEMORY)
+                        .nest_limit(MAX_REGEX_DEPTH)
+                        .build();
                     match built {
                         Ok(pattern) => self.patterns.push(pattern),
-                        Err(_) => self.refused.push(format!("{OBSIDIAN}: `{filter}`")),
+                        Err(_) => self.refuse(OBSIDIAN, filter),
                     }
                 }
                 None if filter.is_empty() => {}
@@ -98,13 +178,16 @@ impl Ignored {
 
     fn add_rules(&mut self, text: &str) {
         let mut builder = GitignoreBuilder::new("");
+        let mut taken = Taken::default();
         for line in text.lines() {
-            if builder.add_line(None, line).is_err() {
-                self.refused.push(format!("{RULES}: `{line}`"));
+            let says_nothing = line.trim().is_empty() || line.starts_with('#');
+            if !says_nothing && (!taken.takes(line) || builder.add_line(None, line).is_err()) {
+                self.refuse(RULES, line);
             }
         }
-        if let Ok(rules) = builder.build() {
-            self.rules = rules;
+        match builder.build() {
+            Ok(rules) => self.rules = rules,
+            Err(_) => self.refuse(RULES, "all lines together"),
         }
     }
 }

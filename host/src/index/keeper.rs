@@ -12,6 +12,7 @@ use notehost_sdk::is_note;
 use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::core::Core;
+use super::deadline::Deadline;
 use super::ignore::{OBSIDIAN, RULES};
 use crate::memory::{give_back, give_back_all};
 use crate::vault::PRIVATE;
@@ -160,7 +161,7 @@ impl<'a> Keeper<'a> {
                 self.first_touch.get_or_insert(self.last_touch);
             }
             Told::Committed => {
-                if self.core.settle() > 0 {
+                if self.core.settle_until(&Deadline::none()).unwrap_or(0) > 0 {
                     self.last_change = Instant::now();
                 }
             }

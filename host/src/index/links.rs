@@ -1,162 +1,22 @@
-//! What links lead to, for one asker: outgoing links, backlinks, links that lead nowhere, and who links to whom.
+//! What links lead to, for one asker: outgoing links, backlinks, and which notes link to a file. Who links to whom in the
+//! whole vault is in `web.rs`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use notehost_sdk::fold_name;
-use notehost_sdk::index::{
-    Backlink, Backlinks, BacklinksOf, Degree, Edges, LinkAt, Missing, PlaceAt, Unresolved,
-    UnresolvedIn,
-};
+use notehost_sdk::index::{Backlink, Backlinks, BacklinksOf, LinkAt};
+use notehost_sdk::text::facts::has_place;
+use notehost_sdk::text::links::Resolved;
 
+use super::bounds::MAX_RESULTS;
+use super::deadline::Deadline;
 use super::graph::{Graph, last_part};
+use super::order::in_order;
 use super::record::{Link, Note};
+use super::room::Room;
 use super::text::Slots;
 use super::viewer::Viewer;
-
-/// Who links to whom, as one asker sees it. Notes that searches leave out are not in it.
-pub(super) struct Web {
-    /// From, to, how many links; sorted by slot.
-    edges: Vec<(u32, u32, u32)>,
-    degrees: HashMap<u32, Degree>,
-    /// Targets that are not there: the most wanted first, then by name.
-    missing: Vec<Wanted>,
-    missing_links: u64,
-}
-
-/// A target that is not there.
-struct Wanted {
-    folded: String,
-    /// Where it is linked to, in order, each with how it is spelt there.
-    places: Vec<(PlaceAt, String)>,
-}
-
-impl Wanted {
-    fn told(&self, places: usize) -> Missing {
-        Missing {
-            target: self
-                .places
-                .first()
-                .map_or_else(String::new, |(_, target)| target.clone()),
-            count: self.places.len() as u64,
-            places: self
-                .places
-                .iter()
-                .take(places)
-                .map(|(place, _)| place.clone())
-                .collect(),
-        }
-    }
-}
-
-impl Web {
-    /// Follows every link of every note that the asker finds.
-    pub(super) fn new(graph: &Graph, viewer: &Viewer) -> Web {
-        let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-        let mut degrees: HashMap<u32, Degree> = HashMap::new();
-        let mut missing: HashMap<String, Vec<(u32, u32, String)>> = HashMap::new();
-        for slot in viewer.finds.iter() {
-            let Some(note) = graph.note(slot) else {
-                continue;
-            };
-            let source = graph.path(slot);
-            for link in note.links() {
-                match led(graph, source, &link, &viewer.sees) {
-                    Led::Away => {}
-                    Led::To(target) if target == slot => {}
-                    Led::To(target) => {
-                        degrees.entry(slot).or_default().outgoing += 1;
-                        if viewer.finds.contains(target) {
-                            degrees.entry(target).or_default().incoming += 1;
-                            *edges.entry((slot, target)).or_default() += 1;
-                        }
-                    }
-                    Led::Nowhere => {
-                        degrees.entry(slot).or_default().broken += 1;
-                        missing.entry(fold_name(link.target)).or_default().push((
-                            slot,
-                            link.line,
-                            link.target.to_owned(),
-                        ));
-                    }
-                }
-            }
-        }
-        let missing_links = missing.values().map(|places| places.len() as u64).sum();
-        Web {
-            edges: edges
-                .into_iter()
-                .map(|((from, to), count)| (from, to, count))
-                .collect(),
-            degrees,
-            missing: most_wanted(graph, missing),
-            missing_links,
-        }
-    }
-
-    /// How many links a note has.
-    pub(super) fn degree(&self, slot: u32) -> Degree {
-        self.degrees.get(&slot).copied().unwrap_or_default()
-    }
-
-    /// Who links to whom, for the asker.
-    pub(super) fn told(&self, graph: &Graph, viewer: &Viewer) -> Edges {
-        let mut slots: Vec<u32> = viewer.finds.iter().collect();
-        slots.sort_unstable_by_key(|slot| graph.path(*slot));
-        let numbers: HashMap<u32, u32> = slots.iter().copied().zip(0..).collect();
-        let mut edges: Vec<[u32; 3]> = self
-            .edges
-            .iter()
-            .filter_map(|(from, to, count)| Some([*numbers.get(from)?, *numbers.get(to)?, *count]))
-            .collect();
-        edges.sort_unstable();
-        Edges {
-            paths: slots
-                .iter()
-                .map(|slot| graph.path(*slot).to_owned())
-                .collect(),
-            edges: edges.into_iter().flatten().collect(),
-            broken: slots.iter().map(|slot| self.degree(*slot).broken).collect(),
-        }
-    }
-
-    /// A page of the targets that are not there.
-    pub(super) fn unresolved(&self, asked: &UnresolvedIn) -> Unresolved {
-        let page = |missing: &[Wanted]| -> Vec<Missing> {
-            let offset = usize::try_from(asked.offset).unwrap_or(usize::MAX);
-            let shown = missing.iter().skip(offset).take(asked.limit as usize);
-            shown
-                .map(|wanted| wanted.told(asked.places as usize))
-                .collect()
-        };
-        if asked.under.is_empty() {
-            return Unresolved {
-                items: page(&self.missing),
-                total: self.missing.len() as u64,
-                links: self.missing_links,
-            };
-        }
-        let mut within: Vec<Wanted> = Vec::new();
-        for wanted in &self.missing {
-            let places = wanted.places.iter();
-            let places: Vec<(PlaceAt, String)> = places
-                .filter(|(place, _)| is_under(&place.path, &asked.under))
-                .cloned()
-                .collect();
-            if !places.is_empty() {
-                within.push(Wanted {
-                    folded: wanted.folded.clone(),
-                    places,
-                });
-            }
-        }
-        sort_wanted(&mut within);
-        Unresolved {
-            items: page(&within),
-            total: within.len() as u64,
-            links: within.iter().map(|wanted| wanted.places.len() as u64).sum(),
-        }
-    }
-}
+use crate::vault::VaultError;
 
 /// Whether a path is this note, or lies in this folder or below it.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
@@ -219,7 +79,8 @@ fn may_begin_alike(text: &str, folded: &str) -> bool {
 }
 
 /// Where a link leads.
-enum Led {
+#[derive(Clone, Copy)]
+pub(super) enum Led {
     /// To this file.
     To(u32),
     /// To nothing that is there.
@@ -228,194 +89,297 @@ enum Led {
     Away,
 }
 
-fn led(graph: &Graph, source: &str, link: &Link<'_>, sees: &Slots) -> Led {
-    if link.external {
-        return Led::Away;
+/// Follows the links of one note. Each target is resolved once: many links of a note are to the same file, and many files
+/// may have the name that they ask for.
+pub(super) struct Resolver<'a> {
+    graph: &'a Graph,
+    source: &'a str,
+    sees: &'a Slots,
+    known: HashMap<&'a str, Option<Resolved<'a>>>,
+}
+
+impl<'a> Resolver<'a> {
+    pub(super) fn of(graph: &'a Graph, source: u32, sees: &'a Slots) -> Resolver<'a> {
+        Resolver {
+            graph,
+            source: graph.path(source),
+            sees,
+            known: HashMap::new(),
+        }
     }
-    let resolved = graph.resolve(source, link.target, sees);
-    match resolved.and_then(|resolved| graph.slot(resolved.path)) {
-        Some(slot) => Led::To(slot),
-        None => Led::Nowhere,
+
+    fn resolve(
+        &mut self,
+        target: &'a str,
+        deadline: &Deadline,
+    ) -> Result<Option<Resolved<'a>>, VaultError> {
+        if let Some(known) = self.known.get(target) {
+            return Ok(*known);
+        }
+        deadline.check()?;
+        let resolved = self.graph.resolve(self.source, target, self.sees);
+        self.known.insert(target, resolved);
+        Ok(resolved)
+    }
+
+    pub(super) fn led(&mut self, link: &Link<'a>, deadline: &Deadline) -> Result<Led, VaultError> {
+        if link.external {
+            return Ok(Led::Away);
+        }
+        let resolved = self.resolve(link.target, deadline)?;
+        let slot = resolved.and_then(|resolved| self.graph.slot(resolved.path));
+        Ok(slot.map_or(Led::Nowhere, Led::To))
     }
 }
 
-fn most_wanted(graph: &Graph, missing: HashMap<String, Vec<(u32, u32, String)>>) -> Vec<Wanted> {
-    let mut told: Vec<Wanted> = missing
-        .into_iter()
-        .map(|(folded, places)| {
-            let mut places: Vec<(PlaceAt, String)> = places
-                .into_iter()
-                .map(|(slot, line, target)| {
-                    let path = graph.path(slot).to_owned();
-                    (PlaceAt { path, line }, target)
-                })
-                .collect();
-            // The links of one line stay in their order.
-            places.sort_by(|one, other| one.0.cmp(&other.0));
-            Wanted { folded, places }
-        })
-        .collect();
-    sort_wanted(&mut told);
-    told
-}
-
-fn sort_wanted(wanted: &mut [Wanted]) {
-    wanted.sort_by(|one, other| {
-        let by_count = other.places.len().cmp(&one.places.len());
-        by_count.then_with(|| one.folded.cmp(&other.folded))
-    });
+/// The links of a note, with the lines in which they occur; decoded.
+fn links_of<'g>(
+    graph: &'g Graph,
+    slot: u32,
+    deadline: &Deadline,
+) -> Result<impl Iterator<Item = (Link<'g>, &'g str)>, VaultError> {
+    let note = graph.note(slot);
+    deadline.before(note.map_or(0, Note::link_bytes))?;
+    Ok(note.into_iter().flat_map(Note::links_in_context))
 }
 
 /// The notes that link to a file, in order of path and without itself, each with how many of its links do.
 pub(super) type Incoming = Vec<(u32, u32)>;
 
-fn incoming(graph: &Graph, viewer: &Viewer, target: u32) -> Incoming {
+fn incoming(
+    graph: &Graph,
+    viewer: &Viewer,
+    target: u32,
+    deadline: &Deadline,
+) -> Result<Incoming, VaultError> {
     let mut sources: Vec<u32> = graph.asking_for(graph.path(target));
+    deadline.before_all(sources.len() * size_of::<u32>())?;
     sources.retain(|slot| *slot != target && viewer.sees.contains(*slot));
-    let leads = Leads::to(graph, viewer, target);
-    let counted = sources.into_iter().map(|slot| {
-        let links = graph.note(slot).map(Note::links).unwrap_or_default();
-        let there = links.iter().filter(|link| leads.has(slot, link));
-        (slot, u32::try_from(there.count()).unwrap_or(u32::MAX))
-    });
-    let mut counted: Incoming = counted.filter(|(_, count)| *count > 0).collect();
-    counted.sort_unstable_by_key(|(slot, _)| graph.path(*slot));
-    counted
+    let asks = Asking::new(graph.path(target));
+    let mut counted: Incoming = Vec::new();
+    for slot in sources {
+        let mut leads = Leads::to(graph, viewer, slot, target, &asks);
+        let mut count = 0_u32;
+        for (link, _) in links_of(graph, slot, deadline)? {
+            deadline.step()?;
+            count = count.saturating_add(u32::from(leads.has(&link, deadline)?));
+        }
+        if count > 0 {
+            counted.push((slot, count));
+        }
+    }
+    let by_path =
+        |(one, _): &(u32, u32), (other, _): &(u32, u32)| graph.path(*one).cmp(graph.path(*other));
+    in_order(counted, by_path, deadline)
 }
 
-/// Tells links that lead to one file from others.
+/// Tells the links of a note that lead to one file from others.
 struct Leads<'a> {
-    graph: &'a Graph,
-    viewer: &'a Viewer,
+    resolver: Resolver<'a>,
     target: u32,
-    asks: Asking,
+    asks: &'a Asking,
 }
 
 impl<'a> Leads<'a> {
-    fn to(graph: &'a Graph, viewer: &'a Viewer, target: u32) -> Leads<'a> {
+    fn to(
+        graph: &'a Graph,
+        viewer: &'a Viewer,
+        source: u32,
+        target: u32,
+        asks: &'a Asking,
+    ) -> Leads<'a> {
         Leads {
-            asks: Asking::new(graph.path(target)),
-            graph,
-            viewer,
+            resolver: Resolver::of(graph, source, &viewer.sees),
             target,
+            asks,
         }
     }
 
-    fn has(&self, source: u32, link: &Link<'_>) -> bool {
-        self.asks.may_be(link)
-            && matches!(
-                led(self.graph, self.graph.path(source), link, &self.viewer.sees),
-                Led::To(slot) if slot == self.target
-            )
+    fn has(&mut self, link: &Link<'a>, deadline: &Deadline) -> Result<bool, VaultError> {
+        if !self.asks.may_be(link) {
+            return Ok(false);
+        }
+        let led = self.resolver.led(link, deadline)?;
+        Ok(matches!(led, Led::To(slot) if slot == self.target))
     }
 }
 
 /// The links to a file. Only the notes of the page are looked into; which notes link there is known since it was first
 /// asked.
-pub(super) fn backlinks(graph: &Graph, viewer: &Viewer, asked: &BacklinksOf) -> Backlinks {
+pub(super) fn backlinks(
+    graph: &Graph,
+    viewer: &Viewer,
+    asked: &BacklinksOf,
+    room: &Room,
+    deadline: &Deadline,
+) -> Result<Backlinks, VaultError> {
     let mut answer = Backlinks::default();
     let Some(target) = graph
         .slot(&asked.path)
         .filter(|slot| viewer.sees.contains(*slot))
     else {
-        return answer;
+        return Ok(answer);
     };
-    let known = viewer.incoming(graph, target, || incoming(graph, viewer, target));
+    let find = || incoming(graph, viewer, target, deadline);
+    let known = viewer.incoming(graph, target, find)?;
     answer.notes = known.len() as u64;
     answer.total = known.iter().map(|(_, count)| u64::from(*count)).sum();
-    let leads = Leads::to(graph, viewer, target);
+    let asks = Asking::new(graph.path(target));
+    let limit = asked.limit.min(MAX_RESULTS) as usize;
     let mut to_skip = asked.offset;
     for &(slot, count) in known.iter() {
-        let room = (asked.limit as usize).saturating_sub(answer.items.len());
-        if room == 0 {
+        deadline.step()?;
+        if answer.items.len() >= limit {
             break;
         }
         if to_skip >= u64::from(count) {
             to_skip -= u64::from(count);
             continue;
         }
-        let skipped = usize::try_from(std::mem::take(&mut to_skip)).unwrap_or(usize::MAX);
-        let links = graph.note(slot).map(Note::links_in_context);
-        let there = links.into_iter().flatten();
-        let there = there.filter(|(link, _)| leads.has(slot, link));
+        let mut leads = Leads::to(graph, viewer, slot, target, &asks);
         let path = graph.path(slot);
-        answer.items.extend(
-            there
-                .skip(skipped)
-                .take(room)
-                .map(|(link, context)| Backlink {
-                    path: path.to_owned(),
-                    line: link.line,
-                    context: context.to_owned(),
-                    kind: link.kind,
-                    fragment: link.fragment.map(str::to_owned),
-                }),
-        );
+        for (link, context) in links_of(graph, slot, deadline)? {
+            deadline.step()?;
+            if !leads.has(&link, deadline)? {
+                continue;
+            }
+            if to_skip > 0 {
+                to_skip -= 1;
+                continue;
+            }
+            if answer.items.len() >= limit {
+                break;
+            }
+            room.take_item([path.len(), context.len(), link.fragment.map_or(0, str::len)])?;
+            answer.items.push(Backlink {
+                path: path.to_owned(),
+                line: link.line,
+                context: context.to_owned(),
+                kind: link.kind,
+                fragment: link.fragment.map(str::to_owned),
+            });
+        }
     }
-    answer
+    Ok(answer)
 }
 
 /// The notes that link to a file, without itself.
-pub(super) fn sources(graph: &Graph, viewer: &Viewer, path: &str) -> Slots {
+pub(super) fn sources(
+    graph: &Graph,
+    viewer: &Viewer,
+    path: &str,
+    deadline: &Deadline,
+) -> Result<Slots, VaultError> {
     let Some(target) = graph.slot(path).filter(|slot| viewer.sees.contains(*slot)) else {
-        return Slots::default();
+        return Ok(Slots::default());
     };
-    let known = viewer.incoming(graph, target, || incoming(graph, viewer, target));
-    known.iter().map(|(slot, _)| *slot).collect()
+    let find = || incoming(graph, viewer, target, deadline);
+    let known = viewer.incoming(graph, target, find)?;
+    Ok(known.iter().map(|(slot, _)| *slot).collect())
 }
 
 /// The files that a note links to, without itself.
-pub(super) fn targets(graph: &Graph, viewer: &Viewer, path: &str) -> Slots {
+pub(super) fn targets(
+    graph: &Graph,
+    viewer: &Viewer,
+    path: &str,
+    deadline: &Deadline,
+) -> Result<Slots, VaultError> {
+    let mut led_to = Slots::default();
     let Some(slot) = graph.slot(path).filter(|slot| viewer.sees.contains(*slot)) else {
-        return Slots::default();
+        return Ok(led_to);
     };
-    let links = graph.note(slot).map(Note::links).unwrap_or_default();
-    let led_to = links
-        .iter()
-        .filter_map(|link| match led(graph, path, link, &viewer.sees) {
-            Led::To(target) if target != slot => Some(target),
-            _ => None,
-        });
-    led_to.collect()
+    let mut resolver = Resolver::of(graph, slot, &viewer.sees);
+    for (link, _) in links_of(graph, slot, deadline)? {
+        deadline.step()?;
+        match resolver.led(&link, deadline)? {
+            Led::To(target) if target != slot => {
+                led_to.insert(target);
+            }
+            _ => {}
+        }
+    }
+    Ok(led_to)
 }
 
 /// The links of a note, with what they lead to.
-pub(super) fn outgoing(graph: &Graph, viewer: &Viewer, slot: u32) -> Vec<LinkAt> {
-    let Some(note) = graph.note(slot) else {
-        return Vec::new();
-    };
-    let source = graph.path(slot);
-    let told = note.links().into_iter().map(|link| {
+pub(super) fn outgoing(
+    graph: &Graph,
+    viewer: &Viewer,
+    slot: u32,
+    room: &Room,
+    deadline: &Deadline,
+) -> Result<Vec<LinkAt>, VaultError> {
+    let mut resolver = Resolver::of(graph, slot, &viewer.sees);
+    let mut told = Vec::new();
+    let mut fragments: HashMap<u32, Vec<(usize, &str)>> = HashMap::new();
+    for (at, (link, _)) in links_of(graph, slot, deadline)?.enumerate() {
+        deadline.step()?;
         let resolved = match link.external {
             true => None,
-            false => graph.resolve(source, link.target, &viewer.sees),
+            false => resolver.resolve(link.target, deadline)?,
         };
-        let fragment_found = match (&resolved, &link.fragment) {
-            (Some(resolved), Some(fragment)) => graph
-                .slot(resolved.path)
-                .and_then(|slot| graph.note(slot))
-                .map(|note| has_place(note, fragment)),
-            _ => None,
-        };
-        LinkAt {
+        if let (Some(resolved), Some(fragment)) = (&resolved, link.fragment)
+            && let Some(target) = graph.slot(resolved.path)
+        {
+            fragments.entry(target).or_default().push((at, fragment));
+        }
+        room.take_item([
+            link.target.len(),
+            resolved.map_or(0, |resolved| resolved.path.len()),
+            link.fragment.map_or(0, str::len),
+            link.text.map_or(0, str::len),
+        ])?;
+        told.push(LinkAt {
             kind: link.kind,
             path: resolved.map(|resolved| resolved.path.to_owned()),
             rivals: resolved.map_or(0, |resolved| {
                 u32::try_from(resolved.rivals).unwrap_or(u32::MAX)
             }),
-            fragment_found,
+            fragment_found: None,
             target: link.target.to_owned(),
             fragment: link.fragment.map(str::to_owned),
             text: link.text.map(str::to_owned),
             line: link.line,
             external: link.external,
+        });
+    }
+    for (target, fragments) in fragments {
+        let Some(note) = graph.note(target) else {
+            continue;
+        };
+        for (at, is_found) in places_in(note, &fragments, deadline)? {
+            told[at].fragment_found = Some(is_found);
         }
-    });
-    told.collect()
+    }
+    Ok(told)
 }
 
-/// Whether a note has the heading or block that a fragment names.
-fn has_place(note: &Note, fragment: &str) -> bool {
+/// For each fragment, which names a heading or a block, whether a note has it. The note is decoded once, and each fragment
+/// looked for once.
+fn places_in(
+    note: &Note,
+    fragments: &[(usize, &str)],
+    deadline: &Deadline,
+) -> Result<Vec<(usize, bool)>, VaultError> {
+    let bytes = note.rest_bytes();
+    deadline.before(bytes)?;
     let rest = note.rest();
-    notehost_sdk::text::facts::has_place(&rest.headings, &rest.blocks, fragment)
+    let mut known: HashMap<&str, bool> = HashMap::new();
+    let mut found = Vec::with_capacity(fragments.len());
+    for (at, fragment) in fragments {
+        deadline.step()?;
+        let is_found = match known.get(fragment) {
+            Some(is_found) => *is_found,
+            None => {
+                // All headings are compared with it.
+                deadline.before(bytes)?;
+                let is_found = has_place(&rest.headings, &rest.blocks, fragment);
+                known.insert(fragment, is_found);
+                is_found
+            }
+        };
+        found.push((*at, is_found));
+    }
+    Ok(found)
 }

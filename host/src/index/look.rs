@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::edits::{Edit, Edited};
 use super::graph::{File, Graph};
+use super::text::Measure;
 use crate::vault::Stamp;
 
 /// What looking at a file came to.
@@ -31,7 +32,15 @@ impl Look {
 
 pub(super) struct Read {
     pub(super) file: File,
-    pub(super) document: Option<(String, String, Arc<str>)>,
+    pub(super) text: Option<ReadText>,
+}
+
+/// What the full-text half is told of a note: made before any lock is taken, because a note can be large.
+pub(super) struct ReadText {
+    pub(super) name: String,
+    pub(super) headings: String,
+    pub(super) text: Arc<str>,
+    pub(super) measure: Measure,
 }
 
 /// A note that is there and cannot be read: its name is known.
@@ -43,6 +52,6 @@ pub(super) fn unreadable(path: &str, stamp: Stamp) -> Look {
             is_unsure: false,
             note: None,
         },
-        document: None,
+        text: None,
     }))
 }

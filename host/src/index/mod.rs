@@ -6,13 +6,15 @@
 //! ```text
 //! keeper ─ core ─┬─ graph ── record ── disk          files and what is in them
 //!                └─ text                             which words stand where
-//! ask ─ viewer ─┬─ find ─ filter                     for one asker
-//!               └─ links, tags, names
+//! ask ─ viewer ─┬─ find ─ filter, sort               for one asker
+//!               └─ links, web, tags, names
 //! ```
 
 mod ask;
+mod bounds;
 mod complete;
 mod core;
+mod deadline;
 mod disk;
 mod edits;
 mod filter;
@@ -23,17 +25,24 @@ mod keeper;
 mod links;
 mod look;
 mod names;
+mod order;
 mod record;
+mod refresh;
 mod report;
+mod room;
+mod sort;
 mod tags;
 mod text;
 mod viewer;
+mod web;
 
 #[cfg(test)]
 mod tests;
 
 pub use ask::{Answer, Question};
+pub use bounds::MAX_RESULTS;
 pub use complete::{Completing, fitting};
+pub use deadline::Abandoned;
 pub use edits::{Edit, Edited};
 pub use ignore::Ignored;
 pub use report::{Report, condemn, forgive, is_condemned, report};
@@ -44,10 +53,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use notehost_sdk::index::{IndexState, Progress};
+use notehost_sdk::index::{Condition, IndexState, Progress};
 
-use crate::vault::{Transaction, Vault};
+use crate::vault::{Transaction, Vault, VaultError};
 use core::Core;
+use deadline::Deadline;
 use keeper::Told;
 
 /// The index of one vault.
@@ -55,9 +65,13 @@ pub struct Index {
     core: Arc<Core>,
     told: Sender<Told>,
     keeper: Mutex<Keeper>,
-    /// The tag of notes that are written for assistants, if models are to be told of them.
-    assistant_tag: Mutex<Option<String>>,
+    /// Which notes are written for assistants, if models are to be told of them.
+    assistant_notes: Mutex<Option<Condition>>,
 }
+
+/// What components are told in place of a tag: as a condition it means the notes that are written for assistants, which a
+/// tag alone does not decide. No note has it: tags have no spaces.
+const ASSISTANT_NOTES: &str = "notes for assistants";
 
 /// The thread that keeps an index.
 enum Keeper {
@@ -89,7 +103,7 @@ impl Index {
             core,
             told,
             keeper: Mutex::new(Keeper::Waits(hears)),
-            assistant_tag: Mutex::default(),
+            assistant_notes: Mutex::default(),
         })
     }
 
@@ -114,23 +128,65 @@ impl Index {
         true
     }
 
-    /// Says which notes are written for assistants.
-    pub fn set_assistant_tag(&self, tag: Option<String>) {
-        let known = self.assistant_tag.lock();
-        *known.unwrap_or_else(PoisonError::into_inner) = tag;
+    /// Sets which notes are written for assistants.
+    pub fn set_assistant_notes(&self, condition: Option<Condition>) {
+        let known = self.assistant_notes.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = condition;
     }
 
-    /// How far it is, for one asker.
-    pub fn state(&self, transaction: &Transaction) -> IndexState {
-        let assistant_tag = self.assistant_tag.lock();
-        let assistant_tag = assistant_tag
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        self.core.settle();
-        let graph = self.core.graph();
-        let viewer = self.core.viewers.of(transaction, &graph);
+    /// A condition with what components were told in place of a tag made explicit.
+    fn explicit(&self, condition: Condition) -> Condition {
+        let all = |conditions: Vec<Condition>| -> Vec<Condition> {
+            let conditions = conditions.into_iter();
+            conditions.map(|inner| self.explicit(inner)).collect()
+        };
+        match condition {
+            Condition::Tag(tag) if tag == ASSISTANT_NOTES => {
+                let known = self.assistant_notes.lock();
+                let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+                known.unwrap_or(Condition::Any(Vec::new()))
+            }
+            Condition::All(inner) => Condition::All(all(inner)),
+            Condition::Any(inner) => Condition::Any(all(inner)),
+            Condition::Not(inner) => Condition::Not(Box::new(self.explicit(*inner))),
+            other => other,
+        }
+    }
+
+    /// Whether all that commits changed is in it, and nobody is reading any of it: then nothing here has to wait.
+    pub fn is_settled(&self) -> bool {
+        self.core.is_settled()
+    }
+
+    /// How far it is, for one asker; reads first what commits changed.
+    pub fn state(&self, transaction: &Transaction) -> Result<IndexState, VaultError> {
+        self.state_until(transaction, &Deadline::of(transaction, None))
+    }
+
+    /// The same on an async worker; `None` if something has to be waited for.
+    pub fn state_if_quick(&self, transaction: &Transaction) -> Option<IndexState> {
+        let deadline = Deadline::quick(transaction);
+        match self.is_settled() {
+            true => self.state_until(transaction, &deadline).ok(),
+            false => None,
+        }
+    }
+
+    fn state_until(
+        &self,
+        transaction: &Transaction,
+        deadline: &Deadline,
+    ) -> Result<IndexState, VaultError> {
+        let assistant_notes = self.assistant_notes.lock();
+        let assistant_notes = assistant_notes.unwrap_or_else(PoisonError::into_inner);
+        let assistant_tag = assistant_notes.as_ref().map(|_| ASSISTANT_NOTES.to_owned());
+        drop(assistant_notes);
+        self.core.settle_until(deadline)?;
+        let graph = self.core.graph_until(deadline)?;
+        let viewers = &self.core.viewers;
+        let viewer = viewers.of(transaction, &graph, deadline)?;
         let done = viewer.sees.and(&graph.notes).len() as u64;
-        match self.core.expected() {
+        Ok(match self.core.expected() {
             None => IndexState {
                 state: Progress::Ready,
                 done,
@@ -140,10 +196,10 @@ impl Index {
             Some(expected) => IndexState {
                 state: Progress::Building,
                 done,
-                total: self.core.viewers.count(transaction, &expected).max(done),
+                total: viewers.count(transaction, &expected, deadline)?.max(done),
                 assistant_tag,
             },
-        }
+        })
     }
 
     /// How far it is in all: notes that are in it, notes that there are.
@@ -182,13 +238,21 @@ impl Index {
         true
     }
 
-    /// Looks at every file now, instead of waiting to be told.
-    fn catch_up(&self) {
-        if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
+    /// Looks at every file now, instead of waiting to be told. At the deadline it fails: what was read by then is in the
+    /// index, the rest is found again.
+    fn catch_up(&self, deadline: &Deadline) -> Result<(), VaultError> {
+        let mut is_late = Ok(());
+        let sighted = self.core.vault.sight(|| {
+            is_late = deadline.check();
+            is_late.is_ok() && !self.core.is_stopping()
+        });
+        is_late?;
+        if let Ok(Some(sighted)) = sighted {
             let changed = self.core.compare(&sighted);
-            let (_, edits) = self.core.refresh(changed);
+            let (_, edits) = self.core.refresh_until(changed, deadline)?;
             self.core.listeners.tell(edits);
         }
+        Ok(())
     }
 
     fn stop(&self) {

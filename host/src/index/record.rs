@@ -1,9 +1,12 @@
 //! What the index keeps of one note: its facts in a compact form, decoded only when somebody asks for them.
 
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
+use notehost_sdk::fold_name;
 use notehost_sdk::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
 use notehost_sdk::text::facts::Facts;
+use notehost_sdk::text::links::asked_name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -20,9 +23,27 @@ pub(super) struct Note {
     pub(super) has: Holds,
     /// Asked for in whole vaults, so it is kept as it is.
     pub(super) properties: Option<Box<Map<String, Value>>>,
+    /// About how many bytes these take, in memory or as JSON.
+    property_bytes: usize,
     links: Box<[u8]>,
     rest: Box<[u8]>,
+    /// Made before the graph is locked, if making it takes a while.
+    keys: Option<Box<Keys>>,
 }
+
+/// By what the graph finds a note: each once, however often it occurs in the note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Keys {
+    /// The folded names that its links ask for.
+    pub(super) asked: Box<[Box<str>]>,
+    /// Its tags as they are written, and how often.
+    pub(super) tags: Box<[(Box<str>, u32)]>,
+    /// Its aliases, folded.
+    pub(super) aliases: Box<[Box<str>]>,
+}
+
+/// From this size on the keys of a note are made once, and kept.
+const LARGE_BYTES: usize = 16 << 10;
 
 /// Which kinds of things a note holds, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +59,8 @@ impl Holds {
     pub(super) const BLOCKS: u16 = 1 << 6;
     pub(super) const TASKS: u16 = 1 << 7;
     pub(super) const OPEN_TASKS: u16 = 1 << 8;
+    /// Not what it holds but what is missing: its frontmatter cannot be read, and it has no properties here.
+    pub(super) const UNREAD_PROPERTIES: u16 = 1 << 9;
 
     pub(super) fn contains(self, kind: u16) -> bool {
         self.0 & kind != 0
@@ -61,6 +84,7 @@ impl Holds {
                 facts.tasks.iter().any(|task| task.status == ' '),
                 Holds::OPEN_TASKS,
             ),
+            (facts.properties_error.is_some(), Holds::UNREAD_PROPERTIES),
         ];
         Holds(held.iter().filter(|(is, _)| *is).map(|(_, bit)| bit).sum())
     }
@@ -88,6 +112,17 @@ pub(super) struct Rest {
     pub(super) headings: Vec<HeadingAt>,
     pub(super) blocks: Vec<BlockAt>,
     pub(super) tasks: Vec<TaskAt>,
+}
+
+/// What of it the graph finds a note by, not copied.
+#[derive(Deserialize)]
+struct PackedKeys<'a> {
+    #[serde(borrow)]
+    aliases: Vec<&'a str>,
+    #[serde(borrow)]
+    title: Option<&'a str>,
+    #[serde(borrow)]
+    tags: Vec<(&'a str, u32, bool)>,
 }
 
 /// The same, as it is written down: without names of fields.
@@ -149,9 +184,75 @@ impl Note {
             key,
             lengths: [0; 3],
             has,
+            property_bytes: fields_bytes(&facts.properties),
             properties: (!facts.properties.is_empty()).then(|| Box::new(facts.properties)),
             links,
             rest: packed(&rest),
+            keys: None,
+        }
+        .with_keys()
+    }
+
+    /// How much has to be gone through for its properties: in a lookup their names, in a test their values.
+    pub(super) fn property_bytes(&self) -> usize {
+        self.property_bytes
+    }
+
+    fn with_keys(mut self) -> Note {
+        if self.link_bytes() + self.rest_bytes() > LARGE_BYTES {
+            self.keys = Some(Box::new(self.made_keys()));
+        }
+        self
+    }
+
+    /// How much has to be decoded for its links.
+    pub(super) fn link_bytes(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How much has to be decoded for everything but its links and properties.
+    pub(super) fn rest_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// By what the graph finds it.
+    pub(super) fn keys(&self) -> Cow<'_, Keys> {
+        match &self.keys {
+            Some(keys) => Cow::Borrowed(keys),
+            None => Cow::Owned(self.made_keys()),
+        }
+    }
+
+    fn made_keys(&self) -> Keys {
+        // A target occurs often, so it is folded once.
+        let links = self.links();
+        let targets: HashSet<&str> = links
+            .iter()
+            .filter(|link| !link.external && !link.target.is_empty())
+            .map(|link| link.target)
+            .collect();
+        let asked: BTreeSet<String> = targets.into_iter().map(asked_name).collect();
+        // What follows in the record is left alone.
+        let Ok((packed, _)) = postcard::take_from_bytes::<PackedKeys<'_>>(&self.rest) else {
+            return Keys::default();
+        };
+        let _ = packed.title;
+        let mut tags: HashMap<&str, u32> = HashMap::new();
+        for (tag, _, _) in packed.tags {
+            let count = tags.entry(tag).or_default();
+            *count = count.saturating_add(1);
+        }
+        let mut tags: Vec<(Box<str>, u32)> = tags
+            .into_iter()
+            .map(|(tag, count)| (tag.into(), count))
+            .collect();
+        tags.sort_unstable();
+        let aliases = packed.aliases.into_iter().map(fold_name);
+        let aliases: BTreeSet<String> = aliases.collect();
+        Keys {
+            asked: asked.into_iter().map(Into::into).collect(),
+            tags: tags.into(),
+            aliases: aliases.into_iter().map(Into::into).collect(),
         }
     }
 
@@ -237,20 +338,43 @@ impl<'a> From<&'a Note> for StoredNote<'a> {
 impl StoredNote<'_> {
     /// The note; `None` if what was stored cannot be read.
     pub(super) fn restored(self) -> Option<Note> {
-        let properties = match self.properties {
+        let properties: Option<Box<Map<String, Value>>> = match self.properties {
             Some(text) => Some(Box::new(serde_json::from_str(&text).ok()?)),
             None => None,
         };
-        Some(Note {
+        let note = Note {
             etag: self.etag.into(),
             key: self.key,
             lengths: self.lengths,
             has: self.has,
+            property_bytes: properties.as_deref().map_or(0, fields_bytes),
             properties,
             links: self.links.into_owned().into(),
             rest: self.rest.into_owned().into(),
-        })
+            keys: None,
+        };
+        Some(note.with_keys())
     }
+}
+
+/// What a key or a value takes beside its text.
+const VALUE_BYTES: usize = 16;
+
+fn fields_bytes(fields: &Map<String, Value>) -> usize {
+    let fields = fields.iter();
+    fields
+        .map(|(key, value)| VALUE_BYTES + key.len() + value_bytes(value))
+        .sum()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    VALUE_BYTES
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(value_bytes).sum(),
+            Value::Object(fields) => fields_bytes(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }
 
 fn packed(value: &impl Serialize) -> Box<[u8]> {

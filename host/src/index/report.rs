@@ -6,6 +6,7 @@ use notehost_sdk::is_note;
 
 use super::graph::Graph;
 use super::ignore::Ignored;
+use super::record::Holds;
 use super::{Index, disk, keeper};
 use crate::vault::Vault;
 
@@ -32,6 +33,8 @@ pub struct Report {
     pub is_condemned: bool,
     /// The notes that searches leave out.
     pub ignored: Vec<String>,
+    /// Notes that are found by their text but have no properties: their frontmatter is invalid or over a limit.
+    pub unread_properties: Vec<String>,
     /// Lines about what to leave out that cannot be understood.
     pub refused: Vec<String>,
     /// Copies that a sync tool made because two machines changed a note.
@@ -56,6 +59,9 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
         match &file.note {
             Some(note) => {
                 report.notes += 1;
+                if note.has.contains(Holds::UNREAD_PROPERTIES) {
+                    report.unread_properties.push(file.path.to_string());
+                }
                 report.links += note.links().iter().filter(|link| !link.external).count();
                 report.tasks += note.rest().tasks.len();
             }
@@ -89,6 +95,7 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     report.refused = ignored.refused;
     for paths in [
         &mut report.ignored,
+        &mut report.unread_properties,
         &mut report.conflicts,
         &mut report.placeholders,
     ] {
@@ -105,7 +112,7 @@ pub fn is_condemned(vault: &Vault) -> bool {
 /// Leaves word that an index is to be built anew: whoever serves the vault, or will, does it.
 pub fn condemn(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
-    std::fs::create_dir_all(&folder)?;
+    crate::private::create_folder(&folder)?;
     std::fs::write(folder.join(keeper::REBUILD), b"")
 }
 

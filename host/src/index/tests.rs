@@ -1,6 +1,7 @@
 //! The index against a plain scan of the same notes (the SDK's vault in memory), against an index made from nothing, and
 //! against a vault in which what is hidden never was.
 
+mod limits;
 mod questions;
 
 use std::fs;
@@ -12,6 +13,7 @@ use notehost_sdk::{MemoryVault, RawVault};
 use proptest::prelude::*;
 use serde_json::Value;
 
+use super::deadline::Deadline;
 use super::{Answer, Index, Question};
 use crate::vault::{
     Access, CommitNote, Effect, Kind, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
@@ -59,7 +61,9 @@ impl World {
     /// Another index of the same folder, made from nothing.
     fn beside(&self) -> (tempfile::TempDir, Arc<Vault>, Arc<Index>) {
         let state = tempfile::tempdir().expect("a folder");
-        let (vault, index) = opened(self.folder.path().into(), state.path().into());
+        // The vault has its writer already.
+        let vault = Vault::open_to_look("test", self.folder.path(), state.path());
+        let (vault, index) = indexed(vault.expect("a vault"));
         (state, vault, index)
     }
 
@@ -81,6 +85,12 @@ impl World {
         let path = self.folder.path().join(path);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, text).expect("a note");
+    }
+
+    /// Takes up what was changed outside.
+    fn catch_up(&self) {
+        let caught_up = self.index().catch_up(&Deadline::none());
+        caught_up.expect("there is no deadline");
     }
 
     fn commit(&self, act: impl FnOnce(&mut Transaction)) {
@@ -112,7 +122,11 @@ impl World {
 
 fn opened(folder: PathBuf, state: PathBuf) -> (Arc<Vault>, Arc<Index>) {
     let vault = Vault::open("test", &folder, &state, VaultSettings::default());
-    let vault = Arc::new(vault.expect("a vault"));
+    indexed(vault.expect("a vault"))
+}
+
+fn indexed(vault: Vault) -> (Arc<Vault>, Arc<Index>) {
+    let vault = Arc::new(vault);
     let index = Index::open(&vault);
     index.start();
     assert!(index.wait(None));
@@ -284,7 +298,7 @@ fn take(world: &mut World, step: &Step) {
         }
         Step::EditOutside(path, text) => {
             world.put(PATHS[*path], text);
-            world.index().catch_up();
+            world.catch_up();
         }
         Step::Rename(from, to) if there(PATHS[*from]) && !there(PATHS[*to]) && from != to => {
             world.commit(|transaction| {
@@ -297,13 +311,13 @@ fn take(world: &mut World, step: &Step) {
         }),
         Step::RemoveOutside(path) if there(PATHS[*path]) => {
             fs::remove_file(world.folder.path().join(PATHS[*path])).expect("it was there");
-            world.index().catch_up();
+            world.catch_up();
         }
         Step::RenameOutside(from, to) if there(PATHS[*from]) && from != to => {
             let to = world.folder.path().join(PATHS[*to]);
             fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
             fs::rename(world.folder.path().join(PATHS[*from]), to).expect("it was there");
-            world.index().catch_up();
+            world.catch_up();
         }
         Step::Restart => world.reopen(),
         _ => {}
@@ -321,7 +335,7 @@ proptest! {
         for step in &steps {
             take(&mut world, step);
         }
-        world.index().catch_up();
+        world.catch_up();
         let (_state, vault, fresh) = world.beside();
         for question in questions() {
             let known = world.ask(question.clone());
@@ -338,7 +352,7 @@ proptest! {
         for (path, text) in &notes {
             world.put(PATHS[*path], text);
         }
-        world.index().catch_up();
+        world.catch_up();
         let scan = world.in_memory();
         for question in questions() {
             let is_scored = is_scored(&question);
@@ -363,8 +377,8 @@ proptest! {
                 file.set_modified(time).expect("its time can be set");
             }
         }
-        world.index().catch_up();
-        without.index().catch_up();
+        world.catch_up();
+        without.catch_up();
         for question in questions() {
             let hidden = ask(world.vault(), world.index(), Some("Secret"), question.clone());
             let absent = without.ask(question.clone());
@@ -402,7 +416,7 @@ fn a_damaged_index_is_built_anew() {
     for path in PATHS {
         world.put(path, "a wombat [[Plan]] #tag\n");
     }
-    world.index().catch_up();
+    world.catch_up();
     world.reopen();
     let everything = |world: &World| -> Vec<String> {
         let answers = questions().into_iter().map(|question| world.ask(question));
@@ -465,7 +479,7 @@ fn what_is_ignored_is_not_found_and_still_linked() {
         world.put(path, "wombat #animal [[Kept]]\n");
     }
     world.index().core.refresh_ignored();
-    world.index().catch_up();
+    world.catch_up();
     let found = world.ask(Question::Find(Query {
         condition: Some(words("wombat")),
         limit: 10,

@@ -4,11 +4,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::deadline::Deadline;
 use super::graph::Graph;
-use super::links::{Incoming, Web};
+use super::links::Incoming;
 use super::tags::TagTable;
 use super::text::Slots;
-use crate::vault::Transaction;
+use super::web::Web;
+use crate::vault::{Transaction, VaultError};
 
 /// How many askers are remembered.
 const MOST_KNOWN: usize = 64;
@@ -65,6 +67,7 @@ pub(super) struct Viewers {
     expecting: Mutex<Vec<Expecting>>,
 }
 
+#[derive(Clone)]
 struct Known {
     identity: u64,
     sees: Arc<Slots>,
@@ -75,39 +78,38 @@ struct Known {
 }
 
 impl Viewers {
-    /// What whoever began this transaction sees.
-    pub(super) fn of(&self, transaction: &Transaction, graph: &Graph) -> Viewer {
+    /// What whoever began this transaction sees. Rules are asked without holding up other callers; what was decided
+    /// before the deadline passed is kept for the next question.
+    pub(super) fn of(
+        &self,
+        transaction: &Transaction,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Viewer, VaultError> {
         let identity = transaction.terms().rules.identity();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = known
-            .iter()
-            .position(|known| Some(known.identity) == identity);
-        // Whoever asks again is the last to be forgotten.
-        let mut viewer = match place {
-            Some(place) => known.remove(place),
-            None => Known {
-                identity: identity.unwrap_or(0),
-                sees: Arc::default(),
-                decided: 0,
-                finds: (u64::MAX, Arc::default()),
-                derived: Arc::default(),
-            },
-        };
+        let mut viewer = self.taken(identity);
+        let mut decided = Ok(());
         if viewer.decided < graph.slots() {
             let sees = Arc::make_mut(&mut viewer.sees);
             for slot in viewer.decided..graph.slots() {
+                decided = deadline.step();
+                if decided.is_err() {
+                    break;
+                }
                 // What is gone comes back in another slot.
                 if let Some(file) = graph.file(slot)
                     && transaction.sees_file(&file.path)
                 {
                     sees.insert(slot);
                 }
+                viewer.decided = slot + 1;
             }
-            viewer.decided = graph.slots();
         }
         if viewer.finds.0 != graph.generation {
             let finds = viewer.sees.and(&graph.notes).without(&graph.ignored);
-            viewer.finds = (graph.generation, Arc::new(finds));
+            // Not all of them, if the deadline passed.
+            let generation = decided.as_ref().map_or(u64::MAX, |()| graph.generation);
+            viewer.finds = (generation, Arc::new(finds));
         }
         let answer = Viewer {
             sees: viewer.sees.clone(),
@@ -115,12 +117,39 @@ impl Viewers {
             derived: viewer.derived.clone(),
         };
         if identity.is_some() {
-            known.push(viewer);
-            if known.len() > MOST_KNOWN {
-                known.remove(0);
-            }
+            self.remember(viewer);
         }
-        answer
+        decided.map(|()| answer)
+    }
+
+    /// What is known of an asker.
+    fn taken(&self, identity: Option<u64>) -> Known {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|known| Some(known.identity) == identity);
+        found.cloned().unwrap_or_else(|| Known {
+            identity: identity.unwrap_or(0),
+            sees: Arc::default(),
+            decided: 0,
+            finds: (u64::MAX, Arc::default()),
+            derived: Arc::default(),
+        })
+    }
+
+    /// Whoever asks again is the last to be forgotten.
+    fn remember(&self, viewer: Known) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known
+            .iter()
+            .position(|known| known.identity == viewer.identity);
+        let viewer = match place.map(|place| known.remove(place)) {
+            // Another question of the same asker was faster.
+            Some(other) if other.decided > viewer.decided => other,
+            _ => viewer,
+        };
+        known.push(viewer);
+        if known.len() > MOST_KNOWN {
+            known.remove(0);
+        }
     }
 }
 
@@ -136,34 +165,43 @@ impl Viewers {
     }
 
     /// How many of these notes whoever began this transaction sees; counted once.
-    pub(super) fn count(&self, transaction: &Transaction, expected: &Arc<Vec<String>>) -> u64 {
-        let count = || {
-            let seen = expected.iter().filter(|path| transaction.sees_file(path));
-            seen.count() as u64
+    pub(super) fn count(
+        &self,
+        transaction: &Transaction,
+        expected: &Arc<Vec<String>>,
+        deadline: &Deadline,
+    ) -> Result<u64, VaultError> {
+        let identity = transaction.terms().rules.identity();
+        let locked = || {
+            let expecting = self.expecting.lock();
+            expecting.unwrap_or_else(PoisonError::into_inner)
         };
-        let Some(identity) = transaction.terms().rules.identity() else {
-            return count();
-        };
-        let mut known = self
-            .expecting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        known.retain(|(_, notes, _)| Arc::ptr_eq(notes, expected));
-        if let Some((_, _, seen)) = known.iter().find(|(known, ..)| *known == identity) {
-            return *seen;
+        {
+            let mut known = locked();
+            known.retain(|(_, notes, _)| Arc::ptr_eq(notes, expected));
+            if let Some((_, _, seen)) = known.iter().find(|(known, ..)| Some(*known) == identity) {
+                return Ok(*seen);
+            }
         }
-        let seen = count();
-        known.truncate(MOST_KNOWN);
-        known.push((identity, expected.clone(), seen));
-        seen
+        let mut seen = 0;
+        for path in expected.iter() {
+            deadline.step()?;
+            seen += u64::from(transaction.sees_file(path));
+        }
+        if let Some(identity) = identity {
+            let mut known = locked();
+            known.truncate(MOST_KNOWN);
+            known.push((identity, expected.clone(), seen));
+        }
+        Ok(seen)
     }
 }
 
 impl Viewer {
     /// Who links to whom, as far as it sees.
-    pub(super) fn web(&self, graph: &Graph) -> Arc<Web> {
+    pub(super) fn web(&self, graph: &Graph, deadline: &Deadline) -> Result<Arc<Web>, VaultError> {
         kept(&self.derived.web, graph.generation, || {
-            Web::new(graph, self)
+            Web::new(graph, self, deadline)
         })
     }
 
@@ -172,29 +210,33 @@ impl Viewer {
         &self,
         graph: &Graph,
         target: u32,
-        find: impl FnOnce() -> Incoming,
-    ) -> Arc<Incoming> {
+        find: impl FnOnce() -> Result<Incoming, VaultError>,
+    ) -> Result<Arc<Incoming>, VaultError> {
         let place = &self.derived.incoming;
         let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
         if let (generation, known) = &*locked()
             && *generation == graph.generation
             && let Some(incoming) = known.get(&target)
         {
-            return incoming.clone();
+            return Ok(incoming.clone());
         }
-        let incoming = Arc::new(find());
+        let incoming = Arc::new(find()?);
         let mut known = locked();
         if known.0 != graph.generation || known.1.len() >= MOST_LINKED {
             *known = (graph.generation, HashMap::new());
         }
         known.1.insert(target, incoming.clone());
-        incoming
+        Ok(incoming)
     }
 
     /// The tags that it sees.
-    pub(super) fn tags(&self, graph: &Graph) -> Arc<TagTable> {
+    pub(super) fn tags(
+        &self,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Arc<TagTable>, VaultError> {
         kept(&self.derived.tags, graph.generation, || {
-            TagTable::new(graph, &self.finds)
+            TagTable::new(graph, &self.finds, deadline)
         })
     }
 }
@@ -203,15 +245,15 @@ impl Viewer {
 fn kept<T>(
     place: &Mutex<Option<(u64, Arc<T>)>>,
     generation: u64,
-    make: impl FnOnce() -> T,
-) -> Arc<T> {
+    make: impl FnOnce() -> Result<T, VaultError>,
+) -> Result<Arc<T>, VaultError> {
     let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((known, value)) = &*locked()
         && *known == generation
     {
-        return value.clone();
+        return Ok(value.clone());
     }
-    let value = Arc::new(make());
+    let value = Arc::new(make()?);
     *locked() = Some((generation, value.clone()));
-    value
+    Ok(value)
 }

@@ -14,6 +14,7 @@ use super::KitError;
 use super::meddlers::{Meddler, Plan};
 use crate::config::LimitSettings;
 use crate::index::Index;
+use crate::private::new_folder_in;
 use crate::runtime::{
     ActionDescription, Component, Description, Job, Nowhere, RunError, Runtime, Surroundings,
 };
@@ -208,9 +209,10 @@ impl<'kit> Ground<'kit> {
             },
         });
         let job = Job {
+            caller: Arc::from(""),
             domain: self.domain.clone(),
             action: action.name.clone(),
-            arguments: Value::Object(arguments.clone()).to_string(),
+            arguments: Value::Object(arguments.clone()).to_string().into(),
             transaction,
             index: self.index.clone(),
             surroundings: Arc::new(Still),
@@ -233,7 +235,8 @@ impl<'kit> Ground<'kit> {
             Err(RunError::Torn) => Ending::Torn,
             // Nobody takes anything away here.
             Err(RunError::Cancelled | RunError::Revoked(_)) => Ending::Cancelled,
-            Err(RunError::TimedOut(_)) => Ending::TimedOut,
+            Err(RunError::TimedOut(_) | RunError::NotStarted(_)) => Ending::TimedOut,
+            Err(error @ RunError::OutOfSharedMemory) => Ending::OverLimit(error.to_string()),
             Err(RunError::OverLimit(limit)) => Ending::OverLimit(limit),
             Err(RunError::Broke(reason)) => Ending::Broke(first_cause(&reason)),
             Err(RunError::Load(error)) => Ending::Broke(error.to_string()),
@@ -374,25 +377,10 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> std::io::Result<Scratch> {
-        static LAST: AtomicU64 = AtomicU64::new(0);
-        for _ in 0..1000 {
-            let number = LAST.fetch_add(1, Ordering::Relaxed);
-            let name = format!("notehost-kit-{}-{number}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            let mut builder = std::fs::DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            match builder.create(&folder) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    let scratch = Scratch(folder);
-                    std::fs::create_dir(scratch.notes())?;
-                    return Ok(scratch);
-                }
-            }
-        }
-        Err(std::io::ErrorKind::AlreadyExists.into())
+        let folder = new_folder_in(&std::env::temp_dir(), "notehost-kit")?;
+        let scratch = Scratch(folder);
+        std::fs::create_dir(scratch.notes())?;
+        Ok(scratch)
     }
 
     fn notes(&self) -> PathBuf {

@@ -6,9 +6,11 @@
 mod fail;
 mod lock;
 pub mod oci;
+mod precedence;
 pub mod signature;
 mod store;
 
 pub use fail::FAIL_POINTS;
 pub use lock::{Installed, Lock, Version};
+pub use precedence::is_older;
 pub use store::{Packages, PackagesError};

@@ -31,6 +31,9 @@ pub enum SignatureError {
     /// There is none, and there must be one.
     #[error("it is not signed, and only signed components are taken")]
     Unsigned,
+    /// It was installed when none was kept, and there must be one.
+    #[error("no signature was kept when it was installed, and only signed components are taken")]
+    NotKept,
     /// It is no signature.
     #[error("its signature is no minisign signature: {0}")]
     Malformed(&'static str),
@@ -65,6 +68,11 @@ impl SignatureError {
             SignatureError::Unsigned => {
                 "put the publisher's `FILE.minisig` beside the file; an admin can allow unsigned ones: \
                  `require_signed = false` under `[trust]` in the config"
+                    .into()
+            }
+            SignatureError::NotKept => {
+                "install it again with its signature: `notehost component upgrade NAME FILE`, with `FILE.minisig` beside \
+                 the file"
                     .into()
             }
             SignatureError::Malformed(_) => {
@@ -153,6 +161,20 @@ pub fn may_sign(
         publisher: signed.publisher.clone(),
         component: component.to_owned(),
     })
+}
+
+/// Both at once, for a component whose name is known before it runs.
+pub fn check_named(
+    bytes: &[u8],
+    signature: Option<&str>,
+    component: &str,
+    trust: &TrustSettings,
+) -> Result<Option<Signed>, SignatureError> {
+    let signed = check(bytes, signature, trust)?;
+    if let Some(signed) = &signed {
+        may_sign(signed, component, &trust.publishers)?;
+    }
+    Ok(signed)
 }
 
 /// The file in which a component's signature is looked for: `todo.wasm.minisig` for `todo.wasm`.

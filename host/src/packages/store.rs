@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::fail::fail_point;
 use super::lock::{FORM, Installed, Lock, Version};
-use crate::runtime::{digest, private_folder};
+use super::signature::{self, SignatureError};
+use crate::config::TrustSettings;
+use crate::private::create_folder;
+use crate::runtime::digest;
 
 /// The component store of a state folder.
 #[derive(Debug, Clone)]
@@ -47,6 +50,16 @@ pub enum PackagesError {
         name: String,
         /// What it should be.
         digest: String,
+    },
+    /// Nobody who may vouches for a version that is installed.
+    #[error("`{name}` {version} is refused: {reason}")]
+    Untrusted {
+        /// Which component.
+        name: String,
+        /// Which of its versions.
+        version: String,
+        /// What is wrong with its signature.
+        reason: SignatureError,
     },
     /// Nothing of that name is installed.
     #[error("no component `{0}` is installed")]
@@ -103,22 +116,60 @@ impl Packages {
         Ok(bytes)
     }
 
-    /// Install a version of a component: from the moment at which this returns, it is what runs.
-    pub fn put(&self, name: &str, bytes: &[u8], version: Version) -> Result<(), PackagesError> {
+    /// The text of the signature that a version was installed with; `None` if none was kept.
+    pub fn signature(&self, version: &Version) -> Result<Option<String>, PackagesError> {
+        let path = self.signature_of(&version.digest);
+        signature::read(&path).map_err(|source| PackagesError::Disk { path, source })
+    }
+
+    /// The content of a version and its signature, if the signature satisfies an admin's terms now: keys come and go.
+    pub fn verified(
+        &self,
+        name: &str,
+        version: &Version,
+        trust: &TrustSettings,
+    ) -> Result<(Vec<u8>, Option<String>), PackagesError> {
+        let bytes = self.content(name, version)?;
+        let kept = self.signature(version)?;
+        let checked = signature::check_named(&bytes, kept.as_deref(), name, trust);
+        checked.map_err(|reason| PackagesError::Untrusted {
+            name: name.to_owned(),
+            version: version.version.clone(),
+            reason: match reason {
+                SignatureError::Unsigned => SignatureError::NotKept,
+                other => other,
+            },
+        })?;
+        Ok((bytes, kept))
+    }
+
+    /// Install a version of a component: from the moment at which this returns, it is what runs. Its signature is kept
+    /// beside its content, because it is verified again each time that the component is loaded.
+    pub fn put(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        signature: Option<&str>,
+        version: Version,
+    ) -> Result<(), PackagesError> {
         let _turn = self.turn()?;
         fail_point("package-begin");
         let mut lock = self.installed()?;
-        self.place(bytes, &version.digest)?;
+        self.place(&self.path_of(&version.digest), bytes)?;
+        if let Some(signature) = signature {
+            self.place(&self.signature_of(&version.digest), signature.as_bytes())?;
+        }
         lock.put(name, version);
         self.write(&lock)
     }
 
-    /// Go back to the version of before. `None` says that nothing is installed any more, because what was installed
-    /// first stood in the place of a component that came with Notehost.
+    /// Go back to the version of before, if it satisfies an admin's terms now. `None` says that nothing is installed any
+    /// more, because what was installed first stood in the place of a component that came with Notehost.
     pub fn roll_back(
         &self,
         name: &str,
         is_embedded: bool,
+        trust: &TrustSettings,
     ) -> Result<Option<Version>, PackagesError> {
         let _turn = self.turn()?;
         let mut lock = self.installed()?;
@@ -126,6 +177,7 @@ impl Packages {
         let installed = lock.components.get_mut(name).ok_or_else(unknown)?;
         let before = match installed.previous.is_empty() {
             false => {
+                self.verified(name, &installed.previous[0], trust)?;
                 installed.current = installed.previous.remove(0);
                 Some(installed.current.clone())
             }
@@ -157,10 +209,14 @@ impl Packages {
             path: self.folder.clone(),
             source,
         };
-        private_folder(&self.folder.join("contents")).map_err(failed)?;
+        create_folder(&self.folder.join("contents")).map_err(failed)?;
         let busy = File::create(self.folder.join("busy")).map_err(failed)?;
         busy.lock().map_err(failed)?;
         Ok(busy)
+    }
+
+    fn signature_of(&self, digest: &str) -> PathBuf {
+        signature::file_beside(&self.path_of(digest))
     }
 
     fn path_of(&self, digest: &str) -> PathBuf {
@@ -173,17 +229,16 @@ impl Packages {
         self.folder.join("contents").join(format!("{name}.wasm"))
     }
 
-    fn place(&self, bytes: &[u8], digest: &str) -> Result<(), PackagesError> {
-        let path = self.path_of(digest);
+    fn place(&self, path: &Path, bytes: &[u8]) -> Result<(), PackagesError> {
         let placed = || -> io::Result<()> {
             let new = path.with_extension("new");
             write_durably(&new, bytes)?;
             fail_point("package-content-written");
-            fs::rename(&new, &path)?;
-            sync_folder(&path)
+            fs::rename(&new, path)?;
+            sync_folder(path)
         };
         placed().map_err(|source| PackagesError::Disk {
-            path: path.clone(),
+            path: path.to_owned(),
             source,
         })?;
         fail_point("package-content-placed");
@@ -214,7 +269,10 @@ impl Packages {
 
     /// Remove contents that nothing names. What cannot be removed is tried again next time.
     fn sweep(&self, lock: &Lock) {
-        let kept: Vec<PathBuf> = lock.digests().map(|digest| self.path_of(digest)).collect();
+        let kept: Vec<PathBuf> = lock
+            .digests()
+            .flat_map(|digest| [self.path_of(digest), self.signature_of(digest)])
+            .collect();
         let found = fs::read_dir(self.folder.join("contents"));
         for entry in found.into_iter().flatten().flatten() {
             if !kept.contains(&entry.path())
@@ -261,6 +319,10 @@ mod tests {
         (folder, packages)
     }
 
+    fn anybody() -> TrustSettings {
+        TrustSettings::default()
+    }
+
     fn contents(packages: &Packages) -> usize {
         fs::read_dir(packages.folder.join("contents")).map_or(0, Iterator::count)
     }
@@ -271,21 +333,24 @@ mod tests {
         assert_eq!(packages.installed().expect("a lock"), Lock::default());
         for (bytes, number) in [(b"one", "1"), (b"two", "2")] {
             let version = version(bytes, number);
-            packages.put("todo", bytes, version).expect("put");
+            packages.put("todo", bytes, None, version).expect("put");
         }
         let installed = packages.installed().expect("a lock").components["todo"].clone();
         let content = packages.content("todo", &installed.current);
         assert_eq!(content.expect("content"), b"two");
         assert_eq!(contents(&packages), 2);
 
-        let back = packages.roll_back("todo", false).expect("back");
+        let back = packages.roll_back("todo", false, &anybody()).expect("back");
         assert_eq!(back.map(|version| version.version), Some("1".into()));
         assert_eq!(contents(&packages), 1, "what nothing names is gone");
         assert!(matches!(
-            packages.roll_back("todo", false),
+            packages.roll_back("todo", false, &anybody()),
             Err(PackagesError::NothingBefore(_))
         ));
-        assert_eq!(packages.roll_back("todo", true).expect("back"), None);
+        assert_eq!(
+            packages.roll_back("todo", true, &anybody()).expect("back"),
+            None
+        );
         assert!(matches!(
             packages.remove("todo"),
             Err(PackagesError::Unknown(_))
@@ -293,10 +358,44 @@ mod tests {
     }
 
     #[test]
+    fn a_signature_stays_as_long_as_its_content() {
+        let (_folder, packages) = store();
+        let (one, two) = (version(b"one", "1"), version(b"two", "2"));
+        let put = |bytes: &[u8], signature: Option<&str>, version: &Version| {
+            let put = packages.put("todo", bytes, signature, version.clone());
+            put.expect("put");
+        };
+        put(b"one", Some("vouched"), &one);
+        put(b"two", None, &two);
+        let kept = |version| packages.signature(version).expect("readable");
+        assert_eq!(kept(&one).as_deref(), Some("vouched"));
+        assert_eq!(kept(&two), None);
+        // Where signatures are required, what has none is not gone back to, and nothing is changed.
+        let strict = TrustSettings {
+            require_signed: true,
+            ..anybody()
+        };
+        put(b"one", None, &one);
+        let refused = packages.roll_back("todo", false, &strict);
+        let refused = refused.expect_err("refused").to_string();
+        assert!(refused.contains("no signature was kept"), "{refused}");
+        let current = &packages.installed().expect("a lock").components["todo"].current;
+        assert_eq!(current.version, "1");
+        packages.roll_back("todo", false, &anybody()).expect("back");
+        // The same content once more, without its signature: what vouched for it still does.
+        put(b"one", None, &one);
+        assert_eq!(kept(&one).as_deref(), Some("vouched"));
+        packages.remove("todo").expect("removed");
+        assert_eq!(contents(&packages), 0);
+    }
+
+    #[test]
     fn a_content_that_was_changed_is_refused() {
         let (_folder, packages) = store();
         let one = version(b"one", "1");
-        packages.put("todo", b"one", one.clone()).expect("put");
+        packages
+            .put("todo", b"one", None, one.clone())
+            .expect("put");
         fs::write(packages.path_of(&one.digest), b"0ne").expect("written");
         assert!(matches!(
             packages.content("todo", &one),
@@ -310,7 +409,7 @@ mod tests {
         fs::create_dir_all(&packages.folder).expect("a folder");
         for (text, is_newer) in [("form = 2\nx = 1", true), ("form = ", false), ("", false)] {
             fs::write(packages.lock_file(), text).expect("written");
-            let error = packages.put("todo", b"one", version(b"one", "1"));
+            let error = packages.put("todo", b"one", None, version(b"one", "1"));
             let error = error.expect_err("refused");
             assert_eq!(matches!(error, PackagesError::Newer { .. }), is_newer);
             let left = fs::read_to_string(packages.lock_file()).expect("a file");

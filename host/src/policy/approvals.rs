@@ -4,10 +4,13 @@
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension as _, Row, params};
-use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::database::{Database, DatabaseError, now_ms, random_word};
+use super::question::{
+    Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment,
+    MAX_WAITING, Question,
+};
+use crate::database::{Database, now_ms, random_word};
 
 /// Where questions and their answers are kept.
 pub const APPROVALS_TABLE: &str = "
@@ -23,142 +26,27 @@ CREATE TABLE IF NOT EXISTS approvals (
     created INTEGER NOT NULL,
     expires INTEGER NOT NULL,
     state TEXT NOT NULL,            -- pending, approved, denied, used
-    decided_by TEXT
+    decided_by TEXT,
+    decided_via TEXT,               -- client, approval, terminal
+    frozen TEXT,                    -- JSON: the clock and the seed that the call ran with
+    valid_ms INTEGER NOT NULL DEFAULT 0 -- how long the question, and then the decision, holds
 ) STRICT;";
 
-/// How many questions of one caller may wait at once.
-const MOST_WAITING: i64 = 50;
-/// How many are listed.
+/// How many are listed, and how much of each diff.
 const MOST_LISTED: i64 = 500;
+const MAX_LISTED_DIFF_CHARS: i64 = 16 << 10;
+/// How many bytes of diffs of one caller may wait for a person.
+const MAX_WAITING_BYTES: i64 = 64 << 20;
+/// How many of a caller's questions that are decided or expired are kept.
+const MAX_DECIDED: i64 = 100;
+/// Every column that [`approval`] reads, but the diff.
+const COLUMNS: &str = "id, caller, action, vault, arguments, change, summary, created, expires, state, decided_by, \
+                       decided_via";
 /// How long what was decided can still be looked at.
 const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a person is asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Question {
-    /// Who wants it.
-    pub caller: String,
-    /// `domain.action`.
-    pub action: String,
-    /// The vault.
-    pub vault: String,
-    /// Names the arguments.
-    pub arguments: String,
-    /// Names what was staged.
-    pub change: String,
-    /// What would happen, in a sentence.
-    pub summary: String,
-    /// Exactly what would happen.
-    pub diff: String,
-}
-
-/// A question, and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Approval {
-    /// Its name.
-    pub id: String,
-    /// Who wants it.
-    pub caller: String,
-    /// `domain.action`.
-    pub action: String,
-    /// The vault.
-    pub vault: String,
-    /// What would happen, in a sentence.
-    pub summary: String,
-    /// Exactly what would happen.
-    pub diff: String,
-    /// When it was asked, in milliseconds since 1970.
-    pub created: i64,
-    /// Until when it holds.
-    pub expires: i64,
-    /// What became of it.
-    pub state: ApprovalState,
-    /// Who decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub decided_by: Option<String>,
-}
-
-/// What became of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ApprovalState {
-    /// Nobody has decided.
-    Pending,
-    /// It may happen, once.
-    Approved,
-    /// It may not.
-    Denied,
-    /// It has happened.
-    Used,
-    /// Nobody decided, or nobody used it, in time.
-    Expired,
-}
-
-/// Why an approval does not help, or cannot be decided.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum ApprovalError {
-    /// There is none of that name for this caller.
-    #[error("no approval `{0}`")]
-    Unknown(String),
-    /// Nobody has decided yet.
-    #[error("the approval `{0}` is not decided yet")]
-    Pending(String),
-    /// Somebody said no.
-    #[error("the approval `{0}` was denied")]
-    Denied(String),
-    /// It worked once already.
-    #[error("the approval `{0}` was used already; each works once")]
-    Used(String),
-    /// It is too late.
-    #[error("the approval `{0}` has expired")]
-    Expired(String),
-    /// It is for something else.
-    #[error(
-        "the approval `{0}` is for another call: it holds for one action with the same arguments"
-    )]
-    OtherCall(String),
-    /// The vault changed, and with it what would happen.
-    #[error("the approval `{0}` is for another change: the notes are no longer as they were")]
-    OtherChange(String),
-    /// It cannot be decided twice.
-    #[error("the approval `{0}` is decided already: {1}")]
-    Decided(String, &'static str),
-    /// Nobody approves their own calls.
-    #[error("`{0}` was asked for by this caller, and somebody else has to decide")]
-    Own(String),
-    /// Nobody could look at so many.
-    #[error("{MOST_WAITING} questions of this caller wait for a person already")]
-    TooMany,
-    /// The records cannot be used.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-}
-
-impl ApprovalState {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            ApprovalState::Pending => "pending",
-            ApprovalState::Approved => "approved",
-            ApprovalState::Denied => "denied",
-            ApprovalState::Used => "used",
-            ApprovalState::Expired => "expired",
-        }
-    }
-
-    fn of(word: &str, expires: i64) -> ApprovalState {
-        let is_late = now_ms() >= expires;
-        match word {
-            "denied" => ApprovalState::Denied,
-            "used" => ApprovalState::Used,
-            _ if is_late => ApprovalState::Expired,
-            "approved" => ApprovalState::Approved,
-            _ => ApprovalState::Pending,
-        }
-    }
-}
-
 /// The questions of this machine.
+#[derive(Clone)]
 pub struct Approvals {
     database: Arc<Database>,
     /// Counts what this process asked and decided, for those who show it.
@@ -184,9 +72,17 @@ impl Approvals {
         let now = now_ms();
         let new = random_word(16)
             .map_err(|error| ApprovalError::Unknown(format!("(no random numbers: {error})")))?;
+        let frozen = question.frozen.as_ref();
+        // A time and bytes can always be written.
+        let frozen = frozen.map(|frozen| serde_json::to_string(frozen).unwrap_or_default());
         let id = self.database.with(|connection| {
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - KEPT_MS])?;
+            transaction.execute(
+                "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE caller = ?1
+                     AND (state IN ('denied', 'used') OR expires <= ?2) ORDER BY created DESC LIMIT -1 OFFSET ?3)",
+                params![question.caller, now, MAX_DECIDED],
+            )?;
             let standing: Option<String> = transaction
                 .query_row(
                     "SELECT id FROM approvals WHERE caller = ?1 AND action = ?2 AND vault = ?3 AND arguments = ?4
@@ -202,25 +98,28 @@ impl Approvals {
                     |row| row.get(0),
                 )
                 .optional()?;
-            let waiting: i64 = transaction.query_row(
-                "SELECT count(*) FROM approvals WHERE caller = ?1 AND state = 'pending' AND expires > ?2",
+            let (waiting, bytes): (i64, i64) = transaction.query_row(
+                "SELECT coalesce(sum(state = 'pending'), 0), coalesce(sum(octet_length(diff)), 0) FROM approvals
+                 WHERE caller = ?1 AND state IN ('pending', 'approved') AND expires > ?2",
                 params![question.caller, now],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )?;
-            if standing.is_none() && waiting >= MOST_WAITING {
+            if standing.is_none() && (waiting >= MAX_WAITING || bytes > MAX_WAITING_BYTES) {
                 return Ok(None);
             }
             let id = match standing {
                 Some(id) => {
                     transaction.execute(
-                        "UPDATE approvals SET expires = ?2 WHERE id = ?1",
-                        params![id, now + expires_ms],
+                        "UPDATE approvals SET expires = ?2, valid_ms = ?3 WHERE id = ?1",
+                        params![id, now + expires_ms, expires_ms],
                     )?;
                     id
                 }
                 None => {
                     transaction.execute(
-                        "INSERT INTO approvals VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', NULL)",
+                        "INSERT INTO approvals (id, caller, action, vault, arguments, change, summary, diff, created, expires,
+                             state, frozen, valid_ms)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11, ?12)",
                         params![
                             new,
                             question.caller,
@@ -231,7 +130,9 @@ impl Approvals {
                             question.summary,
                             question.diff,
                             now,
-                            now + expires_ms
+                            now + expires_ms,
+                            frozen,
+                            expires_ms
                         ],
                     )?;
                     new
@@ -255,28 +156,68 @@ impl Approvals {
         found.ok_or_else(|| ApprovalError::Unknown(id.to_owned()))
     }
 
-    /// The questions that stand; with those that are decided, if asked. The latest first.
+    /// The questions that stand; with those that are decided, if asked. The latest first. Long diffs are cut:
+    /// [`Approvals::get`] has all that is kept.
     pub fn list(&self, with_decided: bool) -> Result<Vec<Approval>, ApprovalError> {
         let mut all = self.database.with(|connection| {
-            let mut statement = connection.prepare(
-                "SELECT * FROM approvals WHERE ?1 OR (state = 'pending' AND expires > ?2)
-                 ORDER BY created DESC, id LIMIT ?3",
+            let mut statement = connection.prepare(&format!(
+                "SELECT {COLUMNS}, CASE WHEN length(diff) <= ?4 THEN diff ELSE substr(diff, 1, ?4) ||
+                     char(10) || '… cut: the diff goes on; `notehost approval show ' || id || '` shows more' || char(10)
+                     END AS diff
+                 FROM approvals WHERE ?1 OR (state = 'pending' AND expires > ?2) ORDER BY created DESC, id LIMIT ?3",
+            ))?;
+            let rows = statement.query_map(
+                params![with_decided, now_ms(), MOST_LISTED, MAX_LISTED_DIFF_CHARS],
+                approval,
             )?;
-            let rows =
-                statement.query_map(params![with_decided, now_ms(), MOST_LISTED], approval)?;
             rows.collect::<rusqlite::Result<Vec<Approval>>>()
         })?;
         all.retain(|approval| with_decided || approval.state == ApprovalState::Pending);
         Ok(all)
     }
 
-    /// Say yes or no to a question that stands.
+    /// The clock and the randomness of the question that this call brings the approval of, or that it asked before and
+    /// nobody has decided. Of other callers' questions nothing is said.
+    pub fn frozen(
+        &self,
+        id: Option<&str>,
+        caller: &str,
+        arguments: &str,
+    ) -> Result<Option<FrozenEnvironment>, ApprovalError> {
+        let found = self.database.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT frozen FROM approvals WHERE caller = ?1 AND arguments = ?2 AND expires > ?3 AND frozen IS NOT NULL
+                 AND (id = ?4 AND state IN ('pending', 'approved') OR ?4 IS NULL AND state = 'pending')
+                 ORDER BY created DESC LIMIT 1",
+            )?;
+            let row = statement.query_row(params![caller, arguments, now_ms(), id], |row| {
+                row.get::<_, String>(0)
+            });
+            row.optional()
+        })?;
+        Ok(found.and_then(|json| serde_json::from_str(&json).ok()))
+    }
+
+    /// Say yes or no to a question that stands, elsewhere than where it was asked.
     pub fn decide(&self, id: &str, yes: bool, by: &str) -> Result<Approval, ApprovalError> {
+        self.decide_via(id, yes, ConfirmedVia::Approval, by)
+    }
+
+    /// Say yes or no to a question that stands, and how the person was asked. A yes may be used for as long as the question
+    /// could be decided.
+    pub fn decide_via(
+        &self,
+        id: &str,
+        yes: bool,
+        via: ConfirmedVia,
+        by: &str,
+    ) -> Result<Approval, ApprovalError> {
         let word = if yes { "approved" } else { "denied" };
         let changed = self.database.with(|connection| {
             connection.execute(
-                "UPDATE approvals SET state = ?2, decided_by = ?3 WHERE id = ?1 AND state = 'pending' AND expires > ?4",
-                params![id, word, by, now_ms()],
+                "UPDATE approvals SET state = ?2, decided_by = ?3, decided_via = ?5, expires = max(expires, ?4 + valid_ms)
+                 WHERE id = ?1 AND state = 'pending' AND expires > ?4",
+                params![id, word, by, now_ms(), via.as_str()],
             )
         })?;
         let approval = self.get(id)?;
@@ -290,8 +231,8 @@ impl Approvals {
         Ok(approval)
     }
 
-    /// Use an approval for exactly what it was given for. It never works again.
-    pub fn use_up(&self, id: &str, question: &Question) -> Result<(), ApprovalError> {
+    /// Use an approval for exactly what it was given for. It never works again. Returns how it was given.
+    pub fn use_up(&self, id: &str, question: &Question) -> Result<Confirmed, ApprovalError> {
         let id = || id.to_owned();
         let (approval, bound) = self.bound(&id())?;
         // To others it does not exist.
@@ -324,22 +265,27 @@ impl Approvals {
             return Err(ApprovalError::Used(id()));
         }
         self.changed.send_modify(|count| *count += 1);
-        Ok(())
+        Ok(Confirmed {
+            via: approval.decided_via.unwrap_or(ConfirmedVia::Approval),
+            by: approval.decided_by,
+        })
     }
 
-    /// An approval with what it is bound to: caller, arguments, change.
+    /// An approval, without its diff, with what it is bound to: caller, arguments, change.
     fn bound(&self, id: &str) -> Result<(Approval, (String, String, String)), ApprovalError> {
         let found = self.database.with(|connection| {
-            connection
-                .query_row("SELECT * FROM approvals WHERE id = ?1", [id], |row| {
-                    let bound = (
-                        row.get("caller")?,
-                        row.get("arguments")?,
-                        row.get("change")?,
-                    );
-                    Ok((approval(row)?, bound))
-                })
-                .optional()
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS}, '' AS diff FROM approvals WHERE id = ?1"
+            ))?;
+            let row = statement.query_row([id], |row| {
+                let bound = (
+                    row.get("caller")?,
+                    row.get("arguments")?,
+                    row.get("change")?,
+                );
+                Ok((approval(row)?, bound))
+            });
+            row.optional()
         })?;
         found.ok_or_else(|| ApprovalError::Unknown(id.to_owned()))
     }
@@ -347,6 +293,8 @@ impl Approvals {
 
 fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
     let (word, expires): (String, i64) = (row.get("state")?, row.get("expires")?);
+    let decided_by: Option<String> = row.get("decided_by")?;
+    let via: Option<String> = row.get("decided_via")?;
     Ok(Approval {
         id: row.get("id")?,
         caller: row.get("caller")?,
@@ -357,7 +305,10 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         created: row.get("created")?,
         expires,
         state: ApprovalState::of(&word, expires),
-        decided_by: row.get("decided_by")?,
+        decided_via: decided_by
+            .is_some()
+            .then(|| ConfirmedVia::of(via.as_deref())),
+        decided_by,
     })
 }
 
@@ -380,6 +331,10 @@ mod tests {
             change: "c".into(),
             summary: "removes Plan.md".into(),
             diff: "-plan".into(),
+            frozen: Some(FrozenEnvironment {
+                milliseconds: 5,
+                seed: [7; 32],
+            }),
         }
     }
 
@@ -424,7 +379,20 @@ mod tests {
             refused(&other(|q| q.change = "b".into())),
             ApprovalError::OtherChange(_)
         ));
-        approvals.use_up(&asked.id, &question()).expect("used");
+        let frozen = |id: Option<&str>, caller: &str| {
+            let found = approvals.frozen(id, caller, "a").expect("asked");
+            found.map(|frozen| frozen.seed)
+        };
+        // It is decided, so only who brings it runs as it was shown.
+        assert_eq!(frozen(Some(&asked.id), "phone"), Some([7; 32]));
+        assert_eq!(frozen(Some(&asked.id), "b"), None);
+        assert_eq!(frozen(None, "phone"), None);
+        let confirmed = approvals.use_up(&asked.id, &question()).expect("used");
+        assert_eq!(
+            (confirmed.via, confirmed.by.as_deref()),
+            (ConfirmedVia::Approval, Some("cli"))
+        );
+        assert_eq!(frozen(Some(&asked.id), "phone"), None);
         assert!(matches!(refused(&question()), ApprovalError::Used(_)));
     }
 
@@ -441,6 +409,59 @@ mod tests {
         assert!(matches!(
             approvals.use_up(&asked.id, &question()),
             Err(ApprovalError::Expired(_))
+        ));
+    }
+
+    #[test]
+    fn a_decision_opens_a_fresh_window() {
+        let (_state, approvals) = approvals();
+        let asked = approvals.ask(&question(), 60_000).expect("asked");
+        // Nearly a minute has passed.
+        let late = approvals.database.with(|connection| {
+            connection.execute("UPDATE approvals SET expires = expires - 59000", [])
+        });
+        late.expect("changed");
+        let decided = approvals.decide(&asked.id, true, "cli").expect("decided");
+        assert!(decided.expires >= now_ms() + 50_000, "{decided:?}");
+        let frozen = approvals.frozen(Some(&asked.id), "phone", "a");
+        assert_eq!(frozen.expect("asked"), question().frozen);
+    }
+
+    #[test]
+    fn what_is_kept_and_listed_is_bounded() {
+        let (_state, approvals) = approvals();
+        let long = Question {
+            diff: "-line\n".repeat(100_000),
+            ..question()
+        };
+        let asked = approvals.ask(&long, 60_000).expect("asked");
+        assert_eq!(asked.diff, long.diff);
+        let listed = approvals.list(false).expect("listed");
+        assert!(listed[0].diff.len() < 17 << 10 && listed[0].diff.contains("\n… cut: "));
+        for number in 0..MAX_DECIDED + 10 {
+            let next = Question {
+                change: number.to_string(),
+                ..question()
+            };
+            let asked = approvals.ask(&next, 60_000).expect("asked");
+            approvals.decide(&asked.id, false, "cli").expect("decided");
+        }
+        let all = approvals.list(true).expect("listed").len() as i64;
+        assert!(all <= MAX_DECIDED + 2, "{all}");
+        assert_eq!(approvals.list(false).expect("listed").len(), 1);
+        let huge = Question {
+            diff: "-".repeat(usize::try_from(MAX_WAITING_BYTES).expect("few") + 1),
+            change: "huge".into(),
+            ..question()
+        };
+        approvals.ask(&huge, 60_000).expect("asked");
+        let more = Question {
+            change: "more".into(),
+            ..question()
+        };
+        assert!(matches!(
+            approvals.ask(&more, 60_000),
+            Err(ApprovalError::TooMany)
         ));
     }
 }

@@ -64,12 +64,11 @@ const KEPT: u8 = 2;
 
 impl Idempotency {
     /// The keys in these records.
-    pub fn new(database: Arc<Database>) -> Idempotency {
-        Idempotency {
+    pub fn new(database: Arc<Database>) -> Result<Idempotency, getrandom::Error> {
+        Ok(Idempotency {
             database,
-            // Without random numbers nothing else would have started.
-            owner: random_word(16).unwrap_or_default(),
-        }
+            owner: random_word(16)?,
+        })
     }
 
     /// Claim a key for a call.
@@ -139,15 +138,18 @@ impl Claim {
 
     /// Keep the reply for whoever calls again.
     pub fn keep(&self, reply: &str) {
-        self.fate.store(KEPT, Ordering::SeqCst);
         let kept = self.database.with(|connection| {
             connection.execute(
                 "UPDATE idempotency SET reply = ?3 WHERE caller = ?1 AND key = ?2",
                 params![self.caller, self.key, reply],
             )
         });
-        if let Err(error) = kept {
-            tracing::error!("the reply to an idempotent call could not be kept: {error}");
+        match kept {
+            Ok(_) => self.fate.store(KEPT, Ordering::SeqCst),
+            // The key is given back with this claim: whoever comes next with it asks the history.
+            Err(error) => {
+                tracing::error!("the reply to an idempotent call could not be kept: {error}");
+            }
         }
     }
 }
@@ -177,6 +179,7 @@ mod tests {
 
     fn open(state: &tempfile::TempDir) -> Idempotency {
         Idempotency::new(Arc::new(Database::open(state.path()).expect("records")))
+            .expect("random numbers")
     }
 
     #[test]

@@ -3,20 +3,30 @@
 //! between calls: how many a caller made, which were answered already, what a person decided.
 
 mod approvals;
+mod drop_ledger;
 mod grant;
 mod idempotency;
+mod loss;
 mod permissions;
 mod quarantine;
+mod question;
 mod rates;
 mod reach;
+mod weights;
+mod word_bag;
 
-pub use approvals::{APPROVALS_TABLE, Approval, ApprovalError, ApprovalState, Approvals, Question};
+pub use approvals::{APPROVALS_TABLE, Approvals};
+pub use drop_ledger::{DROPPED_TABLE, DropCount, DropLedger, NotCounted};
 pub use grant::Grant;
 pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
 pub use permissions::{Decision, Narrowing, Permissions, Said};
 pub use quarantine::{QUARANTINE_TABLE, Quarantine, Quarantines, lift_quarantine, quarantines};
+pub use question::{
+    Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
+};
 pub use rates::{RATES_TABLE, Rates};
 pub use reach::{BadHost, Reach, Within};
+pub use weights::CallWeights;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -25,6 +25,13 @@ const WRITE_EVERY_MS: i64 = 5_000;
 /// A bucket that nobody used for so long is full again, whatever its pace.
 const FORGOTTEN_MS: i64 = 60 * 60 * 1000;
 
+/// The bucket for requests of every kind. It is not taken over by the next start.
+const REQUEST: &str = "request";
+/// How many requests a caller may make for each call that it may make.
+const REQUESTS_PER_CALL: u32 = 8;
+/// And how many at least, in a minute.
+const MIN_REQUESTS: u32 = 1200;
+
 /// What every caller has left.
 pub struct Rates {
     database: Arc<Database>,
@@ -75,7 +82,21 @@ impl Rates {
 
     /// Take one call out of a caller's bucket, or tell after how many milliseconds there is one.
     pub fn take(&self, caller: &str, effect: Effect, settings: &RateSettings) -> Result<(), u64> {
-        let (pace, most) = pace(effect, settings);
+        self.take_at(caller, effect.word(), pace(effect, settings))
+    }
+
+    /// Take one request out of a caller's bucket for requests of every kind, before it is known what it asks for. There are
+    /// several times as many as there are calls: a client also lists, subscribes and asks how far something is.
+    pub fn take_request(&self, caller: &str, settings: &RateSettings) -> Result<(), u64> {
+        self.take_at(caller, REQUEST, request_pace(settings))
+    }
+
+    fn take_at(
+        &self,
+        caller: &str,
+        bucket: &'static str,
+        (pace, most): (f64, f64),
+    ) -> Result<(), u64> {
         if pace == 0.0 {
             return Ok(());
         }
@@ -83,7 +104,7 @@ impl Rates {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         let bucket = buckets
             .by_caller
-            .entry((caller.to_owned(), effect.word()))
+            .entry((caller.to_owned(), bucket))
             .or_insert(Bucket {
                 tokens: most,
                 time: now,
@@ -128,6 +149,23 @@ fn pace(effect: Effect, settings: &RateSettings) -> (f64, f64) {
         Effect::Write => settings.write,
         Effect::Delete => settings.delete,
     };
+    per_minute_pace(per_minute, settings)
+}
+
+/// The same for requests of every kind. Where calls have no limit, requests have none.
+fn request_pace(settings: &RateSettings) -> (f64, f64) {
+    let calls = [settings.read, settings.write, settings.delete];
+    if calls.contains(&0) {
+        return (0.0, 0.0);
+    }
+    let calls = calls
+        .iter()
+        .fold(0u32, |sum, count| sum.saturating_add(*count));
+    let per_minute = calls.saturating_mul(REQUESTS_PER_CALL).max(MIN_REQUESTS);
+    per_minute_pace(per_minute, settings)
+}
+
+fn per_minute_pace(per_minute: u32, settings: &RateSettings) -> (f64, f64) {
     let pace = f64::from(per_minute) / 60_000.0;
     let most = (pace * 1000.0 * f64::from(settings.burst_seconds)).max(1.0);
     (pace, most)

@@ -10,7 +10,7 @@ use super::domain::{Domain, DomainError};
 use super::offer::Offer;
 use crate::config::TrustSettings;
 use crate::packages::signature::{self, SignatureError, Signed};
-use crate::packages::{Packages, Version};
+use crate::packages::{Packages, Version, is_older};
 use crate::policy::Grant;
 use crate::runtime::{Component, Description, Inspected, LoadError, Runtime, inspect};
 
@@ -24,7 +24,10 @@ pub struct Candidate {
     pub signed: Option<Signed>,
     /// What is different from the version that runs; `None` if none does.
     pub difference: Option<Difference>,
+    /// The version that runs.
+    running: Option<String>,
     bytes: Vec<u8>,
+    signature: Option<String>,
     source: String,
 }
 
@@ -59,6 +62,14 @@ pub enum Refused {
     /// The host's own domain has that name.
     #[error("the name `{0}` belongs to the host's own domain")]
     OfHost(String),
+    /// It is older than the version that runs, and may have faults that were mended since.
+    #[error("its version is {found}, which is older than {running}, the one that runs")]
+    Older {
+        /// What it says.
+        found: String,
+        /// What runs.
+        running: String,
+    },
     /// It is not the same twice.
     #[error("it describes itself differently each time it is asked")]
     Fickle,
@@ -75,6 +86,10 @@ impl Refused {
             Refused::OtherName { .. } => {
                 Some("`notehost component add` installs it under its own name".into())
             }
+            Refused::Older { .. } => Some(
+                "`--allow-downgrade` takes it all the same; `notehost component rollback` goes back to the version of before"
+                    .into(),
+            ),
             _ => None,
         }
     }
@@ -140,7 +155,9 @@ impl Candidate {
             description,
             signed,
             difference,
+            running: running_version(&name, state),
             bytes,
+            signature,
             source,
         })
     }
@@ -152,6 +169,18 @@ impl Candidate {
             .flat_map(Difference::widening)
             .map(|change| change.words.clone())
             .collect()
+    }
+
+    /// Refuse it if it is older than the version that runs: a signature does not become invalid with age.
+    pub fn check_not_older(&self) -> Result<(), Refused> {
+        let found = &self.description.version;
+        match &self.running {
+            Some(running) if is_older(found, running) => Err(Refused::Older {
+                found: found.clone(),
+                running: running.clone(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Install it.
@@ -169,12 +198,35 @@ impl Candidate {
                 .map(|contract| contract.to_string())
                 .unwrap_or_default(),
             source: self.source,
-            publisher: self.signed.map(|signed| signed.publisher),
+            publisher: self.signed.as_ref().map(|signed| signed.publisher.clone()),
             installed: now,
         };
-        packages.put(&self.description.name, &self.bytes, version.clone())?;
+        // The signature of a stranger does not take the place of one that holds: the publisher may become known later.
+        let is_kept = packages
+            .signature(&version)
+            .is_ok_and(|kept| kept.is_some());
+        let signature = self.signature.as_deref();
+        let signature = signature.filter(|_| self.signed.is_some() || !is_kept);
+        packages.put(
+            &self.description.name,
+            &self.bytes,
+            signature,
+            version.clone(),
+        )?;
         Ok(version)
     }
+}
+
+/// The version that runs under a name, also where its content is damaged.
+fn running_version(name: &str, state: &Path) -> Option<String> {
+    let installed = Packages::of(state).installed().ok();
+    let installed = installed.and_then(|lock| Some(lock.components.get(name)?.current.clone()));
+    if let Some(installed) = installed {
+        return Some(installed.version);
+    }
+    let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name)?;
+    let description = Description::parse(embedded.description).ok()?;
+    Some(description.version)
 }
 
 /// What runs under a name, as far as a newcomer is compared with it.

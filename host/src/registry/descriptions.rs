@@ -49,7 +49,7 @@ impl Descriptions {
     }
 
     fn keep(&self, path: &Path, description: &Description) -> std::io::Result<()> {
-        std::fs::create_dir_all(&self.folder)?;
+        crate::private::create_folder(&self.folder)?;
         let new = path.with_extension(format!("new-{}", std::process::id()));
         std::fs::write(&new, serde_json::to_string(description)?)?;
         std::fs::rename(&new, path)

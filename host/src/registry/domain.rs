@@ -47,6 +47,8 @@ pub struct Domain {
     pub manifest: Arc<Manifest>,
     /// The name once more, for sharing.
     pub shared_name: Arc<str>,
+    /// The signature that its component was loaded with.
+    pub signature: Option<Arc<str>>,
 }
 
 /// Where a domain comes from.
@@ -134,6 +136,7 @@ impl Domain {
         };
         Ok(Domain {
             shared_name: Arc::from(description.name.as_str()),
+            signature: None,
             name: description.name,
             version: description.version,
             description: description.description,
@@ -168,6 +171,7 @@ impl Domain {
         });
         Domain {
             shared_name: Arc::from(description.name.as_str()),
+            signature: None,
             actions: actions.collect(),
             prompts: description.prompts.into(),
             name: description.name,

@@ -8,7 +8,8 @@ use super::descriptions::Descriptions;
 use super::domain::{self, Domain, Origin};
 use super::embedded::{EMBEDDED, Embedded};
 use super::snapshot::Snapshot;
-use crate::config::{ComponentSettings, GrantSettings, Settings};
+use crate::config::{ComponentSettings, GrantSettings, Settings, vault_of};
+use crate::packages::signature::{self, SignatureError};
 use crate::packages::{Packages, PackagesError};
 use crate::policy::{BadGlob, BadHost, Grant, Reach};
 use crate::runtime::{Component, Description, LoadError, Manifest, Runtime};
@@ -26,6 +27,12 @@ pub(super) enum AddError {
     #[error(transparent)]
     Store(#[from] PackagesError),
     #[error(transparent)]
+    Signature(#[from] SignatureError),
+    #[error("its file `{}` lies inside the vault `{vault}`, where note tools could write it", .path.display())]
+    InVault { path: PathBuf, vault: String },
+    #[error("its signature cannot be read: {0}")]
+    NoSignature(std::io::Error),
+    #[error(transparent)]
     Glob(#[from] BadGlob),
     #[error(transparent)]
     Host(#[from] BadHost),
@@ -35,6 +42,27 @@ pub(super) enum AddError {
     OfHost,
     #[error(transparent)]
     Domain(#[from] domain::DomainError),
+}
+
+impl AddError {
+    /// What a person can do about it.
+    pub(super) fn hint(&self) -> Option<String> {
+        match self {
+            AddError::Signature(error) => Some(error.hint()),
+            AddError::Store(PackagesError::Untrusted { reason, .. }) => Some(reason.hint()),
+            AddError::Load(LoadError::Unreadable { source, .. })
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                Some(
+                    "let the server's user read it; a server in the operating system's sandbox opens only what its config \
+                     named when it started: restart it"
+                        .to_owned(),
+                )
+            }
+            AddError::InVault { .. } => Some("move the file out of the vault".to_owned()),
+            _ => None,
+        }
+    }
 }
 
 /// The components that are files: those that the config names, and those of its folder, by name.
@@ -62,6 +90,13 @@ pub(super) fn files(settings: &Settings) -> Vec<(String, PathBuf)> {
         }
     }
     files
+}
+
+/// What is loaded: a component's bytes, and the signature that vouches for them.
+struct Content {
+    wasm: Vec<u8>,
+    signature: Option<String>,
+    origin: Origin,
 }
 
 /// What loading needs to know.
@@ -106,24 +141,33 @@ impl Snapshot {
                     if files.iter().any(|(named, _)| named == name) {
                         continue;
                     }
-                    let added = match packages.content(name, &installed.current) {
-                        Ok(wasm) => loading.domain(name, wasm, Origin::Installed).await,
+                    let version = &installed.current;
+                    let added = match packages.verified(name, version, &settings.trust) {
+                        Ok((wasm, signature)) => {
+                            let content = Content {
+                                wasm,
+                                signature,
+                                origin: Origin::Installed,
+                            };
+                            loading.domain(name, content).await
+                        }
                         Err(error) => Err(error.into()),
                     };
-                    snapshot.add(name, &loading.switches(name), added, before);
+                    loading.add(&mut snapshot, name, added);
                 }
             }
-            Err(error) => snapshot.keep_installed(error.to_string(), settings, before),
+            Err(error) => {
+                let before = before.into_iter().flat_map(Snapshot::domains);
+                let trusted = before.filter(|domain| loading.trusts(domain));
+                snapshot.keep_installed(error.to_string(), settings, trusted);
+            }
         }
         for (name, path) in &files {
-            let added = match std::fs::read(path) {
-                Ok(wasm) => loading.domain(name, wasm, Origin::File).await,
-                Err(source) => Err(AddError::Load(LoadError::Unreadable {
-                    name: name.clone(),
-                    source,
-                })),
+            let added = match loading.file(name, path) {
+                Ok(content) => loading.domain(name, content).await,
+                Err(error) => Err(error),
             };
-            snapshot.add(name, &loading.switches(name), added, before);
+            loading.add(&mut snapshot, name, added);
         }
         if let Some(before) = before {
             snapshot.keep_compiled(before);
@@ -160,7 +204,62 @@ impl Loading<'_> {
         )?)
     }
 
-    async fn domain(&self, name: &str, wasm: Vec<u8>, origin: Origin) -> Result<Domain, AddError> {
+    /// Add what was loaded. What cannot be used leaves the version that ran before in its place, unless that is no longer
+    /// trusted either.
+    fn add(&self, snapshot: &mut Snapshot, name: &str, added: Result<Domain, AddError>) {
+        let running = self.before.and_then(|before| before.domain(name));
+        let running = running.filter(|running| added.is_err() && self.trusts(running));
+        snapshot.add(name, &self.switches(name), added, running);
+    }
+
+    /// Whether a component that runs could be loaded now: what an admin requires may have changed since it was.
+    fn trusts(&self, domain: &Domain) -> bool {
+        let Some(component) = &domain.component else {
+            return true;
+        };
+        let signature = domain.signature.as_deref();
+        let checked = || {
+            signature::check_named(
+                component.wasm(),
+                signature,
+                &domain.name,
+                &self.settings.trust,
+            )
+        };
+        domain.origin == Origin::Embedded || checked().is_ok()
+    }
+
+    /// A component that is a file, verified by the signature beside it.
+    fn file(&self, name: &str, path: &Path) -> Result<Content, AddError> {
+        // Asked each time: a link in the folder of components can lead anywhere.
+        if let Some(vault) = vault_of(self.settings, path) {
+            return Err(AddError::InVault {
+                path: path.to_owned(),
+                vault: vault.id.clone(),
+            });
+        }
+        let unreadable = |source| LoadError::Unreadable {
+            name: name.to_owned(),
+            source,
+        };
+        let wasm = std::fs::read(path).map_err(unreadable)?;
+        let beside = signature::file_beside(path);
+        let signature = signature::read(&beside).map_err(AddError::NoSignature)?;
+        let trust = &self.settings.trust;
+        signature::check_named(&wasm, signature.as_deref(), name, trust)?;
+        Ok(Content {
+            wasm,
+            signature,
+            origin: Origin::File,
+        })
+    }
+
+    async fn domain(&self, name: &str, content: Content) -> Result<Domain, AddError> {
+        let Content {
+            wasm,
+            signature,
+            origin,
+        } = content;
         let component = Component::new(name, wasm)?;
         // Also where its description is known from before: another host may have asked for it.
         let inspected = component.inspect()?;
@@ -199,6 +298,7 @@ impl Loading<'_> {
         )?;
         domain.reach = Arc::new(reach);
         domain.origin = origin;
+        domain.signature = signature.map(Arc::from);
         Ok(domain)
     }
 }

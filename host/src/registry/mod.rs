@@ -33,7 +33,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::config::{Settings, Stamp};
-use crate::packages::Packages;
+use crate::packages::{Packages, signature};
 use crate::runtime::{Description, Runtime};
 use descriptions::Descriptions;
 
@@ -81,6 +81,7 @@ impl Registry {
     ) {
         let is_other = |part: fn(&Settings) -> Value| part(before) != part(settings);
         let is_changed = is_other(|all| serde_json::to_value(&all.components).unwrap_or_default())
+            || before.trust != settings.trust
             || before.component_folder != settings.component_folder;
         if is_changed {
             self.refresh(settings, runtime, state).await;
@@ -167,7 +168,8 @@ pub(crate) fn described(description: Description) -> Domain {
 
 /// The files that components come from, as they are.
 fn files(settings: &Settings, state: &Path) -> Files {
-    let named = loading::files(settings).into_iter().map(|(_, path)| path);
+    let named = loading::files(settings).into_iter();
+    let named = named.flat_map(|(_, path)| [signature::file_beside(&path), path]);
     let watched = named.chain([Packages::of(state).lock_file()]);
     watched
         .map(|path| {

@@ -30,6 +30,8 @@ pub struct Broken {
     pub name: String,
     /// Why.
     pub reason: String,
+    /// What a person can do about it.
+    pub hint: Option<String>,
 }
 
 /// Whether something that is not there was switched off.
@@ -162,7 +164,7 @@ impl Snapshot {
         name: &str,
         switches: &ComponentSettings,
         added: Result<Domain, AddError>,
-        before: Option<&Snapshot>,
+        running: Option<&Arc<Domain>>,
     ) {
         if !switches.enabled {
             self.switch_off(name, switches);
@@ -179,7 +181,7 @@ impl Snapshot {
         match added {
             Ok(domain) => self.put(domain, switches),
             Err(error) => {
-                let running = before.and_then(|before| before.domain(name));
+                let hint = error.hint();
                 let running = running.filter(|running| running.component.is_some() && !is_taken);
                 let reason = match &running {
                     Some(running) => {
@@ -192,6 +194,7 @@ impl Snapshot {
                 self.broken.push(Broken {
                     name: name.to_owned(),
                     reason,
+                    hint,
                 });
             }
         }
@@ -208,21 +211,21 @@ impl Snapshot {
     }
 
     /// Something is wrong with a source of components; what came from it before goes on.
-    pub(super) fn keep_installed(
+    pub(super) fn keep_installed<'a>(
         &mut self,
         reason: String,
         settings: &Settings,
-        before: Option<&Snapshot>,
+        before: impl Iterator<Item = &'a Arc<Domain>>,
     ) {
         tracing::error!("{reason}");
-        let domains = before.into_iter().flat_map(Snapshot::domains);
-        for domain in domains.filter(|domain| domain.origin == Origin::Installed) {
+        for domain in before.filter(|domain| domain.origin == Origin::Installed) {
             let switches = settings.components.get(&domain.name).cloned();
             self.put((**domain).clone(), &switches.unwrap_or_default());
         }
         self.broken.push(Broken {
             name: "installed components".to_owned(),
             reason,
+            hint: None,
         });
     }
 

@@ -135,6 +135,11 @@ impl Component {
         &self.source.name
     }
 
+    /// Its bytes.
+    pub fn wasm(&self) -> &[u8] {
+        &self.source.wasm
+    }
+
     /// How many bytes it has.
     pub fn size(&self) -> usize {
         self.source.wasm.len()

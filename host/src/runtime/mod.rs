@@ -8,6 +8,7 @@ mod component;
 mod contract;
 mod description;
 mod engine;
+mod fair;
 mod http;
 mod imports;
 mod inspect;
@@ -16,11 +17,11 @@ mod manifest;
 mod output;
 mod outside;
 mod prompts;
+mod repeatable;
 mod state;
 mod surroundings;
 mod turns;
 
-pub(crate) use cache::private_folder;
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};
@@ -29,27 +30,32 @@ pub use interference::{Interference, Meddling};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
 pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use prompts::{BadPrompt, Piece, pieces};
-pub use surroundings::{Notice, Progress, Standing, Surroundings, Used};
+pub use surroundings::{Notice, Progress, Repeatable, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::LimitSettings;
 use crate::index::Index;
 use crate::vault::{Transaction, VaultError};
 use cache::CompiledCode;
+use fair::{FairPermits, Shares};
 use state::CallState;
+
+/// So many calls a caller may run at once as long as any slot is free; above it, no more than there are free slots.
+const MIN_CALLS_OF_ONE: usize = 4;
+/// How many calls with as much memory as one may have fit into what all guests share. One caller may have half of it.
+const FULL_SIZE_CALLS: usize = 8;
 
 /// Everything that compiling and running components needs.
 pub struct Runtime {
     sandbox: Arc<Sandbox>,
-    /// As many as the instance pool has slots; who finds none waits.
-    slots: Semaphore,
+    /// As many as the instance pool has slots; a call that finds none, or whose caller has its share, waits.
+    slots: Arc<FairPermits>,
     limits: LimitSettings,
     /// How many components are being compiled or loaded.
     compiling: AtomicUsize,
@@ -60,18 +66,20 @@ struct Sandbox {
     engine: wasmtime::Engine,
     linker: wasmtime::component::Linker<CallState>,
     compiled: CompiledCode,
-    /// Guests that compute for long take turns.
-    long_runners: Arc<Semaphore>,
+    /// CPU-bound guests share these, round-robin by caller.
+    long_runners: Arc<FairPermits>,
 }
 
 /// One action to run.
 pub struct Job {
+    /// Who calls: slots, processors and memory are shared out by caller.
+    pub caller: Arc<str>,
     /// The domain's name, for the log.
     pub domain: Arc<str>,
     /// The action.
     pub action: String,
     /// Its arguments, as JSON text.
-    pub arguments: String,
+    pub arguments: Arc<str>,
     /// What the action reads and writes through.
     pub transaction: Transaction,
     /// Where it looks things up.
@@ -153,6 +161,12 @@ pub enum RunError {
     /// The deadline passed.
     #[error("it took longer than its {} ms", .0.as_millis())]
     TimedOut(Duration),
+    /// The deadline passed before there was a slot for it.
+    #[error("it waited for {} ms", .0.as_millis())]
+    NotStarted(Duration),
+    /// The guests of this caller, or of all, have taken the memory that they share.
+    #[error("too much memory is in use")]
+    OutOfSharedMemory,
     /// The caller gave up.
     #[error("the call was cancelled")]
     Cancelled,
@@ -181,7 +195,13 @@ impl Runtime {
                 long_runners: turns::long_runners(),
                 engine,
             }),
-            slots: Semaphore::new(limits.concurrent_calls),
+            slots: FairPermits::new(
+                limits.concurrent_calls,
+                Shares {
+                    min_permits: MIN_CALLS_OF_ONE,
+                    max_bytes: limits.memory_bytes.saturating_mul(FULL_SIZE_CALLS),
+                },
+            ),
             limits: limits.clone(),
             compiling: AtomicUsize::new(0),
         })
@@ -200,16 +220,21 @@ impl Runtime {
         let cancelled = job.cancelled.clone();
         let deadline = job.deadline;
         let allowed = deadline.saturating_duration_since(Instant::now());
+        let has_started = AtomicBool::new(false);
         let whole_run = async {
-            // A closed semaphore cannot happen: nothing closes it.
-            let _slot = self.slots.acquire().await;
-            abi::call(&self.sandbox, &ready, job).await
+            // Dropped last: the slot is free when the instance has given back its memory.
+            let slot = Arc::new(self.slots.acquire(&job.caller).await);
+            has_started.store(true, Ordering::Relaxed);
+            abi::call(&self.sandbox, &ready, job, slot.clone()).await
         };
         tokio::select! {
             biased;
             outcome = whole_run => outcome,
             // Guest code stops at its epoch; this ends a host call that hangs, and dropping the run stops both.
-            () = tokio::time::sleep_until(deadline.into()) => Err(RunError::TimedOut(allowed)),
+            () = tokio::time::sleep_until(deadline.into()) => Err(match has_started.load(Ordering::Relaxed) {
+                true => RunError::TimedOut(allowed),
+                false => RunError::NotStarted(allowed),
+            }),
             () = cancelled.cancelled() => Err(RunError::Cancelled),
         }
     }

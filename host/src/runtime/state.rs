@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use tokio::sync::Semaphore;
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 use super::engine::MOST_MODULES;
+use super::fair::Permit;
 use super::http::Outgoing;
 use super::interference::{Interference, Meddling};
 use super::output::{GuestOutput, MOST_BYTES};
 use super::outside::Outside;
+use super::repeatable;
 use super::surroundings::{Notice, Surroundings, Used};
 use super::turns::Turn;
 use crate::config::LimitSettings;
@@ -24,6 +25,8 @@ use crate::vault::{Transaction, VaultError};
 const MOST_HANDLES: usize = 1024;
 /// How much the headers of one request may take.
 const MOST_HEADER_BYTES: usize = 64 << 10;
+/// The first so many bytes of a guest's memory are not counted against what all guests share: every call gets them.
+const UNCOUNTED_BYTES: usize = 8 << 20;
 
 /// Why the host ends a guest.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +37,8 @@ pub(super) enum Stopped {
     Cancelled,
     #[error("asked for more than its {0} MiB of memory")]
     Memory(usize),
+    #[error("asked for more memory than is left for all calls")]
+    SharedMemory,
     #[error("asked for too large a table")]
     Table,
     #[error("used more than its {0} host calls")]
@@ -74,6 +79,8 @@ pub(super) struct Meter {
     /// How much it may still log.
     pub(super) log_bytes_left: usize,
     turn: Turn,
+    /// Counts its memory. `None` while a component is asked to describe itself.
+    permit: Option<Arc<Permit>>,
 }
 
 /// What a run used. It is told when this is dropped, so also where the run is given up midway.
@@ -98,7 +105,7 @@ impl CallState {
         surroundings: Option<Arc<dyn Surroundings>>,
         deadline: Instant,
         limits: &LimitSettings,
-        long_runners: &Arc<Semaphore>,
+        turn: Turn,
     ) -> CallState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(MOST_HANDLES);
@@ -116,7 +123,8 @@ impl CallState {
                 refused: None,
                 generation: surroundings.as_ref().map_or(0, |around| around.began()),
                 log_bytes_left: MOST_BYTES,
-                turn: Turn::new(long_runners),
+                turn,
+                permit: None,
             },
             tally: Tally {
                 used: Used::default(),
@@ -128,6 +136,12 @@ impl CallState {
             notices: Vec::new(),
             domain,
         }
+    }
+
+    /// The same, with its memory counted by a permit.
+    pub(super) fn with_permit(mut self, permit: Arc<Permit>) -> CallState {
+        self.meter.permit = Some(permit);
+        self
     }
 
     /// The same, with requests to what `outside` permits.
@@ -147,10 +161,15 @@ fn http_with_short_headers() -> WasiHttpCtx {
     http
 }
 
-/// No files, no environment, no arguments, no network, closed input; what it prints goes to the log.
+/// No files, no environment, no arguments, no network, closed input; what it prints goes to the log. Where a run can be
+/// repeated, its clock stands and its random numbers follow from a seed.
 fn nothing_ambient(domain: &Arc<str>, around: Option<&Arc<dyn Surroundings>>) -> WasiCtx {
     let output = |stream| GuestOutput::new(domain.clone(), stream, around.cloned());
-    WasiCtx::builder()
+    let mut builder = WasiCtx::builder();
+    if let Some(repeatable) = around.and_then(|around| around.repeatable()) {
+        repeatable::freeze(&mut builder, &repeatable);
+    }
+    builder
         .stdout(output("stdout"))
         .stderr(output("stderr"))
         .allow_tcp(false)
@@ -236,6 +255,11 @@ impl ResourceLimiter for CallState {
     ) -> wasmtime::Result<bool> {
         if desired > self.meter.memory_bytes {
             return Err(Stopped::Memory(self.meter.memory_bytes >> 20).into());
+        }
+        let counted = desired.saturating_sub(UNCOUNTED_BYTES);
+        let permit = self.meter.permit.as_ref();
+        if permit.is_some_and(|permit| !permit.count_bytes(counted)) {
+            return Err(Stopped::SharedMemory.into());
         }
         let used = &mut self.tally.used;
         used.memory_bytes = used.memory_bytes.max(desired);

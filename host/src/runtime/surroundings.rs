@@ -11,6 +11,10 @@ use crate::vault::{Rules, Transaction, VaultError};
 pub trait Surroundings: Send + Sync {
     /// The moment, and the owner's clock.
     fn now(&self) -> Now;
+    /// The clock and the randomness of a run that has to come out the same when it is repeated.
+    fn repeatable(&self) -> Option<Repeatable> {
+        None
+    }
     /// The host, and what it serves.
     fn about(&self) -> About;
     /// Who calls. It may wait for the disk.
@@ -48,6 +52,15 @@ pub trait Surroundings: Send + Sync {
     fn used(&self, used: Used) {
         let _ = used;
     }
+}
+
+/// The clock and the randomness of a run that can be repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeatable {
+    /// The moment at which the clock stands, in milliseconds since 1970.
+    pub milliseconds: u64,
+    /// What random numbers are made from.
+    pub seed: [u8; 32],
 }
 
 /// What a call may still do of what it began with.

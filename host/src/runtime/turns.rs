@@ -1,30 +1,41 @@
-//! Guests that compute for long take turns, one tick each, on all processors but one: whatever they do, calls that are
-//! quick, and everything that is no call, find a processor that is free.
+//! CPU-bound guests share all processors but one, one tick each, round-robin by caller: calls that are quick, and everything
+//! that is not a call, find a processor that is free, and one caller's many guests do not hold up another caller's one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use super::fair::{FairPermits, Permit, Shares};
 
 /// After so many ticks a guest counts as one that computes for long.
 const QUICK_TICKS: u32 = 2;
 
 /// How many guests may compute for long at the same moment.
-pub(super) fn long_runners() -> Arc<Semaphore> {
+pub(super) fn long_runners() -> Arc<FairPermits> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Arc::new(Semaphore::new(processors.saturating_sub(1).max(1)))
+    runners(processors.saturating_sub(1).max(1))
+}
+
+/// A turn is short, so a caller who is alone may have all of them.
+fn runners(count: usize) -> Arc<FairPermits> {
+    let shares = Shares {
+        min_permits: usize::MAX,
+        max_bytes: usize::MAX,
+    };
+    FairPermits::new(count, shares)
 }
 
 /// One guest's place among those that compute for long.
 pub(super) struct Turn {
-    runners: Arc<Semaphore>,
+    runners: Arc<FairPermits>,
+    caller: Arc<str>,
     ticks: u32,
-    held: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
+    held: Arc<Mutex<Option<Permit>>>,
 }
 
 impl Turn {
-    pub(super) fn new(runners: &Arc<Semaphore>) -> Turn {
+    pub(super) fn new(runners: &Arc<FairPermits>, caller: Arc<str>) -> Turn {
         Turn {
             runners: runners.clone(),
+            caller,
             ticks: 0,
             held: Arc::default(),
         }
@@ -36,15 +47,15 @@ impl Turn {
         let is_quick = self.ticks <= QUICK_TICKS;
         self.let_go();
         let (runners, held) = (self.runners.clone(), self.held.clone());
+        let caller = self.caller.clone();
         async move {
             // Also where no other guest waits: what is awaited beside this one, such as a timer, is only looked at then.
             tokio::task::yield_now().await;
             if is_quick {
                 return;
             }
-            // A closed semaphore cannot happen: nothing closes it.
-            let permit = runners.acquire_owned().await.ok();
-            *held.lock().unwrap_or_else(PoisonError::into_inner) = permit;
+            let permit = runners.acquire(&caller).await;
+            *held.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
         }
     }
 
@@ -62,8 +73,9 @@ mod tests {
 
     #[tokio::test]
     async fn who_computes_for_long_waits_for_a_turn() {
-        let runners = Arc::new(Semaphore::new(1));
-        let (mut one, mut other) = (Turn::new(&runners), Turn::new(&runners));
+        let runners = runners(1);
+        let turn = || Turn::new(&runners, Arc::from("ana"));
+        let (mut one, mut other) = (turn(), turn());
         for _ in 0..QUICK_TICKS {
             one.pass_on().await;
             other.pass_on().await;
@@ -77,8 +89,8 @@ mod tests {
         }
         one.let_go();
         waiting.await;
-        assert_eq!(runners.available_permits(), 0);
+        assert_eq!(runners.free(), 0);
         drop(other);
-        assert_eq!(runners.available_permits(), 1, "who ends lets go");
+        assert_eq!(runners.free(), 1, "who ends lets go");
     }
 }

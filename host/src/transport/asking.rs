@@ -1,5 +1,6 @@
-//! A call that needs a person's word: where the client can ask its person, it is asked, and the call is made again with
-//! the approval. Clients of the older era are sent a request on the same stream; those of the newer one get
+//! A call that needs a person's word: where the client can ask its person and is trusted to (its caller is *attended*), it is
+//! asked, and the call is made again with the approval. Everybody else is answered `confirmation_required`: a program that
+//! holds a token must not answer its own question. Clients of the older era are sent a request on the same stream; those of the newer one get
 //! `input_required`, and bring the answer back with the sealed state. The approval itself is the host's affair: it knows
 //! what was shown, and takes each once.
 
@@ -12,19 +13,24 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::mcp::Server;
 use super::schema;
 use crate::auth::Caller;
-use crate::dispatch::{CallError, Reply, Request};
+use crate::dispatch::{CallError, ConfirmedVia, Reply, Request, diff_excerpt};
+use crate::vault::Effect;
 
 /// The name of the question.
 pub(super) const QUESTION: &str = "approval";
 /// How long a person has, where the host does not say.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// How much of a diff fits into a question. The rest is seen with `notehost approval show`.
-const MOST_DIFF: usize = 4000;
+const MAX_DIFF_BYTES: usize = 4000;
+
+/// Why an answer to a question is not taken.
+const UNATTENDED: &str = "this caller is not attended: a person decides elsewhere, with `notehost approval`; \
+     call again without the request state";
 
 /// What became of a call.
 pub(super) enum Asked {
@@ -42,17 +48,14 @@ pub(super) struct Question {
 }
 
 /// A key for sealing that lives as long as this process.
-pub(super) fn new_seal() -> RequestStateCodec {
+pub(super) fn new_seal() -> Result<RequestStateCodec, getrandom::Error> {
     let mut key = [0; 32];
-    // A machine without random numbers could not have started.
-    if let Err(error) = getrandom::fill(&mut key) {
-        tracing::error!("no random numbers: {error}");
-    }
+    getrandom::fill(&mut key)?;
     #[allow(
         deprecated,
         reason = "the key has the length that the other constructor checks"
     )]
-    RequestStateCodec::new(key)
+    Ok(RequestStateCodec::new(key))
 }
 
 /// Make a call; where it needs a person's word, ask for it.
@@ -63,7 +66,12 @@ pub(super) async fn call(
     call: Request,
     context: &RequestContext<RoleServer>,
 ) -> Result<Asked, ErrorData> {
+    let is_attended = server.host().is_attended(caller);
     if let Some(state) = &sent.request_state {
+        // It may have been attended when it was asked.
+        if !is_attended {
+            return Err(ErrorData::invalid_params(UNATTENDED, None));
+        }
         let bound = bound_to(caller, sent);
         let id = server
             .seal()
@@ -85,18 +93,20 @@ pub(super) async fn call(
         let outcome = answered(server, caller, call, &id, answer.clone()).await?;
         return Ok(Asked::Answered(outcome));
     }
-    let repeated = can_ask(context).then(|| call.clone());
-    let outcome = server.call(caller, call).await;
-    let asked = outcome.as_ref().err().and_then(question).zip(repeated);
-    let Some((question, repeated)) = asked else {
-        return Ok(Asked::Answered(outcome));
-    };
     let is_stateless = context
         .protocol_version()
         .is_some_and(|version| !version.has_initialize());
-    if is_stateless {
+    let may_ask = is_attended && can_ask(context) && may_need_person(server, &call);
+    // A stateless client makes the call again by itself.
+    let repeated = (may_ask && !is_stateless).then(|| call.clone());
+    let outcome = server.call(caller, call).await;
+    let asked = outcome.as_ref().err().and_then(question);
+    let Some(question) = asked.filter(|_| may_ask) else {
+        return Ok(Asked::Answered(outcome));
+    };
+    let Some(repeated) = repeated else {
         return Ok(Asked::Question(question));
-    }
+    };
     let Question { id, form } = question;
     let answer = context
         .peer
@@ -175,14 +185,21 @@ async fn decided(
     id: &str,
     verdict: Verdict,
 ) -> Result<Reply, CallError> {
-    let by = format!("{}, asked by its client", caller.name());
+    // A task may have waited for this answer while the config changed.
+    let host = server.host();
+    if !host.is_attended(caller) {
+        return Err(CallError::new("approval_invalid", UNATTENDED));
+    }
     let refused = |message: String| Err(CallError::new("approval_invalid", message));
     let yes = match verdict {
         Verdict::Yes => true,
         Verdict::No => false,
         Verdict::Nothing => return refused("nobody decided; nothing was changed".into()),
     };
-    if let Err(error) = server.host().approvals().decide(id, yes, &by) {
+    if let Err(error) = host
+        .approvals()
+        .decide_via(id, yes, ConfirmedVia::Client, caller.name())
+    {
         return refused(format!("{error}; nothing was changed"));
     }
     if !yes {
@@ -190,6 +207,33 @@ async fn decided(
     }
     call.arguments.insert("approval".into(), id.into());
     server.call(caller, call).await
+}
+
+/// Whether a person may have to be asked about a call: only about what changes something.
+pub(super) fn may_need_person(server: &Server, call: &Request) -> bool {
+    let snapshot = server.host().registry().snapshot();
+    let action = snapshot
+        .domain(&call.domain)
+        .and_then(|domain| domain.action(&call.action));
+    action.is_some_and(|action| action.effect > Effect::Read)
+}
+
+/// The arguments of a call. Where the call may be made again by its client, their digest is left in their place, which is
+/// all that is compared then.
+pub(super) fn take_arguments(
+    sent: &mut CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Map<String, Value> {
+    let is_compared = sent.request_state.is_some() || can_ask(context);
+    let arguments = sent.arguments.take().unwrap_or_default();
+    if is_compared {
+        let mut hasher = blake3::Hasher::new();
+        // Writing to a hasher cannot fail, and neither can writing a map of JSON values.
+        let _ = serde_json::to_writer(&mut hasher, &arguments);
+        let digest = hasher.finalize().to_hex().to_string();
+        sent.arguments = Some(Map::from_iter([("blake3".to_owned(), digest.into())]));
+    }
+    arguments
 }
 
 /// Whether the client can show a form to its person.
@@ -216,7 +260,11 @@ fn question(error: &CallError) -> Option<Question> {
         },
         "required": ["approve"],
     });
-    let message = format!("{}\n\n{}", text("summary")?, shortened(text("diff")?, id));
+    let message = format!(
+        "{}\n\n{}",
+        text("summary")?,
+        diff_excerpt(text("diff")?, MAX_DIFF_BYTES, id)
+    );
     let form = ElicitRequestParams::FormElicitationParams {
         meta: None,
         message,
@@ -226,19 +274,7 @@ fn question(error: &CallError) -> Option<Question> {
     Some(Question { id, form })
 }
 
-fn shortened(diff: &str, id: &str) -> String {
-    if diff.len() <= MOST_DIFF {
-        return diff.to_owned();
-    }
-    let end = diff.floor_char_boundary(MOST_DIFF);
-    let end = diff[..end].rfind('\n').map_or(end, |line| line + 1);
-    format!(
-        "{}… (the whole diff: `notehost approval show {id}`)",
-        &diff[..end]
-    )
-}
-
-/// What a sealed state holds for: this caller, this tool, these arguments.
+/// What a sealed state holds for: this caller, this tool, these arguments, of which `sent` has the digest.
 fn bound_to(caller: &Caller, sent: &CallToolRequestParams) -> String {
     json!([caller.key(), sent.name, sent.arguments]).to_string()
 }

@@ -13,8 +13,20 @@ use super::uris::{HELP_PREFIX, VAULT_PREFIX};
 use crate::auth::Caller;
 use crate::dispatch::{self, Completing, complete_notebook, fitting};
 
-/// What may follow what was typed: what begins with it first, then what has it somewhere.
-pub(super) fn complete(
+/// What may follow what was typed: what begins with it first, then what has it somewhere. All notes may have to be looked
+/// at, so that is done on a thread on which nobody waits.
+pub(super) async fn complete(
+    server: &Server,
+    caller: Caller,
+    request: CompleteRequestParams,
+) -> Result<CompleteResult, ErrorData> {
+    let server = server.clone();
+    let completed = tokio::task::spawn_blocking(move || completed(&server, &caller, &request));
+    let failed = |_| Err(ErrorData::internal_error("completion failed", None));
+    completed.await.unwrap_or_else(failed)
+}
+
+fn completed(
     server: &Server,
     caller: &Caller,
     request: &CompleteRequestParams,

@@ -16,13 +16,14 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::new_seal;
+use super::asking::{new_seal, take_arguments};
 use super::contained::contained;
+use super::lines::REFUSED;
 use super::orienting::{INSTRUCTIONS, Told, instructions};
 use super::pool::here_or_in;
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
@@ -31,7 +32,7 @@ use super::subscribing::{self, Clients};
 use super::surface::Offered;
 use super::tasks::{self, Tasks};
 use super::{client, completing, prompts, resources, results};
-use crate::auth::{Caller, Scopes};
+use crate::auth::{Caller, Proof, Scopes};
 use crate::config::Surface;
 use crate::dispatch::{self, CallError, Host, Reply, Request};
 use crate::registry::Snapshot;
@@ -77,21 +78,21 @@ impl Server {
         surface: Surface,
         closing: CancellationToken,
         pool: Option<Handle>,
-    ) -> Server {
+    ) -> Result<Server, getrandom::Error> {
         let server = Server(Arc::new(Shared {
             host,
             caller,
             surface,
             closing,
             offered: Mutex::default(),
-            sealed: new_seal(),
+            sealed: new_seal()?,
             told: Told::default(),
             tasks: Tasks::default(),
             clients: Clients::default(),
             pool,
         }));
         tokio::spawn(subscribing::tell_clients(server.clone()));
-        server
+        Ok(server)
     }
 
     /// The host that answers.
@@ -126,6 +127,15 @@ impl Server {
         &self.0.tasks
     }
 
+    /// Prepares what goes with the first result of a session.
+    pub(super) async fn prepare_first_result(
+        &self,
+        caller: &Caller,
+        context: &mut RequestContext<RoleServer>,
+    ) {
+        self.0.told.prepare(&self.0.host, caller, context).await;
+    }
+
     /// What a client is told of a call; with its first result something about the vaults.
     pub(super) fn first_result(
         &self,
@@ -140,11 +150,15 @@ impl Server {
 
     /// Who sent a request: over HTTP whoever its token names.
     pub(super) fn caller(&self, extensions: &Extensions) -> Caller {
-        extensions
-            .get::<http::request::Parts>()
-            .and_then(|parts| parts.extensions.get::<Caller>())
-            .unwrap_or(&self.0.caller)
-            .clone()
+        let parts = extensions.get::<http::request::Parts>();
+        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+        let caller = caller.unwrap_or(&self.0.caller).clone();
+        // A client renews its signed token within a session, which is told of changes for as long as the newest holds.
+        if caller.proof() == Proof::Signed {
+            let session = subscribing::session(extensions);
+            self.clients().renew(&session, &caller);
+        }
+        caller
     }
 
     /// One call, from whichever tool or resource it came. A panic ends only this call.
@@ -234,7 +248,7 @@ impl ServerHandler for Server {
         context.peer.set_peer_info(request.clone());
         let mut answer = self.negotiate_initialize(&request)?;
         let caller = self.caller(&context.extensions);
-        answer.instructions = Some(instructions(self.host(), &caller));
+        answer.instructions = Some(instructions(&self.0.host, &caller).await);
         Ok(answer)
     }
 
@@ -244,7 +258,7 @@ impl ServerHandler for Server {
     ) -> Result<DiscoverResult, ErrorData> {
         let caller = self.caller(&context.extensions);
         let mut info = self.get_info();
-        info.instructions = Some(instructions(self.host(), &caller));
+        info.instructions = Some(instructions(&self.0.host, &caller).await);
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, info))
     }
@@ -255,7 +269,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context.extensions);
-        completing::complete(self, &caller, &request)
+        completing::complete(self, caller, request).await
     }
 
     async fn list_tools(
@@ -278,12 +292,14 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.caller(&context.extensions);
         let offered = self.offered_to(&caller);
-        let arguments = request.arguments.clone().unwrap_or_default();
+        // Arguments may be as large as a message: they are moved, and a digest stays where they are compared later.
+        let asked = asked(&request, &context);
+        let arguments = take_arguments(&mut request, &context);
         let outcome = match resolve(&offered, &request.name, arguments) {
             Ok(Target::Call {
                 domain,
@@ -295,9 +311,7 @@ impl ServerHandler for Server {
                     domain,
                     action,
                     arguments,
-                    cancelled: context.ct.clone(),
-                    traceparent: traceparent(&context),
-                    progress: None,
+                    ..asked
                 };
                 return tasks::call(self, caller, request, call, context).await;
             }
@@ -306,11 +320,11 @@ impl ServerHandler for Server {
             Err(Unresolved::UnknownTool) => {
                 let message = format!("unknown tool `{}`", request.name);
                 let outcome = Err(CallError::new("not_found", message.clone()));
-                dispatch::answered(self.host(), &caller, &asked(&request, &context), &outcome);
+                dispatch::answered(self.host(), &caller, &asked, &outcome);
                 return Err(ErrorData::invalid_params(message, None));
             }
         };
-        dispatch::answered(self.host(), &caller, &asked(&request, &context), &outcome);
+        dispatch::answered(self.host(), &caller, &asked, &outcome);
         Ok(results::of(outcome, self.repeat(&caller, &context)).into())
     }
 
@@ -421,6 +435,13 @@ impl ServerHandler for Server {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if request.method == REFUSED {
+            let params = request.params.as_ref();
+            let reason = params.and_then(|params| params["reason"].as_str());
+            let data = json!({ "code": "too_large" });
+            let words = reason.unwrap_or("the message is too large").to_owned();
+            return Err(ErrorData::invalid_request(words, Some(data)));
+        }
         if request.method != client::ACTIONS {
             let unknown = ErrorCode::METHOD_NOT_FOUND;
             return Err(ErrorData::new(unknown, request.method, None));
@@ -443,15 +464,16 @@ impl ServerHandler for Server {
     }
 }
 
-/// What a client asked for, as far as its words tell before anything is looked up.
+/// What a client asked for, as far as its words tell before anything is looked up: without its arguments, of which
+/// nothing is recorded for what is answered without a call.
 fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Request {
-    let arguments = request.arguments.clone().unwrap_or_default();
     let (domain, action) = request
         .name
         .split_once(FLAT_SEPARATOR)
         .unwrap_or((&request.name, ""));
-    let action = arguments
-        .get("action")
+    let named = request.arguments.as_ref();
+    let action = named
+        .and_then(|arguments| arguments.get("action"))
         .and_then(Value::as_str)
         .unwrap_or(action);
     Request {
@@ -460,7 +482,7 @@ fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) 
         cancelled: context.ct.clone(),
         traceparent: traceparent(context),
         progress: None,
-        arguments,
+        arguments: Map::new(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! what comes back into MCP results.
 
 mod asking;
+mod bounds;
 mod brief;
 mod client;
 mod completing;
@@ -11,7 +12,9 @@ mod drain;
 mod finder;
 mod help;
 mod http;
+mod lines;
 mod mcp;
+mod message_limit;
 mod orienting;
 mod pool;
 mod progress;
@@ -37,16 +40,16 @@ use std::net::SocketAddr;
 
 use serde_json::Value;
 
-use crate::auth::AuthError;
+use crate::auth::{AuthError, TokenError};
 use crate::config::Surface;
 use crate::registry::Snapshot;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use bounds::fuzz_message;
 pub use client::{Client, ClientError};
 pub use http::{check_http, serve_http};
 pub use stdio::serve_stdio;
-
-/// The largest message that is taken from a client. Notes travel in arguments, pictures as base64.
-const MESSAGE_BYTES: usize = 32 << 20;
 
 /// The tools as `tools/list` tells them to callers who see these domains.
 pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
@@ -75,9 +78,15 @@ pub enum TransportError {
     NotLoopback(SocketAddr),
     /// The same, and it was asked for.
     #[error(
-        "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none`"
+        "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none` (`--no-auth`)"
     )]
     NotLoopbackByChoice(SocketAddr),
+    /// The owner's token cannot be made.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The system has no randomness for the keys of this process.
+    #[error("no random numbers for a sealing key: {0}")]
+    Random(#[from] getrandom::Error),
     /// Nobody could prove who they are.
     #[error(transparent)]
     Auth(#[from] AuthError),
@@ -107,9 +116,9 @@ impl TransportError {
             TransportError::NotLoopback(_) => Some(
                 "make a token first: `notehost token new --name laptop --scopes read,write`; or listen on `127.0.0.1`",
             ),
-            TransportError::NotLoopbackByChoice(_) => {
-                Some("listen on `127.0.0.1` or `::1`, or set `auth.mode` to `token` or `jwt`")
-            }
+            TransportError::NotLoopbackByChoice(_) => Some(
+                "listen on `127.0.0.1` or `::1`, or leave `--no-auth` out and set `auth.mode` to `auto`, `token` or `jwt`",
+            ),
             TransportError::Auth(error) => error.hint(),
             TransportError::Tls(_) => Some(
                 "`http.tls_cert` and `http.tls_key` name PEM files: the certificate with its chain, and its private key",
@@ -117,7 +126,10 @@ impl TransportError {
             TransportError::Bind { .. } => {
                 Some("choose another port, or 0 for any free one: `--http 127.0.0.1:0`")
             }
-            TransportError::Handshake(_) | TransportError::Io(_) => None,
+            TransportError::Token(_)
+            | TransportError::Random(_)
+            | TransportError::Handshake(_)
+            | TransportError::Io(_) => None,
         }
     }
 }

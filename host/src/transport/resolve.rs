@@ -4,10 +4,11 @@
 
 use serde_json::{Map, Value};
 
+use super::bounds::Outline;
 use super::surface::Offered;
 use super::{finder, help};
 use crate::dispatch::{CallError, Reply};
-use crate::registry::{Absence, Domain, Snapshot};
+use crate::registry::{Absence, Action, Domain, Snapshot};
 use crate::vault::Effect;
 
 /// Stands between domain and action in a flat name.
@@ -16,6 +17,9 @@ pub(super) const FLAT_SEPARATOR: &str = "__";
 /// How alike two names must be for one to be offered instead of the other, and how much less than the best one.
 const ALIKE: f64 = 0.84;
 const LESS_ALIKE: f64 = 0.05;
+
+/// The longest name that is compared with ours.
+const MAX_COMPARED_BYTES: usize = 256;
 
 /// What a call of a tool means.
 #[derive(Debug)]
@@ -89,6 +93,30 @@ pub(super) fn resolve(
         help::quoted(&near)
     );
     Err(CallError::new("not_found", message).into())
+}
+
+/// The action that a message calls, as far as its outline shows.
+pub(super) fn action_of<'a>(
+    snapshot: &'a Snapshot,
+    outline: &Outline,
+) -> Option<(&'a Domain, &'a Action)> {
+    let of = |domain: &str, action: &str| {
+        let domain: &Domain = snapshot.domain(domain)?;
+        Some((domain, domain.action(action)?))
+    };
+    let (tool, action) = (outline.tool.as_deref()?, outline.action.as_deref());
+    if snapshot.domain(tool).is_some() {
+        return of(tool, action?);
+    }
+    if let Some((domain, effect)) = split_name(snapshot, tool) {
+        let action = domain.action(action?)?;
+        return (action.effect == effect).then_some((domain, action));
+    }
+    if finder::Step::named(tool).is_some() {
+        return of(outline.domain.as_deref()?, action?);
+    }
+    let (domain, action) = tool.split_once(FLAT_SEPARATOR)?;
+    of(domain, action)
 }
 
 /// The name of the tool for the actions of a domain that have one effect.
@@ -165,6 +193,10 @@ fn pick(
 
 /// The names that are most like this one, the best first.
 fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
+    // Comparing takes the product of both lengths, and no name is that long.
+    if tool.len() > MAX_COMPARED_BYTES {
+        return Vec::new();
+    }
     let tool = tool.to_lowercase();
     let flat = offered.snapshot.domains().flat_map(|domain| {
         domain

@@ -15,9 +15,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, Handle};
 
+use super::bounds::MAX_MESSAGE_BYTES;
 use super::drain::Draining;
+use super::lines::{BoundedLines, CheckSize};
 use super::mcp::Server;
-use super::{MESSAGE_BYTES, ServeOptions, TransportError, shutdown};
+use super::{ServeOptions, TransportError, message_limit, shutdown};
 use crate::auth::Caller;
 use crate::dispatch::Host;
 
@@ -46,15 +48,22 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
     let patience = Duration::from_millis(host.settings().longest_call_ms()) + MARGIN;
+    let check_size: CheckSize = {
+        let host = host.clone();
+        Box::new(move |outline, bytes| {
+            message_limit::check(&host, &Caller::stdio(), outline, bytes)
+        })
+    };
     let server = Server::new(
         host,
         Caller::stdio(),
         options.surface,
         closing.clone(),
         Some(pool),
-    );
+    )?;
     let (input, output) = streams();
-    let wire = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_BYTES);
+    let wire = AsyncRwTransport::new_server(BoundedLines::new(input, check_size), output)
+        .with_max_line_length(MAX_MESSAGE_BYTES);
     let running = match server.serve(Draining::new(wire, closing, patience)).await {
         Ok(running) => running,
         // Nobody began, or somebody only asked what we are.

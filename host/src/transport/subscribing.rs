@@ -28,6 +28,9 @@ const TOGETHER: Duration = Duration::from_millis(100);
 /// For so long a client may keep us waiting until it has taken what it is told.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How often the token of a listener is checked while nothing happens.
+const CHECK_PERIOD: Duration = Duration::from_secs(1);
+
 /// So many resources one client may subscribe to.
 const MOST_SUBSCRIBED: usize = 1000;
 
@@ -56,6 +59,15 @@ impl Clients {
                 caller,
                 subscribed: BTreeSet::new(),
             });
+        }
+    }
+
+    /// The caller of a session showed another token.
+    pub(super) fn renew(&self, session: &str, caller: &Caller) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = clients.iter_mut().find(|client| client.session == session);
+        if let Some(client) = known {
+            client.caller = caller.clone();
         }
     }
 
@@ -126,7 +138,8 @@ pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 pub(super) async fn tell_clients(server: Server) {
     let mut news = News::of(&server);
     while let Some(batch) = news.next(&server).await {
-        let clients = server.clients().live();
+        let mut clients = server.clients().live();
+        clients.retain(|client| server.host().still_holds(&client.caller));
         let telling = clients.iter().map(|client| async {
             let wanted = SubscriptionFilterBuilder::default()
                 .tools_list_changed()
@@ -149,11 +162,22 @@ pub(super) async fn tell_listener(server: &Server, context: &SubscriptionContext
     loop {
         let batch = tokio::select! {
             () = context.cancelled() => return,
+            () = lapsed(server, &caller) => return,
             batch = news.next(server) => batch,
         };
         let Some(batch) = batch else { return };
+        if !server.host().still_holds(&caller) {
+            return;
+        }
         let told = batch.for_hearer(server, &caller, context.accepted());
         tell(&Ear::Listener(context.sink()), told).await;
+    }
+}
+
+/// Waits until what a caller authenticated with no longer holds.
+async fn lapsed(server: &Server, caller: &Caller) {
+    while server.host().still_holds(caller) {
+        tokio::time::sleep(CHECK_PERIOD).await;
     }
 }
 

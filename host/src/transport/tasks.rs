@@ -124,8 +124,9 @@ pub(super) async fn call(
     caller: Caller,
     sent: CallToolRequestParams,
     call: Request,
-    context: RequestContext<RoleServer>,
+    mut context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
+    server.prepare_first_result(&caller, &mut context).await;
     let given_up = context.ct.clone();
     let telling = Telling::of(&context);
     let mut may_be_task = knows_tasks(&context);
@@ -176,7 +177,8 @@ struct Long {
     caller: Caller,
     sent: Arc<CallToolRequestParams>,
     context: Arc<RequestContext<RoleServer>>,
-    /// The same call, to be made again when a person has approved it. Kept of calls that may become a task.
+    /// The same call, to be made again when a person has approved it. Kept of calls that may
+    /// become a task and change something.
     again: Option<Request>,
     /// Ends it. Not the request's own token: a request is over when its answer is a task, and the call is not.
     cancelled: CancellationToken,
@@ -197,7 +199,10 @@ impl Long {
         let (sink, heard) = progress::channel();
         call.cancelled = cancelled.clone();
         call.progress = is_heard.then_some(sink);
-        let again = knows_tasks(&context).then(|| call.clone());
+        let may_ask = knows_tasks(&context)
+            && server.host().is_attended(&caller)
+            && asking::may_need_person(server, &call);
+        let again = may_ask.then(|| call.clone());
         let (sent, context) = (Arc::new(sent), Arc::new(context));
         let work = {
             let (server, caller) = (server.clone(), caller.clone());

@@ -146,8 +146,10 @@ pub struct Limits {
     pub max_file_bytes: u64,
     /// How many bytes may be staged in all.
     pub max_staged_bytes: u64,
-    /// How many files may be touched.
+    /// How many files and new folders may be touched.
     pub max_staged_files: usize,
+    /// How many bytes of questions are held until the commit.
+    pub max_retained_bytes: u64,
     /// How many bytes a component may keep in its store, per vault.
     pub store_quota: u64,
     /// When walks and scans give up with `timeout`.
@@ -160,6 +162,7 @@ impl Default for Limits {
             max_file_bytes: 64 << 20,
             max_staged_bytes: 256 << 20,
             max_staged_files: 10_000,
+            max_retained_bytes: 16 << 20,
             store_quota: 16 << 20,
             deadline: None,
         }
@@ -168,7 +171,7 @@ impl Default for Limits {
 
 impl Limits {
     /// Fails with `timeout` once the deadline has passed.
-    pub(super) fn check_deadline(&self) -> Result<(), VaultError> {
+    pub(crate) fn check_deadline(&self) -> Result<(), VaultError> {
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(VaultError::timeout()),
             _ => Ok(()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    diff::count_lines,
+    diff::{DiffBudget, LineDiff, compare},
     disk::{Digest, read_bounded},
     path::{PRIVATE, is_below},
     transaction::{Seen, SeenFile, StagedFile, Transaction},
@@ -48,10 +48,35 @@ impl Transaction {
     /// The net effect per file, sorted by path. Files of the store and changes that amount to nothing are not
     /// among them.
     pub fn changes(&self) -> Vec<StagedChange> {
+        let budget = DiffBudget::new();
         self.net_changes()
             .into_iter()
-            .map(|net| self.show(net))
+            .map(|net| self.show(net, &budget))
             .collect()
+    }
+
+    /// How many bytes [`Transaction::changes`] has to look at, about.
+    pub fn bytes_to_compare(&self) -> u64 {
+        let length =
+            |bytes: &Option<Arc<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let staged = self.staged.iter().map(|(path, file)| {
+            let origin = file
+                .as_ref()
+                .and_then(|file| file.origin.as_ref())
+                .unwrap_or(path);
+            let before = match self.seen.get(origin) {
+                Some(Seen::File(seen)) => seen.status.signature.size,
+                _ => 0,
+            };
+            before + file.as_ref().map_or(0, |file| length(&file.bytes))
+        });
+        staged.sum()
+    }
+
+    /// Whether the bytes of a file come from the trash or from the history, so that the caller did not write them.
+    pub fn has_restored_bytes(&self, path: &str) -> bool {
+        let origin = self.staged_origin(path);
+        self.undoes.is_some() || origin.is_some_and(|origin| is_below(&origin, PRIVATE))
     }
 
     pub(super) fn net_changes(&self) -> Vec<NetChange> {
@@ -122,7 +147,7 @@ impl Transaction {
         }
     }
 
-    fn show(&self, net: NetChange) -> StagedChange {
+    fn show(&self, net: NetChange, budget: &DiffBudget) -> StagedChange {
         let is_only_renamed = net.kind == ChangeKind::Rename && net.bytes.is_none();
         let before = if is_only_renamed {
             None
@@ -137,10 +162,10 @@ impl Transaction {
                 .and_then(|origin| self.peek(&origin)),
             _ => None,
         };
-        let (added, removed) = if is_only_renamed {
-            (0, 0)
+        let (added, removed, lines) = if is_only_renamed {
+            (0, 0, LineDiff::default())
         } else {
-            count_lines(before.as_deref(), after.as_deref())
+            compare(before.as_deref(), after.as_deref(), budget)
         };
         StagedChange {
             etag_before: net.before.as_ref().map(|before| before.digest.etag()),
@@ -152,6 +177,7 @@ impl Transaction {
             etag: net.after.map(|after| after.etag()),
             added,
             removed,
+            lines,
         }
     }
 

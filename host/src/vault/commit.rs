@@ -1,62 +1,39 @@
-//! Landing a transaction: validate, write aside, note in the history, journal, apply, sync, tidy.
+//! Landing a transaction: validate, write aside, note in the history, journal, apply, sync, tidy. What is done before
+//! anything is visible is in `prepare`.
 //!
 //! The order is the promise. Until the journal has its place (or, for a single step, until that one rename)
 //! nothing visible has changed; after it, everything will be there, even if the process dies.
 
 use std::{
-    fs::File,
     io,
     sync::{Arc, atomic::Ordering},
 };
 
-use serde::{Deserialize, Serialize};
-
 use super::{
     Vault,
     changes::NetChange,
-    disk::{Folder, is_absent, read_bounded},
+    disk::{Folder, is_absent},
     error::{CommitError, VaultError},
-    fail::fail_point,
-    history::{ChangeRow, FileRow},
-    identifier::{new_id, now_millis},
-    path::{PRIVATE, join, split},
+    fail::{contained, fail_point},
+    identifier::new_id,
+    journal::{Direction, Seal, journal_folder, temps_folder},
+    path::{PRIVATE, split},
     plan::Plan,
-    steps::{Content, Halt, Step},
-    sync::{sync_folders, sync_together},
+    prepare::reach,
+    steps::{Halt, Step, kept_name},
+    sync::sync_folders,
     transaction::Transaction,
-    trash::{self, TrashNote},
+    trash,
     types::{CommitNote, Committed},
 };
 
 /// A commit of more files has a folder of its own for its temporary ones. Unit tests meet both ways.
 const LARGE: usize = if cfg!(test) { 1 } else { 32 };
 
+const RESTART: &str = "restart the server: it finishes the commit or takes it back";
+
 /// A journal before it has its place.
-const JOURNAL: &str = "journal";
-
-/// What a journal says: everything that is left to do after a crash.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Journal {
-    /// Of the transaction; also of its change in the history.
-    pub(super) id: String,
-    pub(super) caller: String,
-    pub(super) steps: Vec<Step>,
-}
-
-/// Where journals lie.
-pub(super) fn journal_folder() -> String {
-    join(PRIVATE, "journal")
-}
-
-/// Where temporary files lie.
-pub(super) fn temps_folder() -> String {
-    join(PRIVATE, "tmp")
-}
-
-/// The name of a commit's temporary file.
-pub(super) fn temp_name(id: &str, name: &str) -> String {
-    format!("{id}-{name}")
-}
+pub(super) const JOURNAL: &str = "journal";
 
 impl Transaction {
     /// Lands everything that is staged, or nothing. When it returns, what it did is safe on disk.
@@ -72,6 +49,7 @@ impl Transaction {
         may: impl FnOnce(&mut Transaction) -> Result<(), VaultError>,
     ) -> Result<Committed, CommitError> {
         let nothing = Committed {
+            is_landed: false,
             change: None,
             files: Vec::new(),
         };
@@ -80,10 +58,12 @@ impl Transaction {
             return Ok(nothing);
         }
         let vault = &Arc::clone(&self.vault);
-        if vault.lock.is_none() {
-            return Err(VaultError::broken("the vault was opened for looking only").into());
-        }
+        let Some(lock) = &vault.lock else {
+            return Err(VaultError::broken("the vault was opened read-only").into());
+        };
         let held = vault.commit_lock();
+        vault.check_settled()?;
+        vault.remove_stale_journals()?;
         reach("commit-begin")?;
         may(&mut self)?;
         self.check_rights()?;
@@ -91,17 +71,19 @@ impl Transaction {
         reach("commit-validated")?;
         let attempt = Attempt {
             transaction: &self,
+            seal: &lock.seal,
             id: new_id(),
             by: &by,
         };
-        let plan = self.plan(&attempt.temps())?;
+        let mut plan = self.plan(&attempt.temps())?;
         if plan.steps.is_empty() {
             return Ok(nothing);
         }
         let net = self.net_changes();
-        let landed = attempt.land(plan, &net);
-        landed?;
+        plan.changes_no_note = net.is_empty();
+        attempt.land(plan, &net)?;
         let committed = Committed {
+            is_landed: true,
             change: (!net.is_empty()).then_some(attempt.id),
             files: net.iter().map(NetChange::to_file_change).collect(),
         };
@@ -114,18 +96,19 @@ impl Transaction {
 }
 
 /// One try to land a transaction. The commit lock is held.
-struct Attempt<'commit> {
-    transaction: &'commit Transaction,
-    id: String,
-    by: &'commit CommitNote,
+pub(super) struct Attempt<'commit> {
+    pub(super) transaction: &'commit Transaction,
+    pub(super) seal: &'commit Seal,
+    pub(super) id: String,
+    pub(super) by: &'commit CommitNote,
 }
 
 impl Attempt<'_> {
-    fn vault(&self) -> &Vault {
+    pub(super) fn vault(&self) -> &Vault {
         &self.transaction.vault
     }
 
-    fn root(&self) -> &Folder {
+    pub(super) fn root(&self) -> &Folder {
         &self.vault().root
     }
 
@@ -135,248 +118,121 @@ impl Attempt<'_> {
     fn temps(&self) -> String {
         let folder = temps_folder();
         match self.is_large() {
-            true => format!("{folder}/{}/", self.id),
-            false => format!("{folder}/{}", temp_name(&self.id, "")),
+            true => format!("{folder}/{}/", self.seal.prefix(&self.id)),
+            false => format!("{folder}/{}-", self.seal.prefix(&self.id)),
         }
     }
 
-    fn is_large(&self) -> bool {
+    pub(super) fn is_large(&self) -> bool {
         self.transaction.staged.len() > LARGE
     }
 
+    pub(super) fn journal(&self, direction: Direction) -> String {
+        self.seal.journal_name(&self.id, direction)
+    }
+
+    fn journals(&self) -> [String; 2] {
+        [Direction::Forward, Direction::Back].map(|direction| self.journal(direction))
+    }
+
     /// Where a temporary file lies: its folder and its name in it.
-    fn temp(&self, name: &str) -> (String, String) {
+    pub(super) fn temp(&self, name: &str) -> (String, String) {
         let path = self.temps() + name;
         let (folder, name) = split(&path);
         (folder.to_owned(), name.to_owned())
     }
 
     fn land(&self, mut plan: Plan, net: &[NetChange]) -> Result<(), CommitError> {
-        let history = &self.vault().history;
-        let prepared = self.prepare(&mut plan, net);
-        if let Err(error) = prepared {
-            if self.remove_journal(&plan).is_ok() {
-                self.clear(&plan);
-            }
-            self.forget(net);
-            return Err(error);
+        // A panic is a failure like any other, up to where everything is in its place.
+        let prepared = contained(|| self.prepare(&mut plan, net));
+        if let Err(error) = prepared.unwrap_or_else(|| Err(panicked().into())) {
+            return Err(self.take_back(&plan, 0).err().unwrap_or(error));
         }
         // From here on readers may see a part of it.
         self.vault().sequence.fetch_add(1, Ordering::SeqCst);
-        let applied = self.apply(&plan);
-        self.vault().sequence.fetch_add(1, Ordering::SeqCst);
-        if let Err(error) = applied {
-            self.forget(net);
-            return Err(error);
-        }
-        // Everything is there. What fails from here on is settled at the next start, and must not be told as
-        // a failure of the commit.
-        let settle = || -> Result<(), VaultError> {
-            let full = |error: io::Error| VaultError::io(PRIVATE, &error);
-            if !net.is_empty() {
-                history.mark_done(&self.id)?;
-            }
-            fail_point("commit-history-done").map_err(full)?;
-            self.remove_journal(&plan).map_err(full)?;
-            fail_point("commit-journal-removed").map_err(full)
-        };
-        if let Err(error) = settle() {
-            tracing::warn!(
-                code = error.code(),
-                "a commit landed but could not be tidied; the next start will"
-            );
-        }
-        self.clear(&plan);
-        self.vault().forget_restored(&plan.restored);
-        self.transaction
-            .gone_folders
-            .iter()
-            .for_each(|folder| self.vault().listings.forget(folder));
-        self.vault().prune();
-        Ok(())
-    }
-
-    /// Everything that can be done before anything is visible.
-    fn prepare(&self, plan: &mut Plan, net: &[NetChange]) -> Result<(), CommitError> {
-        let failed = |error: io::Error| CommitError::Failed(VaultError::io(PRIVATE, &error));
-        self.vault()
-            .make_private_folders(plan.uses_trash)
-            .map_err(failed)?;
-        reach("commit-folder-ready")?;
-        let temps = self.write_temps(plan).map_err(failed)?;
-        self.write_trash_notes(plan).map_err(failed)?;
-        reach("commit-trash-noted")?;
-        self.write_history(net)?;
-        // The disk has both to keep before anything is visible. What is asked for last costs least: most of it was kept
-        // with what was asked for first.
-        sync_together(&temps, File::sync_all).map_err(failed)?;
-        if !net.is_empty() {
-            self.vault().history.sync().map_err(failed)?;
-        }
-        reach("commit-history-pending")?;
-        if plan.needs_journal() {
-            self.write_journal(plan).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    /// Returns those that have yet to be safe on disk.
-    fn write_temps(&self, plan: &mut Plan) -> io::Result<Vec<File>> {
-        if self.is_large() {
-            self.root()
-                .descend(&temps_folder())?
-                .make_folder(&self.id)?;
-        }
-        let temps = self.root().descend(&self.temp("").0)?;
-        let mut files: Vec<File> = Vec::with_capacity(plan.temps.len());
-        for (number, temp) in plan.temps.iter().enumerate() {
-            let (_, name) = self.temp(&number.to_string());
-            let file = temps.write_new(&name, &temp.bytes, temp.mode, temp.owner)?;
-            fail_point("commit-temp-written")?;
-            let inode = temps
-                .status(&name)?
-                .map_or(0, |status| status.signature.inode);
-            if let Step::Create { new, .. } | Step::Replace { new, .. } = &mut plan.steps[temp.step]
-            {
-                *new = Content { inode, ..*new };
-            }
-            files.push(file);
-            // So many at once that the disk can gather them, so few that no limit of open files is near.
-            if files.len() == 256 {
-                sync_together(&files, File::sync_all)?;
-                files.clear();
-            }
-        }
-        Ok(files)
-    }
-
-    fn write_trash_notes(&self, plan: &Plan) -> io::Result<()> {
-        if plan.trash.is_empty() {
-            return Ok(());
-        }
-        let trash = self.root().descend(&trash::folder())?;
-        for (id, path, size) in &plan.trash {
-            let note = TrashNote {
-                path: path.clone(),
-                removed: now_millis(),
-                size: *size,
-                caller: self.by.caller.clone(),
-            };
-            note.write(&trash, id)?;
-        }
-        trash.sync()
-    }
-
-    fn write_history(&self, net: &[NetChange]) -> Result<(), CommitError> {
-        if net.is_empty() {
-            return Ok(());
-        }
-        let undoes = self.transaction.undoes.as_ref();
-        let change = ChangeRow {
-            number: 0,
-            id: self.id.clone(),
-            time: now_millis(),
-            caller: self.by.caller.clone(),
-            action: self.by.action.clone(),
-            undoes: undoes.map(|undoes| undoes.change.clone()),
-            undoes_whole: undoes.is_some_and(|undoes| undoes.is_whole),
-            undone: false,
-            key: self.by.key.clone(),
-            files: net.iter().map(file_row).collect(),
-        };
-        let mut changed = None;
-        let written = self.vault().history.write_pending(&change, |index| {
-            let net = &net[index];
-            let bytes = self.bytes_before(net)?;
-            if let (Some(bytes), Some(before)) = (&bytes, &net.before)
-                && super::disk::Digest::of(bytes) != before.digest
-            {
-                changed = Some(net.origin().to_owned());
-                return Err(VaultError::conflict(net.origin()));
-            }
-            Ok(bytes)
-        });
-        match (written, changed) {
-            (Err(_), Some(path)) => Err(CommitError::Conflict { path: Some(path) }),
-            (written, _) => Ok(written?),
-        }
-    }
-
-    /// What a file had before, if the history must keep it: a mere rename keeps it itself.
-    fn bytes_before(&self, net: &NetChange) -> Result<Option<Vec<u8>>, VaultError> {
-        let Some(before) = &net.before else {
-            return Ok(None);
-        };
-        if net.after == Some(before.digest) {
-            return Ok(None);
-        }
-        if let Some(content) = &before.content {
-            return Ok(Some(content.to_vec()));
-        }
-        let limit = self.transaction.access.limits.max_file_bytes;
-        let read = || -> io::Result<Option<Vec<u8>>> {
-            let (folder, name) = self.root().place(net.origin())?;
-            let Some((mut file, status)) = folder.open(name)? else {
-                return Ok(Some(Vec::new()));
-            };
-            read_bounded(&mut file, status.signature.size, limit)
-        };
-        // What is too large to keep twice is in the trash.
-        read().map_err(|error| VaultError::io(net.origin(), &error))
-    }
-
-    fn write_journal(&self, plan: &Plan) -> io::Result<()> {
-        let root = self.root();
-        let journal = Journal {
-            id: self.id.clone(),
-            caller: self.by.caller.clone(),
-            steps: plan.steps.clone(),
-        };
-        let (folder, name) = self.temp(JOURNAL);
-        let temps = root.descend(&folder)?;
-        temps
-            .write_new(&name, &serde_json::to_vec(&journal)?, None, None)?
-            .sync_all()?;
-        fail_point("commit-journal-written")?;
-        let journals = root.descend(&journal_folder())?;
-        temps.rename_new(&name, &journals, &format!("{}.json", self.id))?;
-        journals.sync()?;
-        // The temporary files must be found as surely as the journal that speaks of them.
-        temps.sync()?;
-        fail_point("commit-journal-placed")
-    }
-
-    /// Does the steps; takes back those that were done if one cannot be.
-    fn apply(&self, plan: &Plan) -> Result<(), CommitError> {
         let mut begun = 0;
-        let mut halt = None;
-        for step in &plan.steps {
-            begun += 1;
-            halt = step.apply(self.root()).err();
-            if halt.is_some() {
-                break;
-            }
-        }
-        let halt = halt.or_else(|| {
-            let synced = fail_point("commit-applied")
-                .and_then(|()| sync_folders(self.root(), plan.steps.iter().flat_map(Step::touched)))
-                .and_then(|()| fail_point("commit-folders-synced"));
-            synced.err().map(|error| Halt::Failed(String::new(), error))
+        let applied = contained(|| self.apply(&plan, &mut begun)).unwrap_or_else(|| {
+            let error = io::Error::other("a panic");
+            Err(Halt::Failed(String::new(), error))
         });
-        let Some(halt) = halt else { return Ok(()) };
-        if let Err(error) = self.roll_back(plan, begun) {
-            tracing::error!(error = %error.kind(), "a commit could not be taken back; the next start will try again");
-            return Err(
-                VaultError::internal("take back a commit that failed", error.kind()).into(),
-            );
-        }
-        self.clear(plan);
-        Err(match halt {
+        let taken_back = match &applied {
+            Ok(()) => Ok(()),
+            Err(_) => self.take_back(&plan, begun),
+        };
+        self.vault().sequence.fetch_add(1, Ordering::SeqCst);
+        taken_back?;
+        applied.map_err(|halt| match halt {
             Halt::Changed(path) => CommitError::Conflict {
                 path: Some(path).filter(|path| !path.starts_with('.')),
             },
             Halt::Failed(path, error) => CommitError::Failed(VaultError::io(&path, &error)),
-        })
+        })?;
+        // Everything is there. What fails from here on is settled at the next start, and must not be reported as a failure
+        // of the commit.
+        contained(|| self.finish(&plan));
+        Ok(())
+    }
+
+    /// What is left to do when everything is in its place. A panic in one part keeps no other from being done.
+    fn finish(&self, plan: &Plan) {
+        let vault = self.vault();
+        let settle = || -> Result<(), VaultError> {
+            let full = |error: io::Error| VaultError::io(PRIVATE, &error);
+            vault.history.mark_done(&self.id)?;
+            if plan.changes_no_note {
+                // Without the journal nothing but this mark shows that it happened.
+                vault.history.sync().map_err(full)?;
+            }
+            fail_point("commit-history-done").map_err(full)?;
+            self.remove_journal(plan).map_err(full)?;
+            fail_point("commit-journal-removed").map_err(full)
+        };
+        let settled = contained(settle).unwrap_or_else(|| Err(panicked()));
+        if let Err(error) = settled {
+            tracing::warn!(
+                code = error.code(),
+                "a commit landed but could not be tidied; the next start will"
+            );
+            // A journal must not outlive the next commit: replayed after that, it would undo it.
+            let removed = contained(|| self.remove_journal(plan));
+            if removed.is_none_or(|removed| removed.is_err()) {
+                vault.stale_journals().extend(self.journals());
+            }
+        }
+        contained(|| self.clear(plan));
+        contained(|| vault.forget_restored(&plan.restored));
+        let gone = self.transaction.gone_folders.iter();
+        gone.for_each(|folder| vault.listings.forget(folder));
+        contained(|| vault.prune());
+    }
+
+    /// Does the steps, and waits until they are safe on disk. `begun` counts them.
+    fn apply(&self, plan: &Plan, begun: &mut usize) -> Result<(), Halt> {
+        for step in &plan.steps {
+            *begun += 1;
+            step.apply(self.root())?;
+        }
+        fail_point("commit-applied")
+            .and_then(|()| sync_folders(self.root(), plan.steps.iter().flat_map(Step::touched)))
+            .and_then(|()| fail_point("commit-folders-synced"))
+            .map_err(|error| Halt::Failed(String::new(), error))
+    }
+
+    /// Leaves everything as it was before a commit that failed after so many steps.
+    fn take_back(&self, plan: &Plan, begun: usize) -> Result<(), CommitError> {
+        let taken_back = contained(|| self.roll_back(plan, begun))
+            .unwrap_or_else(|| Err(io::Error::other("a panic")));
+        if let Err(error) = taken_back {
+            // The journal and the history stay as they are: with them the next start can tell what happened.
+            tracing::error!(error = %error.kind(), "a commit could not be taken back; the next start will try again");
+            let vault = self.vault();
+            vault.needs_recovery.store(true, Ordering::SeqCst);
+            let failed = VaultError::internal("take back a commit that failed", error.kind());
+            return Err(CommitError::Unsettled(failed.with_hint(RESTART)));
+        }
+        contained(|| self.clear(plan));
+        contained(|| self.forget());
+        Ok(())
     }
 
     fn roll_back(&self, plan: &Plan, begun: usize) -> io::Result<()> {
@@ -384,12 +240,14 @@ impl Attempt<'_> {
         let steps = &plan.steps[..begun];
         // A rollback that is interrupted must go on as one: the journal says so before it begins.
         if let Ok(journals) = root.descend(&journal_folder())
-            && journals.status(&format!("{}.json", self.id))?.is_some()
+            && journals
+                .status(&self.journal(Direction::Forward))?
+                .is_some()
         {
             journals.rename_over(
-                &format!("{}.json", self.id),
+                &self.journal(Direction::Forward),
                 &journals,
-                &format!("{}.back.json", self.id),
+                &self.journal(Direction::Back),
             )?;
             journals.sync()?;
         }
@@ -410,10 +268,7 @@ impl Attempt<'_> {
             Err(error) => return Err(error),
         };
         let mut is_removed = false;
-        for name in [
-            format!("{}.json", self.id),
-            format!("{}.back.json", self.id),
-        ] {
+        for name in self.journals() {
             is_removed |= journals.unlink(&name)?;
         }
         if is_removed { journals.sync() } else { Ok(()) }
@@ -425,7 +280,9 @@ impl Attempt<'_> {
             let root = self.root();
             if plan.needs_journal()
                 && let Ok(journals) = root.descend(&journal_folder())
-                && journals.status(&format!("{}.json", self.id))?.is_some()
+                && journals
+                    .status(&self.journal(Direction::Forward))?
+                    .is_some()
             {
                 // The journal could not be removed, so the temporary files are still spoken of.
                 return Ok(());
@@ -457,22 +314,22 @@ impl Attempt<'_> {
             Err(error) => return Err(error),
         };
         for name in plan.temporary(&folder) {
-            temps.unlink(name)?;
+            if !temps.unlink(name)? {
+                temps.unlink(&kept_name(name))?;
+            }
         }
         if plan.needs_journal() {
             temps.unlink(&journal)?;
         }
         if self.is_large() {
             let folder = self.root().descend(&temps_folder())?;
-            folder.unlink_folder(&self.id)?;
+            folder.unlink_folder(&self.seal.prefix(&self.id))?;
         }
         Ok(())
     }
 
-    fn forget(&self, net: &[NetChange]) {
-        if !net.is_empty()
-            && let Err(error) = self.vault().history.forget(&self.id)
-        {
+    fn forget(&self) {
+        if let Err(error) = self.vault().history.forget(&self.id) {
             tracing::warn!(
                 code = error.code(),
                 "a change that did not happen stays pending until the next start"
@@ -481,19 +338,17 @@ impl Attempt<'_> {
     }
 }
 
-fn file_row(net: &NetChange) -> FileRow {
-    FileRow {
-        path: net.path.clone(),
-        from: net.from.clone(),
-        kind: net.kind,
-        before: net.before.as_ref().map(|before| before.digest),
-        after: net.after,
-        mode_before: net.before.as_ref().map(|before| before.status.mode),
-        mode_after: net.mode_after,
-        trash: net.trash.clone(),
+impl Vault {
+    /// Refuses to commit over what an earlier commit left half done.
+    fn check_settled(&self) -> Result<(), VaultError> {
+        if !self.needs_recovery.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let message = "an earlier commit failed and could not be taken back; nothing can be changed until the restart";
+        Err(VaultError::new("unavailable", message).with_hint(RESTART))
     }
 }
 
-fn reach(name: &str) -> Result<(), CommitError> {
-    fail_point(name).map_err(|error| CommitError::Failed(VaultError::io(PRIVATE, &error)))
+fn panicked() -> VaultError {
+    VaultError::broken("the commit panicked; nothing was changed")
 }

@@ -15,13 +15,18 @@ use cap_std::{ambient_authority, fs::Dir};
 #[cfg(target_os = "linux")]
 use rustix::fs::ResolveFlags;
 use rustix::{
-    fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat},
+    fs::{AtFlags, FileType, FlockOperation, Mode, OFlags, Stat},
     io::Errno,
 };
 use serde::{Deserialize, Serialize};
 
 /// How long after a change the file's times may still hide another one.
 const RACY: Duration = Duration::from_secs(2);
+
+const FOLDER_FLAGS: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 /// Names content: equal bytes have equal digests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -149,16 +154,30 @@ impl Folder {
     /// The vault itself: the one place where a path of the machine is opened.
     pub(super) fn open_vault(path: &Path) -> io::Result<Folder> {
         // What cap-std opens can only be gone through; to be listed and synced it must be opened for reading.
-        Folder {
-            dir: Dir::open_ambient_dir(path, ambient_authority())?,
-        }
-        .folder(".")
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        let opened = rustix::fs::openat(&dir, ".", FOLDER_FLAGS, Mode::empty())?;
+        Ok(Folder {
+            dir: Dir::from(opened),
+        })
+    }
+
+    /// Takes the folder itself for this process, so that nobody has to leave a file in it. Fails with `WouldBlock` while
+    /// another process has it, and with another error where the file system has no such locks.
+    pub(super) fn lock(&self) -> io::Result<()> {
+        Ok(rustix::fs::flock(
+            &self.dir,
+            FlockOperation::NonBlockingLockExclusive,
+        )?)
+    }
+
+    /// Lets go of the folder.
+    pub(super) fn unlock(&self) {
+        let _ = rustix::fs::flock(&self.dir, FlockOperation::Unlock);
     }
 
     /// A folder in this one.
     pub(super) fn folder(&self, name: &str) -> io::Result<Folder> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.dir, name, flags, Mode::empty())?;
+        let opened = rustix::fs::openat(&self.dir, single(name)?, FOLDER_FLAGS, Mode::empty())?;
         Ok(Folder {
             dir: Dir::from(opened),
         })
@@ -166,6 +185,8 @@ impl Folder {
 
     /// A folder any number of names below; `""` is this one.
     pub(super) fn descend(&self, path: &str) -> io::Result<Folder> {
+        // `openat2` would follow `a/../b`: no part of a path may be anything but a name.
+        names_of(path).try_for_each(|name| single(name).map(drop))?;
         #[cfg(target_os = "linux")]
         if path.contains('/')
             && let Some(folder) = self.descend_at_once(path)
@@ -177,7 +198,7 @@ impl Folder {
 
     /// The same name by name, as every system can.
     fn descend_by_name(&self, path: &str) -> io::Result<Folder> {
-        let mut names = path.split('/').filter(|name| !name.is_empty());
+        let mut names = names_of(path);
         let Some(first) = names.next() else {
             return Ok(Folder {
                 dir: self.dir.try_clone()?,
@@ -221,9 +242,15 @@ impl Folder {
         Ok(rustix::fs::fstat(&self.dir)?.into())
     }
 
+    /// The device that this folder is on: its major and minor number.
+    pub(super) fn device(&self) -> io::Result<(u32, u32)> {
+        let device = rustix::fs::fstat(&self.dir)?.st_dev;
+        Ok((rustix::fs::major(device), rustix::fs::minor(device)))
+    }
+
     /// What a name stands for, if anything.
     pub(super) fn status(&self, name: &str) -> io::Result<Option<Status>> {
-        match rustix::fs::statat(&self.dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(&self.dir, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat.into())),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
             Err(error) => Err(error.into()),
@@ -234,7 +261,7 @@ impl Folder {
     pub(super) fn open(&self, name: &str) -> io::Result<Option<(File, Status)>> {
         let flags =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-        let opened = match rustix::fs::openat(&self.dir, name, flags, Mode::empty()) {
+        let opened = match rustix::fs::openat(&self.dir, single(name)?, flags, Mode::empty()) {
             Ok(opened) => opened,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::NXIO) => return Ok(None),
             Err(error) => return Err(error.into()),
@@ -245,7 +272,7 @@ impl Folder {
 
     /// Where a symbolic link leads, if that can be said in UTF-8.
     pub(super) fn link(&self, name: &str) -> io::Result<Option<String>> {
-        let target = rustix::fs::readlinkat(&self.dir, name, Vec::new())?;
+        let target = rustix::fs::readlinkat(&self.dir, single(name)?, Vec::new())?;
         Ok(target.into_string().ok())
     }
 
@@ -272,74 +299,62 @@ impl Folder {
         Ok(names)
     }
 
-    /// A new file; fails if the name is taken. The mode is subject to the umask.
+    /// A new private file; fails if the name is taken.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(
             &self.dir,
-            name,
+            single(name)?,
             flags,
-            Mode::from_raw_mode(0o666),
+            Mode::from_raw_mode(0o600),
         )?))
     }
 
-    /// A new folder. Whether it was made: `false` if it was there.
+    /// A new folder for notes. Whether it was made: `false` if it was there.
     pub(super) fn make_folder(&self, name: &str) -> io::Result<bool> {
-        match rustix::fs::mkdirat(&self.dir, name, Mode::from_raw_mode(0o777)) {
+        let is_made = self.make_private_folder(name)?;
+        if is_made {
+            let folder = self.folder(name)?;
+            // In a folder that a group shares, a new one is made to share it as well.
+            let inherited = folder.own_status()?.mode & 0o7000;
+            folder.set_mode(crate::private::notes_folder_mode() | inherited)?;
+        }
+        Ok(is_made)
+    }
+
+    /// Takes from everybody else what they may do in this folder. Whether they could do anything.
+    pub(super) fn restrict(&self) -> io::Result<bool> {
+        let mode = self.own_status()?.mode;
+        if mode & 0o077 == 0 {
+            return Ok(false);
+        }
+        self.set_mode(mode & !0o077)?;
+        Ok(true)
+    }
+
+    /// Takes from everybody else what they may do with a file.
+    pub(super) fn restrict_file(&self, name: &str) -> io::Result<()> {
+        if let Some((file, status)) = self.open(name)?
+            && status.mode & 0o077 != 0
+        {
+            rustix::fs::fchmod(&file, Mode::from_raw_mode((status.mode & !0o077) as _))?;
+        }
+        Ok(())
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(rustix::fs::fchmod(
+            &self.dir,
+            Mode::from_raw_mode(mode as _),
+        )?)
+    }
+
+    /// A new folder that nobody else can enter. Whether it was made: `false` if it was there.
+    pub(super) fn make_private_folder(&self, name: &str) -> io::Result<bool> {
+        match rustix::fs::mkdirat(&self.dir, single(name)?, Mode::from_raw_mode(0o700)) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Gives a file another name where nothing has that name yet (`AlreadyExists`).
-    pub(super) fn rename_new(&self, name: &str, to: &Folder, to_name: &str) -> io::Result<()> {
-        match rustix::fs::renameat_with(&self.dir, name, &to.dir, to_name, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                if to.status(to_name)?.is_some() {
-                    return Err(Errno::EXIST.into());
-                }
-                Ok(rustix::fs::renameat(&self.dir, name, &to.dir, to_name)?)
-            }
-            done => Ok(done?),
-        }
-    }
-
-    /// Swaps two files, at once. Whether the file system can.
-    pub(super) fn exchange(&self, name: &str, with: &Folder, with_name: &str) -> io::Result<bool> {
-        match rustix::fs::renameat_with(
-            &self.dir,
-            name,
-            &with.dir,
-            with_name,
-            RenameFlags::EXCHANGE,
-        ) {
-            Ok(()) => Ok(true),
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Puts a file in the place of another.
-    pub(super) fn rename_over(&self, name: &str, to: &Folder, to_name: &str) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.dir, name, &to.dir, to_name)?)
-    }
-
-    /// Forgets a file. Whether it was there.
-    pub(super) fn unlink(&self, name: &str) -> io::Result<bool> {
-        match rustix::fs::unlinkat(&self.dir, name, AtFlags::empty()) {
-            Ok(()) => Ok(true),
-            Err(Errno::NOENT) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Forgets a folder if it is empty. Whether it is gone.
-    pub(super) fn unlink_folder(&self, name: &str) -> io::Result<bool> {
-        match rustix::fs::unlinkat(&self.dir, name, AtFlags::REMOVEDIR) {
-            Ok(()) | Err(Errno::NOENT) => Ok(true),
-            Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR | Errno::BUSY) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
@@ -366,7 +381,7 @@ impl Folder {
         }
     }
 
-    /// A new file with this content, owner and mode where given, not yet synced.
+    /// A new file with this content, owner and mode where given, private otherwise; not yet synced.
     pub(super) fn write_new(
         &self,
         name: &str,
@@ -376,21 +391,41 @@ impl Folder {
     ) -> io::Result<File> {
         let mut file = self.create(name)?;
         file.write_all(bytes)?;
-        if let Some((user, group)) = owner {
-            let now = Status::from(rustix::fs::fstat(&file)?).owner;
-            if now != (user, group) {
-                // Only root may give files away; anybody else keeps what the system allows.
-                let (user, group) = (
-                    rustix::fs::Uid::from_raw(user),
-                    rustix::fs::Gid::from_raw(group),
-                );
-                let _ = rustix::fs::fchown(&file, Some(user), Some(group));
-            }
-        }
-        if let Some(mode) = mode {
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode as _))?;
-        }
+        widen(&file, mode, owner)?;
         Ok(file)
+    }
+}
+
+/// Gives a file that is private so far its owner and mode, after its content: nobody reads a part of it.
+fn widen(file: &File, mode: Option<u32>, owner: Option<(u32, u32)>) -> io::Result<()> {
+    if let Some((user, group)) = owner {
+        let now = Status::from(rustix::fs::fstat(file)?).owner;
+        if now != (user, group) {
+            // Only root may give files away; anybody else keeps what the system allows.
+            let (user, group) = (
+                rustix::fs::Uid::from_raw(user),
+                rustix::fs::Gid::from_raw(group),
+            );
+            let _ = rustix::fs::fchown(file, Some(user), Some(group));
+        }
+    }
+    if let Some(mode) = mode {
+        rustix::fs::fchmod(file, Mode::from_raw_mode(mode as _))?;
+    }
+    Ok(())
+}
+
+/// The names that a path is made of.
+fn names_of(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
+/// One name in a folder. Anything that could lead elsewhere does not exist: every function here that names a file asks.
+fn single(name: &str) -> io::Result<&str> {
+    match name {
+        "" | "." | ".." => Err(Errno::NOENT.into()),
+        _ if name.bytes().any(|byte| matches!(byte, b'/' | 0)) => Err(Errno::NOENT.into()),
+        _ => Ok(name),
     }
 }
 
@@ -446,39 +481,6 @@ fn speakable(name: &CStr) -> Option<&str> {
         .filter(|name| !matches!(*name, "." | ".."))
 }
 
+mod names;
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    #[test]
-    fn both_ways_down_lead_to_the_same() {
-        let place = tempfile::tempdir().unwrap();
-        let at = |path: &str| place.path().join(path);
-        std::fs::create_dir_all(at("a/b/c")).unwrap();
-        std::fs::write(at("a/note.md"), "").unwrap();
-        symlink("b", at("a/inside")).unwrap();
-        symlink("/", at("a/outside")).unwrap();
-        let root = Folder::open_vault(place.path()).unwrap();
-        let arrived = |folder: io::Result<Folder>| match folder {
-            Ok(folder) => folder.own_status().unwrap().signature.inode.to_string(),
-            Err(error) => format!("absent: {}", is_absent(&error)),
-        };
-        for (path, is_there) in [
-            ("", true),
-            ("a", true),
-            ("a/b", true),
-            ("a/b/c", true),
-            ("a//b", true),
-            ("a/x/c", false),
-            ("a/note.md/c", false),
-            ("a/inside", false),
-            ("a/inside/c", false),
-            ("a/outside/tmp", false),
-        ] {
-            let by_name = arrived(root.descend_by_name(path));
-            assert_eq!(arrived(root.descend(path)), by_name, "{path}");
-            assert_eq!(by_name != "absent: true", is_there, "{path}: {by_name}");
-        }
-    }
-}
+mod tests;

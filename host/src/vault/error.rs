@@ -125,7 +125,7 @@ impl VaultError {
         VaultError::new("too_large", message)
     }
 
-    pub(super) fn timeout() -> Self {
+    pub(crate) fn timeout() -> Self {
         VaultError::new(
             "timeout",
             "the time for this call ran out while going through the vault",
@@ -179,7 +179,7 @@ pub struct Conflict {
     pub path: Option<String>,
 }
 
-/// Why nothing was committed.
+/// Why a commit failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CommitError {
     /// What the call had read changed: run it again.
@@ -191,6 +191,9 @@ pub enum CommitError {
     /// It cannot be done; running it again does not help.
     #[error(transparent)]
     Failed(#[from] VaultError),
+    /// It failed half way and could not be taken back: the next start decides whether it happened.
+    #[error(transparent)]
+    Unsettled(VaultError),
 }
 
 impl From<Conflict> for CommitError {

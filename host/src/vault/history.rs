@@ -1,10 +1,14 @@
-//! What each commit replaced, in SQLite, outside the vault. Rows and bytes only: what they mean for a caller
-//! is told in `past`.
+//! What each commit replaced, in SQLite, outside the vault. Rows only: how content is kept is in `contents`, for how long
+//! in `retention`, and what it means for a caller in `past`.
 //!
 //! A change is written as `pending` before anything visible happens and becomes `done` after; a crash between
 //! the two is settled at the next start by looking at the files.
 
+mod schema;
+
 use std::{
+    borrow::Cow,
+    collections::HashSet,
     ffi::OsString,
     fs::File,
     path::{Path, PathBuf},
@@ -14,60 +18,29 @@ use std::{
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    VaultSettings, disk::Digest, error::VaultError, identifier::now_millis, types::ChangeKind,
+    VaultSettings,
+    contents::{self, Stored},
+    disk::Digest,
+    error::VaultError,
+    retention::{self, Gauge},
+    sync::sync_parent,
+    types::ChangeKind,
 };
-
-/// After how many commits old changes are looked for.
-const PRUNE_EVERY: u64 = 128;
-
-const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS changes (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        time INTEGER NOT NULL,
-        caller TEXT NOT NULL,
-        action TEXT NOT NULL,
-        undoes TEXT,
-        undoes_whole INTEGER NOT NULL DEFAULT 0,
-        undone INTEGER NOT NULL DEFAULT 0,
-        done INTEGER NOT NULL DEFAULT 0,
-        key TEXT
-    );
-    CREATE TABLE IF NOT EXISTS files (
-        change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
-        path TEXT NOT NULL,
-        source TEXT,
-        kind TEXT NOT NULL,
-        before BLOB,
-        after BLOB,
-        mode_before INTEGER,
-        mode_after INTEGER,
-        trash TEXT
-    );
-    CREATE INDEX IF NOT EXISTS files_by_change ON files (change);
-    CREATE INDEX IF NOT EXISTS files_by_path ON files (path, change);
-    CREATE INDEX IF NOT EXISTS files_by_source ON files (source, change) WHERE source IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS files_by_before ON files (before) WHERE before IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS pending ON changes (number) WHERE done = 0;
-    -- In the order in which they come: a table in the order of digests would be gone through for every new one.
-    CREATE TABLE IF NOT EXISTS blobs (
-        number INTEGER PRIMARY KEY,
-        digest BLOB NOT NULL UNIQUE,
-        size INTEGER NOT NULL,
-        bytes BLOB NOT NULL
-    );
-    CREATE INDEX IF NOT EXISTS blob_sizes ON blobs (size);
-";
-
-/// Databases of before may lack the column.
-const KEYS: &str =
-    "CREATE INDEX IF NOT EXISTS changes_by_key ON changes (key) WHERE key IS NOT NULL";
 
 /// The database of one vault.
 pub(super) struct History {
     connection: Mutex<Connection>,
     /// Where SQLite puts what is committed.
     log: PathBuf,
+    gauge: Gauge,
+    /// Changes that could not be marked or forgotten when they were settled, as on a full disk; the next one does it.
+    unsettled: Mutex<Vec<Unsettled>>,
+}
+
+/// What is left to write of a change that is settled.
+struct Unsettled {
+    id: String,
+    is_done: bool,
 }
 
 /// One commit.
@@ -101,32 +74,21 @@ pub(super) struct FileRow {
 
 impl History {
     pub(super) fn open(path: &Path) -> Result<History, VaultError> {
-        let connection = Connection::open(path).map_err(failed)?;
-        connection
-            .pragma_update(None, "journal_mode", "wal")
-            .map_err(failed)?;
-        // What must be safe on disk is waited for by `sync`, together with the files of the same commit.
-        connection
-            .pragma_update(None, "synchronous", "normal")
-            .map_err(failed)?;
-        connection
-            .pragma_update(None, "foreign_keys", true)
-            .map_err(failed)?;
-        connection
-            .busy_timeout(std::time::Duration::from_secs(5))
-            .map_err(failed)?;
-        connection.execute_batch(SCHEMA).map_err(failed)?;
-        if connection.execute_batch(KEYS).is_err() {
-            connection
-                .execute_batch("ALTER TABLE changes ADD COLUMN key TEXT")
-                .and_then(|()| connection.execute_batch(KEYS))
-                .map_err(failed)?;
-        }
+        crate::private::create_file(path)
+            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
+        let mut connection = Connection::open(path).map_err(failed)?;
+        schema::prepare(&mut connection).map_err(failed)?;
+        // By now the database and its log are there. `sync` waits for what is in them, and a power failure must not lose
+        // their names.
+        sync_parent(path)
+            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
         let mut log = OsString::from(path);
         log.push("-wal");
         Ok(History {
             connection: Mutex::new(connection),
             log: log.into(),
+            gauge: Gauge::default(),
+            unsettled: Mutex::default(),
         })
     }
 
@@ -150,13 +112,14 @@ impl History {
     }
 
     /// Writes a change as pending; [`History::sync`] makes it durable. `bytes_of` gives what a file had before, one file at a time.
-    pub(super) fn write_pending(
+    pub(super) fn write_pending<'bytes>(
         &self,
         change: &ChangeRow,
-        mut bytes_of: impl FnMut(usize) -> Result<Option<Vec<u8>>, VaultError>,
+        mut bytes_of: impl FnMut(usize) -> Result<Option<Cow<'bytes, [u8]>>, VaultError>,
     ) -> Result<(), VaultError> {
         let mut connection = self.connection();
         let transaction = connection.transaction().map_err(failed)?;
+        let settled = self.settle_others(&transaction)?;
         transaction
             .prepare_cached(
                 "INSERT INTO changes (id, time, caller, action, undoes, undoes_whole, key)
@@ -175,6 +138,12 @@ impl History {
             })
             .map_err(failed)?;
         let number = transaction.last_insert_rowid();
+        let rows = retention::rows_size(change.files.iter().map(|file| file.path.as_str()));
+        let mut stored = Stored {
+            own: rows,
+            chunks: 0,
+        };
+        let mut kept = HashSet::new();
         for (index, file) in change.files.iter().enumerate() {
             transaction
                 .prepare_cached(
@@ -198,30 +167,68 @@ impl History {
             let (Some(digest), Some(bytes)) = (file.before, bytes_of(index)?) else {
                 continue;
             };
-            transaction
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO blobs (digest, size, bytes) VALUES (?1, ?2, ?3)",
-                )
-                .and_then(|mut insert| {
-                    insert.execute(params![digest.as_bytes(), bytes.len() as i64, bytes])
-                })
-                .map_err(failed)?;
+            // Two files of one change may have had the same content.
+            if kept.insert(digest) {
+                let more = contents::put(&transaction, number, &change.caller, &digest, &bytes)
+                    .map_err(failed)?;
+                stored.own += more.own;
+                stored.chunks += more.chunks;
+            }
         }
-        transaction.commit().map_err(failed)
+        transaction
+            .prepare_cached("UPDATE changes SET stored = ?2 WHERE number = ?1")
+            .and_then(|mut update| update.execute(params![number, stored.own as i64]))
+            .map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        self.unsettled().drain(..settled);
+        self.gauge.add(stored.own + stored.chunks);
+        Ok(())
+    }
+
+    fn unsettled(&self) -> MutexGuard<'_, Vec<Unsettled>> {
+        self.unsettled
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does what could not be written earlier. Returns how much there was.
+    fn settle_others(&self, connection: &Connection) -> Result<usize, VaultError> {
+        let unsettled = self.unsettled();
+        for change in unsettled.iter() {
+            match change.is_done {
+                true => mark_done(connection, &change.id),
+                false => forget(connection, &change.id),
+            }
+            .map_err(failed)?;
+        }
+        Ok(unsettled.len())
+    }
+
+    /// Writes what became of a change; where that fails, the next change does it.
+    fn settle(&self, id: &str, is_done: bool) -> Result<(), VaultError> {
+        let mut connection = self.connection();
+        let settled = connection.transaction().and_then(|transaction| {
+            match is_done {
+                true => mark_done(&transaction, id)?,
+                false => forget(&transaction, id)?,
+            }
+            transaction.commit()
+        });
+        settled.map_err(|error| {
+            let id = id.to_owned();
+            self.unsettled().push(Unsettled { id, is_done });
+            failed(error)
+        })
     }
 
     /// Marks a change as done. Not waited for: a mark that a power failure loses is found again at start.
     pub(super) fn mark_done(&self, id: &str) -> Result<(), VaultError> {
-        mark_done(&mut self.connection(), id).map_err(failed)
+        self.settle(id, true)
     }
 
     /// Forgets a change that did not happen.
     pub(super) fn forget(&self, id: &str) -> Result<(), VaultError> {
-        let connection = self.connection();
-        connection
-            .execute("DELETE FROM changes WHERE id = ?1 AND done = 0", [id])
-            .map_err(failed)?;
-        Ok(())
+        self.settle(id, false)
     }
 
     /// The changes that a crash left pending, the oldest first.
@@ -234,6 +241,25 @@ impl History {
         Ok(self.select("done = 1 AND id = ?1", [id], 1, "DESC")?.pop())
     }
 
+    /// A change, and whether it is done.
+    pub(super) fn any_change(&self, id: &str) -> Result<Option<(ChangeRow, bool)>, VaultError> {
+        let Some(is_done) = self.is_done(id)? else {
+            return Ok(None);
+        };
+        let change = self.select("id = ?1", [id], 1, "DESC")?.pop();
+        Ok(change.map(|change| (change, is_done)))
+    }
+
+    /// Whether a change is done; `None` if there is none.
+    pub(super) fn is_done(&self, id: &str) -> Result<Option<bool>, VaultError> {
+        self.connection()
+            .query_row("SELECT done FROM changes WHERE id = ?1", [id], |row| {
+                row.get(0)
+            })
+            .optional()
+            .map_err(failed)
+    }
+
     /// The change that a call with this key made.
     pub(super) fn change_with_key(&self, key: &str) -> Result<Option<ChangeRow>, VaultError> {
         Ok(self
@@ -241,9 +267,11 @@ impl History {
             .pop())
     }
 
-    /// Changes before one, the latest first.
+    /// Changes of files before one, the latest first.
     pub(super) fn before(&self, number: i64, limit: i64) -> Result<Vec<ChangeRow>, VaultError> {
-        self.select("done = 1 AND number < ?1", [number], limit, "DESC")
+        let condition =
+            "done = 1 AND number < ?1 AND EXISTS (SELECT 1 FROM files WHERE change = number)";
+        self.select(condition, [number], limit, "DESC")
     }
 
     /// The latest change before one that touched a path.
@@ -274,14 +302,7 @@ impl History {
 
     /// The bytes that a digest names, if they are still kept.
     pub(super) fn bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {
-        self.connection()
-            .prepare_cached("SELECT bytes FROM blobs WHERE digest = ?1")
-            .and_then(|mut select| {
-                select
-                    .query_row([digest.as_bytes()], |row| row.get(0))
-                    .optional()
-            })
-            .map_err(failed)
+        contents::get(&self.connection(), digest).map_err(failed)
     }
 
     fn select(
@@ -316,67 +337,46 @@ impl History {
         Ok(changes)
     }
 
-    /// Forgets what is too old or too much, once in a while.
+    /// Forgets what is too old or too much, if it is time to look.
     pub(super) fn prune(&self, commits: u64, settings: &VaultSettings) -> Result<(), VaultError> {
-        if commits % PRUNE_EVERY != PRUNE_EVERY / 8 {
-            return Ok(());
-        }
-        self.prune_now(settings)
+        self.gauge
+            .prune(&mut self.connection(), commits, settings)
+            .map_err(failed)
     }
 
+    /// Forgets what is too old or too much, now.
+    #[cfg(test)]
     pub(super) fn prune_now(&self, settings: &VaultSettings) -> Result<(), VaultError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction().map_err(failed)?;
-        let age = u64::try_from(settings.history_max_age.as_millis()).unwrap_or(u64::MAX);
-        let oldest = now_millis().saturating_sub(age) as i64;
-        let mut forgotten = transaction
-            .execute("DELETE FROM changes WHERE done = 1 AND time < ?1", [oldest])
-            .map_err(failed)?;
-        loop {
-            if forgotten > 0 {
-                transaction
-                    .execute("DELETE FROM blobs WHERE digest NOT IN (SELECT before FROM files WHERE before IS NOT NULL)", [])
-                    .map_err(failed)?;
-            }
-            let total: i64 = transaction
-                .query_row("SELECT coalesce(sum(size), 0) FROM blobs", [], |row| {
-                    row.get(0)
-                })
-                .map_err(failed)?;
-            if u64::try_from(total).unwrap_or(0) <= settings.history_max_bytes {
-                break;
-            }
-            // An eighth at a time: the loop ends soon, and little more than needed is lost.
-            forgotten = transaction
-                .execute(
-                    "DELETE FROM changes WHERE done = 1 AND number IN (SELECT number FROM changes ORDER BY number
-                         LIMIT max(1, (SELECT count(*) / 8 FROM changes)))",
-                    [],
-                )
-                .map_err(failed)?;
-            if forgotten == 0 {
-                break;
-            }
-        }
-        transaction.commit().map_err(failed)
+        retention::prune(&mut self.connection(), settings).map_err(failed)?;
+        Ok(())
+    }
+
+    /// How many bytes are kept for each caller.
+    #[cfg(test)]
+    pub(super) fn usage(&self) -> std::collections::BTreeMap<String, u64> {
+        retention::usage(&self.connection()).unwrap_or_default()
     }
 }
 
 /// A change that takes back another marks it as undone, and what that one had taken back as in force again.
-fn mark_done(connection: &mut Connection, id: &str) -> rusqlite::Result<()> {
-    let transaction = connection.transaction()?;
-    transaction.execute("UPDATE changes SET done = 1 WHERE id = ?1", [id])?;
+fn mark_done(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    connection.execute("UPDATE changes SET done = 1 WHERE id = ?1", [id])?;
     let mut undone = true;
-    let mut next = undoes(&transaction, id)?;
+    let mut next = undoes(connection, id)?;
     while let Some(id) = next {
-        transaction.execute(
+        connection.execute(
             "UPDATE changes SET undone = ?2 WHERE id = ?1",
             params![id, undone],
         )?;
         undone = !undone;
-        next = undoes(&transaction, &id)?;
+        next = undoes(connection, &id)?;
     }
-    transaction.commit()
+    Ok(())
+}
+
+fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM changes WHERE id = ?1 AND done = 0", [id])?;
+    Ok(())
 }
 
 fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
@@ -441,5 +441,52 @@ fn failed(error: rusqlite::Error) -> VaultError {
                 .with_hint("free some space on the disk that holds notehost's state")
         }
         _ => VaultError::internal("use the history", error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_settled_is_settled_with_the_next_change() {
+        let place = tempfile::tempdir().expect("a folder");
+        let history = History::open(&place.path().join("history.db")).expect("a history");
+        let write = |id: &str| {
+            let change = ChangeRow {
+                number: 0,
+                id: id.to_owned(),
+                time: 1,
+                caller: "ana".to_owned(),
+                action: "document.test".to_owned(),
+                undoes: None,
+                undoes_whole: false,
+                undone: false,
+                key: None,
+                files: Vec::new(),
+            };
+            history
+                .write_pending(&change, |_| Ok(None))
+                .expect("written");
+        };
+        let is_read_only = |is_read_only: bool| {
+            let connection = history.connection();
+            connection
+                .pragma_update(None, "query_only", is_read_only)
+                .expect("a pragma");
+        };
+        write("landed");
+        write("failed");
+        is_read_only(true);
+        assert!(history.mark_done("landed").is_err() && history.forget("failed").is_err());
+        is_read_only(false);
+        assert_eq!(history.pending().expect("changes").len(), 2);
+        write("next");
+        assert!(history.change("landed").expect("a change").is_some());
+        let pending = history.pending().expect("changes");
+        assert_eq!(
+            pending.iter().map(|row| &*row.id).collect::<Vec<_>>(),
+            ["next"]
+        );
     }
 }

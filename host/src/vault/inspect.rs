@@ -11,7 +11,10 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirEntry, MetadataExt};
 use rustix::fs::{Access, AtFlags};
 
+use super::disk::{Folder, is_absent};
+use super::journal::{Origin, Seal};
 use super::path::{PRIVATE, folded, is_closed, join};
+use super::recovery::read_journal;
 use super::state_key;
 
 /// A note over this size is slow in every editor.
@@ -48,10 +51,15 @@ pub struct Findings {
     pub future: Vec<String>,
     /// What an interrupted commit left in the vault's private folder.
     pub leftovers: Vec<String>,
+    /// What a start could neither finish nor take back, and kept.
+    pub set_aside: Vec<String>,
+    /// What is in the vault's private folder and was not written with this state folder.
+    pub foreign: Vec<String>,
 }
 
-/// Look at every file of the vault in this folder.
-pub fn inspect(folder: &Path) -> std::io::Result<Findings> {
+/// Look at every file of the vault in this folder. `state` is the folder that `Vault::open` was given.
+pub fn inspect(id: &str, folder: &Path, state: &Path) -> std::io::Result<Findings> {
+    let own = Seal::existing(&state.join(state_key(id, &folder.canonicalize()?)));
     let root = Dir::open_ambient_dir(folder, ambient_authority())?;
     let mut walk = Walk {
         root: &root,
@@ -63,7 +71,10 @@ pub fn inspect(folder: &Path) -> std::io::Result<Findings> {
         },
     };
     walk.folder(&root, "", 0);
-    walk.leftovers();
+    // A folder that cannot be listed is among the findings already.
+    if let Ok(root) = Folder::open_vault(folder) {
+        walk.leftovers(&root, own.as_ref());
+    }
     Ok(walk.findings)
 }
 
@@ -170,12 +181,39 @@ impl Walk<'_> {
     }
 
     /// A commit writes beside what it replaces only within the private folder, and leaves nothing there.
-    fn leftovers(&mut self) {
-        for place in ["journal", "tmp"] {
-            let folder = join(PRIVATE, place);
-            for entry in self.root.read_dir(&folder).into_iter().flatten().flatten() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                self.findings.leftovers.push(join(&folder, &name));
+    fn leftovers(&mut self, root: &Folder, own: Option<&Seal>) {
+        for place in ["journal", "tmp", "set-aside"] {
+            let path = join(PRIVATE, place);
+            let listed = root.descend(&path).and_then(|folder| {
+                let names = folder.names()?;
+                Ok((folder, names))
+            });
+            let (folder, names) = match listed {
+                Ok(listed) => listed,
+                Err(error) if is_absent(&error) => continue,
+                Err(_) => {
+                    self.findings.unreadable.push(path);
+                    continue;
+                }
+            };
+            for (name, _) in names {
+                let path = join(&path, &name);
+                let own = own.filter(|seal| seal.origin(&name) == Origin::Own);
+                let found = match (own, place) {
+                    (None, _) => &mut self.findings.foreign,
+                    (Some(_), "set-aside") => &mut self.findings.set_aside,
+                    // The name alone can be forged. Nothing is opened that is not named as ours are, and a pipe does not
+                    // block.
+                    (Some(seal), "journal") => match read_journal(&folder, &name) {
+                        Ok(Some(bytes)) if seal.open(&name, &bytes).is_some() => {
+                            &mut self.findings.leftovers
+                        }
+                        Ok(_) => &mut self.findings.foreign,
+                        Err(_) => &mut self.findings.unreadable,
+                    },
+                    (Some(_), _) => &mut self.findings.leftovers,
+                };
+                found.push(path);
             }
         }
     }
@@ -217,15 +255,50 @@ mod inspect_tests {
             std::os::unix::fs::symlink("Work/Plan.md", at("in.md")).expect("a link");
         }
 
-        let found = inspect(vault.path()).expect("findings");
+        let state = tempfile::tempdir().expect("a folder");
+        let found = inspect("main", vault.path(), state.path()).expect("findings");
         assert_eq!(found.notes, 6);
         assert_eq!(found.not_utf8, ["Old.md"]);
         assert_eq!(found.large, ["Huge.md"]);
-        assert_eq!(found.leftovers, [".notehost/journal/7"]);
+        assert!(found.leftovers.is_empty());
+        assert_eq!(found.foreign, [".notehost/journal/7"]);
         assert_eq!(found.stray_links, ["out"]);
         assert_eq!(found.twins.len(), 2);
         assert!(
             found.unreadable.is_empty() && found.read_only.is_empty() && found.future.is_empty()
         );
+    }
+
+    #[test]
+    fn only_journals_named_as_ours_are_opened_and_a_pipe_does_not_block() {
+        let vault = tempfile::tempdir().expect("a folder");
+        let state = tempfile::tempdir().expect("a folder");
+        let canonical = vault.path().canonicalize().expect("a path");
+        let own = state.path().join(state_key("main", &canonical));
+        std::fs::create_dir_all(&own).expect("a folder");
+        let seal = Seal::of(&own).expect("a seal");
+        let journals = vault.path().join(".notehost/journal");
+        std::fs::create_dir_all(&journals).expect("a folder");
+        let ours = |id: &str| seal.journal_name(id, crate::vault::journal::Direction::Forward);
+        let (pipe, link) = (ours("0000000000000001"), ours("0000000000000002"));
+        for name in [pipe.as_str(), "pipe", "ffffffffffff-0123456789abcdef.json"] {
+            let made = std::process::Command::new("mkfifo")
+                .arg(journals.join(name))
+                .status();
+            assert!(made.expect("mkfifo").success());
+        }
+        std::os::unix::fs::symlink("/dev/zero", journals.join(&link)).expect("a link");
+        let set_aside = vault.path().join(".notehost/set-aside");
+        std::fs::create_dir_all(&set_aside).expect("a folder");
+        std::fs::write(set_aside.join(ours("0000000000000003")), "").expect("a file");
+
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let (folder, state_path) = (vault.path().to_owned(), state.path().to_owned());
+        std::thread::spawn(move || sender.send(inspect("main", &folder, &state_path)));
+        let found = receiver.recv_timeout(Duration::from_secs(20));
+        let found = found.expect("it does not wait").expect("findings");
+        assert_eq!(found.foreign.len(), 4, "{:?}", found.foreign);
+        assert_eq!(found.set_aside.len(), 1);
+        assert!(found.leftovers.is_empty() && found.unreadable.is_empty());
     }
 }

@@ -19,6 +19,8 @@ use super::{
 };
 
 const MAX_THREADS: usize = 4;
+/// How far into a text its rarest byte is looked for.
+const MAX_PIVOT: usize = 64;
 const FILES_AT_ONCE: usize = 64;
 
 /// A text to look for.
@@ -40,7 +42,8 @@ impl Needle {
         let folded = folded(text);
         Some(if folded.is_ascii() {
             let lower = folded.into_bytes();
-            let pivot = (0..lower.len())
+            // The beginning of a long text is as good as the whole.
+            let pivot = (0..lower.len().min(MAX_PIVOT))
                 .min_by_key(|index| commonness(lower[*index]))
                 .unwrap_or(0);
             Needle::Ascii { lower, pivot }

@@ -14,7 +14,9 @@
 
 mod access;
 mod changes;
+mod chunks;
 mod commit;
+mod contents;
 mod diff;
 mod disk;
 mod error;
@@ -22,6 +24,8 @@ mod fail;
 mod history;
 mod identifier;
 mod inspect;
+mod journal;
+mod leftovers;
 mod listing;
 mod lock;
 mod lookup;
@@ -31,8 +35,12 @@ mod nearest;
 mod past;
 mod path;
 mod plan;
+mod prepare;
+mod private_folder;
 mod read;
 mod recovery;
+mod retention;
+mod settle;
 mod show;
 mod sight;
 mod stage;
@@ -53,16 +61,20 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 pub use access::{Access, Effect, GrantMet, Limits, Rules, Tier, UnknownTier};
-pub use diff::unified_diff;
+pub(crate) use diff::SUMMARISED;
+pub use diff::{DiffHunk, FileDiff, LineDiff, file_diff, unified_diff};
 pub use error::{CommitError, Conflict, VaultError};
-pub use fail::FAIL_POINTS;
+pub use fail::{FAIL_POINTS, REPLY_POINTS};
+pub(crate) use fail::{contained, reply_point};
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
+#[cfg(fuzzing)]
+pub use journal::fuzz_journal;
 pub(crate) use path::PRIVATE;
 pub use path::{folded as fold_path, is_open as is_open_path};
 pub use sight::{Glimpse, Sighted, Stamp, etag_of};
@@ -82,7 +94,8 @@ use lock::WriterLock;
 pub struct VaultSettings {
     /// Changes older than this can no longer be undone.
     pub history_max_age: Duration,
-    /// The oldest changes are forgotten when what they replaced takes more than this.
+    /// How much the changes of all callers may take. Over it, callers with more than an equal share of it lose their oldest
+    /// changes; what some do not use, others may.
     pub history_max_bytes: u64,
     /// What was removed longer ago than this leaves the trash for good; `None` keeps it.
     pub trash_max_age: Option<Duration>,
@@ -116,6 +129,10 @@ pub struct Vault {
     history: History,
     listings: Listings,
     commits: Mutex<()>,
+    /// Journals of commits that landed and could not be removed then.
+    stale_journals: Mutex<Vec<String>>,
+    /// A commit is half done: only the next start can settle it.
+    needs_recovery: AtomicBool,
     /// Counts commits; odd while one is being applied, so that a reader knows that its view may be torn.
     sequence: AtomicU64,
     listeners: RwLock<Vec<Listener>>,
@@ -163,9 +180,17 @@ impl Vault {
             )
         })?;
         let state = state.join(state_key(id, &canonical));
-        fs::create_dir_all(&state)
+        let is_new = !state.exists();
+        crate::private::create_folder(&state)
+            .and_then(|()| match is_new {
+                true => sync::sync_parent(&state),
+                false => Ok(()),
+            })
             .map_err(|error| VaultError::internal("make the state folder", error.kind()))?;
-        let lock = is_writer.then(|| WriterLock::take(&state)).transpose()?;
+        let root = Arc::new(root);
+        let lock = is_writer
+            .then(|| WriterLock::take(&state, &root))
+            .transpose()?;
         let history = History::open(&state.join("history.db"))?;
         Ok(Vault {
             id: id.to_owned(),
@@ -174,12 +199,14 @@ impl Vault {
                 .map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
             is_forgiving: disk::is_forgiving(&root),
             canonical,
-            root: Arc::new(root),
+            root,
             state,
             settings,
             history,
             listings: Listings::default(),
             commits: Mutex::new(()),
+            stale_journals: Mutex::default(),
+            needs_recovery: AtomicBool::new(false),
             sequence: AtomicU64::new(0),
             listeners: RwLock::default(),
             lock,
@@ -189,6 +216,11 @@ impl Vault {
     /// The name that the config gives this vault.
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// Names this folder on this machine: two folders that share an id differ in it.
+    pub fn identity(&self) -> String {
+        state_key(&self.id, &self.canonical)
     }
 
     /// The name of its folder, without where it lies.
@@ -205,8 +237,9 @@ impl Vault {
     pub fn landed(&self, key: &str) -> Result<Option<Committed>, VaultError> {
         let change = self.history.change_with_key(key)?;
         Ok(change.map(|change| Committed {
+            is_landed: true,
             files: change.files.iter().map(past::told).collect(),
-            change: Some(change.id),
+            change: Some(change.id).filter(|_| !change.files.is_empty()),
         }))
     }
 
@@ -226,13 +259,20 @@ impl Vault {
             .unwrap_or_else(PoisonError::into_inner)
             .iter()
         {
-            listener(committed);
+            // One that panics keeps nobody else from hearing of it, and does not undo what landed.
+            contained(|| listener(committed));
         }
     }
 
     /// Holds off all other commits. A commit that panicked left either nothing or a journal, so going on is safe.
     fn commit_lock(&self) -> MutexGuard<'_, ()> {
         self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stale_journals(&self) -> MutexGuard<'_, Vec<String>> {
+        self.stale_journals
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn sequence(&self) -> u64 {
@@ -264,6 +304,7 @@ fn state_key(id: &str, canonical: &Path) -> String {
         .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
         .take(40)
         .collect();
-    let digest = Digest::of(format!("{id}\0{}", canonical.to_string_lossy()).as_bytes()).etag();
+    let path = canonical.as_os_str().as_encoded_bytes();
+    let digest = Digest::of(&[id.as_bytes(), b"\0", path].concat()).etag();
     format!("{readable}-{}", &digest[..16])
 }

@@ -96,6 +96,7 @@ impl Transaction {
             .keys()
             .chain(origins)
             .chain(self.trashed.keys())
+            .chain(&self.restored)
             .chain(&self.new_folders)
             .chain(&self.gone_folders)
             .map(String::as_str)

@@ -14,6 +14,9 @@ use super::{
     trash,
 };
 
+/// How the names of files begin that a commit moved out of the way.
+pub(super) const PARKED: &str = "parked-";
+
 /// What a commit will do.
 #[derive(Default)]
 pub(super) struct Plan {
@@ -25,12 +28,14 @@ pub(super) struct Plan {
     /// Ids that leave the trash.
     pub(super) restored: Vec<String>,
     pub(super) uses_trash: bool,
+    /// It changes folders or the components' store, and no note: the files cannot show whether it happened.
+    pub(super) changes_no_note: bool,
 }
 
 impl Plan {
-    /// Whether it could be interrupted between two steps.
+    /// Whether it could be interrupted between two steps, or only a journal can show after a crash whether it happened.
     pub(super) fn needs_journal(&self) -> bool {
-        self.steps.len() > 1
+        self.steps.len() > 1 || self.changes_no_note
     }
 
     /// The names in the folder of temporary files that its steps speak of.
@@ -66,7 +71,7 @@ impl Transaction {
         let mut parked = 0;
         let mut park = || {
             parked += 1;
-            format!("{temps}parked-{parked}")
+            format!("{temps}{PARKED}{parked}")
         };
         let origins: BTreeMap<&str, &str> = self
             .staged
@@ -198,9 +203,11 @@ impl Transaction {
         };
         plan.temps.push(Temp {
             bytes,
+            // Temporary files are private; a note gets its mode before it gets its place.
             mode: file
                 .mode
-                .or(before.as_ref().map(|before| before.status.mode)),
+                .or(before.as_ref().map(|before| before.status.mode))
+                .or_else(|| (!path.starts_with('.')).then(crate::private::note_mode)),
             owner: before.map(|before| before.status.owner),
             step: plan.steps.len(),
         });

@@ -11,6 +11,8 @@ use super::{
     types::{Blob, Entry, Kind},
 };
 
+/// What an entry of the read set takes beside its path.
+const SEEN_BYTES: usize = 128;
 /// How much of what was read is kept in memory for a second read; beyond it only digests are.
 const MAX_KEPT: u64 = 64 << 20;
 
@@ -40,6 +42,25 @@ impl Transaction {
             bytes,
             etag: digest.etag(),
         })
+    }
+
+    /// The same for a file of at most so many bytes; `None`, and nothing is read, if it is larger or its size is not known.
+    pub fn read_up_to(&mut self, path: &str, max_bytes: u64) -> Result<Option<Blob>, VaultError> {
+        if let Some(found) = self.find(path)? {
+            let staged = self.staged.get(&found.path).and_then(Option::as_ref);
+            let size = match (staged, &found.disk) {
+                (Some(staged), _) => staged.bytes.as_ref().map(|bytes| bytes.len() as u64),
+                (None, disk) => disk.as_ref().map(|disk| disk.status.signature.size),
+            };
+            if found.kind == Kind::File && size.is_none_or(|size| size > max_bytes) {
+                return Ok(None);
+            }
+            let (bytes, digest) = self.content(&found)?;
+            let etag = digest.etag();
+            return Ok(Some(Blob { bytes, etag }));
+        }
+        self.note_absent(path);
+        Err(self.absent(path))
     }
 
     /// A file's content as this transaction sees it.
@@ -230,8 +251,14 @@ impl Transaction {
 
     /// That nothing was at a path matters to what the call does next.
     pub(super) fn note_absent(&mut self, path: &str) {
-        if parse(path).is_ok() && !self.staged.contains_key(path) && !self.is_gone(path) {
-            self.seen.entry(path.to_owned()).or_insert(Seen::Absent);
+        if parse(path).is_ok()
+            && !self.staged.contains_key(path)
+            && !self.is_gone(path)
+            && !self.seen.contains_key(path)
+        {
+            // What is not there is named by the guest; the next host call fails if it was too much.
+            self.retained += (path.len() + SEEN_BYTES) as u64;
+            self.seen.insert(path.to_owned(), Seen::Absent);
         }
     }
 }

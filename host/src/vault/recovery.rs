@@ -1,4 +1,5 @@
-//! After a crash: journals are finished or taken back, pending changes settled, leftovers removed.
+//! After a crash: journals are finished or taken back. What is not replayed, and temporary files, are handled in
+//! `leftovers`, pending changes without a journal in `settle`.
 //!
 //! A person may have edited files between the crash and now. What they wrote stays where they wrote it; what
 //! we meant to write there goes to the trash.
@@ -7,110 +8,187 @@ use std::io;
 
 use super::{
     Vault, VaultError,
-    commit::{Journal, journal_folder, temp_name, temps_folder},
     disk::{Folder, Node, is_absent, read_bounded},
     fail::fail_point,
-    history::ChangeRow,
-    identifier::{is_id, new_id, now_millis},
+    journal::{Direction, Journal, MAX_JOURNAL, Origin, Seal, journal_folder},
+    leftovers::Unfinished,
     path::{PRIVATE, join},
-    steps::{Expected, Step},
+    private_folder::close,
+    steps::{Expected, Step, is_temporary, make_folder},
     sync::sync_folders,
     trash::{self, TrashNote},
-    types::ChangeKind,
 };
-
-/// Larger than any journal of a transaction within limits.
-const MAX_JOURNAL: u64 = 256 << 20;
 
 impl Vault {
     /// Brings the vault into a whole state. Nothing else uses it yet.
     pub(super) fn recover(&self) -> Result<(), VaultError> {
-        let failed = |error: io::Error| {
-            let cause = VaultError::io(PRIVATE, &error);
-            VaultError::new(
-                "unavailable",
-                format!(
-                    "cannot finish what a crash left in vault `{}`: {cause}",
-                    self.id
-                ),
-            )
-        };
-        fail_point("recover-begin").map_err(failed)?;
-        self.finish_journals().map_err(failed)?;
-        self.settle_history()?;
-        fail_point("recover-history-settled").map_err(failed)?;
-        self.remove_leftovers().map_err(failed)?;
-        fail_point("recover-end").map_err(failed)
-    }
-
-    fn finish_journals(&self) -> io::Result<()> {
-        let Some(journals) = optional(self.root.descend(&journal_folder()))? else {
+        let reach = |name| fail_point(name).map_err(|error| self.unrecovered(PRIVATE, &error));
+        reach("recover-begin")?;
+        let Some(lock) = &self.lock else {
             return Ok(());
         };
-        let mut names: Vec<String> = journals
-            .names()?
-            .into_iter()
-            .map(|(name, _)| name)
-            .collect();
+        let seal = &lock.seal;
+        if let Ok(private) = self.root.folder(PRIVATE) {
+            // As a version before this one, or a sync tool, made it. Where it belongs to somebody else it stays so.
+            let _ = close(&private, "", 0);
+        }
+        let unfinished = self.finish_journals(seal)?;
+        self.rescue_parked(seal, &unfinished);
+        self.settle_history(seal)?;
+        self.set_aside(seal, &unfinished);
+        reach("recover-history-settled")?;
+        if let Err(error) = self.remove_leftovers(seal, &unfinished) {
+            // They are in nobody's way.
+            tracing::warn!(vault = self.id, error = %error, "temporary files were left; the next start removes them");
+        }
+        reach("recover-end")
+    }
+
+    /// Why a start ends here. What could not be read may be needed to make the vault whole, so going on without it is no
+    /// choice.
+    pub(super) fn unrecovered(&self, path: &str, error: &io::Error) -> VaultError {
+        let owner = self.root.status(PRIVATE).ok().flatten();
+        let owner = owner.map(|status| status.owner.0);
+        unrecovered(&self.id, path, error, owner, own_user())
+    }
+
+    /// Finishes or takes back what our journals speak of. Returns those that are not replayed.
+    fn finish_journals(&self, seal: &Seal) -> Result<Unfinished, VaultError> {
+        let mut unfinished = Unfinished::default();
+        let place = journal_folder();
+        let failed = |error: io::Error| self.unrecovered(&place, &error);
+        let Some(journals) = optional(self.root.descend(&place)).map_err(failed)? else {
+            return Ok(unfinished);
+        };
+        let names = journals.names().map_err(failed)?.into_iter();
+        let mut names: Vec<String> = names.map(|(name, _)| name).collect();
         names.sort_unstable();
+        let mut others = 0usize;
         for name in names {
-            let Some((mut file, status)) = journals.open(&name)? else {
-                continue;
-            };
-            let bytes =
-                read_bounded(&mut file, status.signature.size, MAX_JOURNAL)?.unwrap_or_default();
-            let Ok(journal) = serde_json::from_slice::<Journal>(&bytes) else {
-                // Journals get their name when they are whole, so this is none of ours: out of the way with it.
-                tracing::error!(
-                    vault = self.id,
-                    name,
-                    "a journal cannot be read; it was put into the trash folder"
-                );
-                self.make_private_folders(true)?;
-                journals.rename_over(
-                    &name,
-                    &self.root.descend(&trash::folder())?,
-                    &format!("unreadable-{}", new_id()),
-                )?;
-                continue;
-            };
-            let is_back = name.ends_with(".back.json");
-            if is_back {
-                for step in journal.steps.iter().rev() {
-                    step.revert(&self.root)?;
-                    fail_point("recover-step")?;
+            match seal.origin(&name) {
+                Origin::Own => {}
+                Origin::Other => {
+                    others += 1;
+                    continue;
                 }
-            } else {
-                for step in &journal.steps {
-                    self.redo(step, &journal)?;
-                    fail_point("recover-step")?;
+                Origin::Unknown => {
+                    unfinished.journals.push(name);
+                    continue;
                 }
             }
-            sync_folders(&self.root, journal.steps.iter().flat_map(Step::touched))?;
-            fail_point("recover-journal-redone")?;
-            let settled = if is_back {
-                self.history.forget(&journal.id)
-            } else {
-                self.history.mark_done(&journal.id)
+            let failed = |error: io::Error| self.unrecovered(&join(&place, &name), &error);
+            let opened = read_journal(&journals, &name).map_err(failed)?;
+            let opened = opened.and_then(|bytes| seal.open(&name, &bytes));
+            let Some((journal, direction)) = opened else {
+                unfinished.journals.push(name);
+                continue;
             };
-            if let Err(error) = settled {
+            unfinished.learn(&journal);
+            let is_done = self.history.is_done(&journal.id)?;
+            // A journal comes with a change that is still pending in the history. One that was kept or copied from an
+            // earlier commit must not be replayed over what came later.
+            if is_done.is_none() || is_done == Some(true) && direction == Direction::Back {
+                unfinished.journals.push(name);
+                continue;
+            }
+            // Everything was in its place when the change was marked as done.
+            let is_open = is_done == Some(false);
+            if is_open {
+                self.replay(&journal, direction)?;
+            }
+            self.close_journal(&journals, &name, &journal, direction)
+                .map_err(failed)?;
+            if is_open {
+                let done = match direction {
+                    Direction::Forward => "finished",
+                    Direction::Back => "taken back",
+                };
                 tracing::warn!(
                     vault = self.id,
-                    code = error.code(),
-                    "the history does not know a commit that was finished"
+                    change = journal.id,
+                    steps = journal.steps.len(),
+                    "a commit that a crash interrupted was {done}"
                 );
             }
-            journals.unlink(&name)?;
-            journals.sync()?;
-            fail_point("recover-journal-removed")?;
-            let done = if is_back { "taken back" } else { "finished" };
+        }
+        if others > 0 {
             tracing::warn!(
                 vault = self.id,
-                change = journal.id,
-                steps = journal.steps.len(),
-                "a commit that a crash interrupted was {done}"
+                count = others,
+                "journals of another machine or state folder are left alone"
             );
         }
+        Ok(unfinished)
+    }
+
+    fn replay(&self, journal: &Journal, direction: Direction) -> Result<(), VaultError> {
+        let mut steps: Vec<&Step> = journal.steps.iter().collect();
+        if direction == Direction::Back {
+            steps.reverse();
+        }
+        for step in steps {
+            match direction {
+                Direction::Forward => self.redo(step, journal),
+                Direction::Back => step.revert(&self.root),
+            }
+            .and_then(|()| fail_point("recover-step"))
+            .map_err(|error| self.unrecovered(step.shown(), &error))?;
+        }
+        Ok(())
+    }
+
+    /// Settles the change of a journal that was replayed, and removes the journal.
+    fn close_journal(
+        &self,
+        journals: &Folder,
+        name: &str,
+        journal: &Journal,
+        direction: Direction,
+    ) -> io::Result<()> {
+        sync_folders(&self.root, journal.steps.iter().flat_map(Step::touched))?;
+        fail_point("recover-journal-redone")?;
+        if direction == Direction::Forward {
+            // Before the journal goes: without both, nothing shows that it happened.
+            self.settled(self.history.mark_done(&journal.id));
+            self.history.sync()?;
+        }
+        journals.unlink(name)?;
+        journals.sync()?;
+        if direction == Direction::Back {
+            // After the journal is gone: with it and without the change, it would look like a foreign one.
+            self.settled(self.history.forget(&journal.id));
+        }
+        fail_point("recover-journal-removed")
+    }
+
+    fn settled(&self, settled: Result<(), VaultError>) {
+        if let Err(error) = settled {
+            tracing::warn!(
+                vault = self.id,
+                code = error.code(),
+                "the history could not record how a commit ended"
+            );
+        }
+    }
+
+    /// Removes journals that could not be removed when their commits landed. Before that nothing else may land: the next
+    /// start would do their steps again, over what came later.
+    pub(super) fn remove_stale_journals(&self) -> Result<(), VaultError> {
+        let mut names = self.stale_journals();
+        if names.is_empty() {
+            return Ok(());
+        }
+        let removed = optional(self.root.descend(&journal_folder())).and_then(|journals| {
+            let Some(journals) = journals else {
+                return Ok(());
+            };
+            names
+                .iter()
+                .try_for_each(|name| journals.unlink(name).map(drop))?;
+            journals.sync()
+        });
+        removed.map_err(|error| VaultError::io(PRIVATE, &error))?;
+        names.clear();
         Ok(())
     }
 
@@ -120,7 +198,7 @@ impl Vault {
         match step {
             Step::MakeFolder { path } => {
                 if let Some((folder, name)) = optional(root.place(path))? {
-                    folder.make_folder(name)?;
+                    make_folder(&folder, name, path)?;
                 }
             }
             Step::Prune { path } => {
@@ -129,14 +207,19 @@ impl Vault {
                 }
             }
             Step::Create { temp, path, new } => {
-                let (Some((temps, temp)), Some((folder, name))) =
-                    (optional(root.place(temp))?, optional(root.place(path))?)
-                else {
+                let Some((temps, temp)) = optional(root.place(temp))? else {
                     return Ok(());
                 };
-                if temps.status(temp)?.is_none() {
+                // Only what was written for it: anybody could have put another file there since.
+                if temps
+                    .digest(temp)?
+                    .is_none_or(|(digest, _)| digest != new.digest)
+                {
                     return Ok(());
                 }
+                let Some((folder, name)) = optional(root.place(path))? else {
+                    return self.keep_ours(&temps, temp, path, journal);
+                };
                 match temps.rename_new(temp, &folder, name) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                         let is_same = folder
@@ -192,23 +275,37 @@ impl Vault {
                     _ => {}
                 }
             }
-            Step::Move { from, to, expected } => self.redo_move(from, to, expected)?,
+            Step::Move { from, to, expected } => self.redo_move(from, to, expected, journal)?,
         }
         Ok(())
     }
 
-    fn redo_move(&self, from: &str, to: &str, expected: &Expected) -> io::Result<()> {
+    fn redo_move(
+        &self,
+        from: &str,
+        to: &str,
+        expected: &Expected,
+        journal: &Journal,
+    ) -> io::Result<()> {
         let root = &self.root;
-        let Some((folder, name)) = optional(root.place(to))? else {
-            return Ok(());
-        };
         let Some((source, from_name)) = optional(root.place(from))? else {
             return Ok(());
         };
-        let into_private = to.starts_with('.');
         let at_source = source
             .status(from_name)?
             .filter(|status| status.node == Node::File);
+        // A note that was parked is removed with the temporary files unless it gets a place.
+        let is_parked = at_source.is_some() && is_temporary(from);
+        let Some((folder, name)) = optional(root.place(to))? else {
+            return match is_parked {
+                true => self.keep_ours(&source, from_name, to, journal),
+                false => Ok(()),
+            };
+        };
+        if is_parked && folder.status(name)?.is_some() {
+            return self.keep_ours(&source, from_name, to, journal);
+        }
+        let into_private = to.starts_with('.');
         match (at_source, folder.status(name)?) {
             // A person's edit outlives a removal; a rename takes it along.
             (Some(_), None) if !into_private || has_content(&source, from_name, expected)? => {
@@ -247,172 +344,65 @@ impl Vault {
         if path.starts_with('.') {
             return Ok(());
         }
-        self.make_private_folders(true)?;
-        let trash = self.root.descend(&trash::folder())?;
-        let id = new_id();
-        let size = temps
-            .status(temp)?
-            .map_or(0, |status| status.signature.size);
-        TrashNote {
-            path: path.to_owned(),
-            removed: now_millis(),
-            size,
-            caller: journal.caller.clone(),
-        }
-        .write(&trash, &id)?;
-        temps.rename_new(temp, &trash, &id)?;
-        trash.sync()
+        let state = self.lock.as_ref().map(|lock| lock.seal.state().to_owned());
+        let note = TrashNote::now(path.to_owned(), journal.caller.clone(), state);
+        trash::put(&self.root, temps, temp, note).map(drop)
     }
+}
 
-    /// Changes without a journal were single renames: the files tell whether they happened.
-    fn settle_history(&self) -> Result<(), VaultError> {
-        for change in self.history.pending()? {
-            let failed = |error| VaultError::io(PRIVATE, &error);
-            if self.swap_back(&change).map_err(failed)?
-                || self.is_as_before(&change).map_err(failed)?
-            {
-                self.history.forget(&change.id)?;
-            } else {
-                self.history.mark_done(&change.id)?;
-            }
-        }
-        Ok(())
+/// The bytes of a journal; `None` if there is no regular file of that name, or one that is too large to be a journal.
+pub(super) fn read_journal(journals: &Folder, name: &str) -> io::Result<Option<Vec<u8>>> {
+    match journals.open(name)? {
+        Some((mut file, status)) => read_bounded(&mut file, status.signature.size, MAX_JOURNAL),
+        None => Ok(None),
     }
+}
 
-    /// If a replacement was interrupted between swapping and looking at what came out, somebody else's version
-    /// may lie in our temporary file. Whether it did, and is back.
-    fn swap_back(&self, change: &ChangeRow) -> io::Result<bool> {
-        let [file] = change.files.as_slice() else {
-            return Ok(false);
+/// The user that this process acts as.
+fn own_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Names the file that stops the start, and who can act. `owner` is the user that `.notehost` belongs to.
+pub(super) fn unrecovered(
+    vault: &str,
+    path: &str,
+    error: &io::Error,
+    owner: Option<u32>,
+    own: u32,
+) -> VaultError {
+    let doing = format!("cannot finish what a crash may have left in vault `{vault}`");
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        let cause = VaultError::io(path, error);
+        let failure = VaultError::new("unavailable", format!("{doing}: {cause}"));
+        return match cause.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         };
-        // Much may have been staged that came to nothing: then it lies in a folder.
-        let flat = (temps_folder(), temp_name(&change.id, "0"));
-        let own = (join(&temps_folder(), &change.id), "0".to_owned());
-        let mut found = None;
-        for (folder, temp) in [flat, own] {
-            if let Some(temps) = optional(self.root.descend(&folder))?
-                && let Some((swapped, _)) = temps.digest(&temp)?
-            {
-                found = Some((temps, temp, swapped));
-            }
-        }
-        let Some((temps, temp, swapped)) = found else {
-            return Ok(false);
-        };
-        let Some((folder, name)) = optional(self.root.place(&file.path))? else {
-            return Ok(false);
-        };
-        let is_foreign = Some(swapped) != file.before && Some(swapped) != file.after;
-        let is_ours = folder.digest(name)?.map(|(digest, _)| digest) == file.after;
-        if file.kind != ChangeKind::Modify || !is_foreign || !is_ours {
-            return Ok(false);
-        }
-        tracing::warn!(
-            vault = self.id,
-            "a file was edited while it was replaced: the edit is put back"
-        );
-        temps.exchange(&temp, &folder, name)?;
-        folder.sync()?;
-        Ok(true)
     }
-
-    fn is_as_before(&self, change: &ChangeRow) -> io::Result<bool> {
-        for file in &change.files {
-            let before = file.from.as_ref().unwrap_or(&file.path);
-            let digest = match optional(self.root.place(before))? {
-                Some((folder, name)) => folder.digest(name)?.map(|(digest, _)| digest),
-                None => None,
-            };
-            // A change of the mode alone leaves no trace in the content: it counts as done.
-            let is_only_mode = file.before == file.after && file.from.is_none();
-            if digest != file.before || is_only_mode {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Temporary files that nothing speaks of, trash notes without files, empty folders.
-    fn remove_leftovers(&self) -> io::Result<()> {
-        if let Some(temps) = optional(self.root.descend(&temps_folder()))? {
-            for (name, node) in temps.names()? {
-                match node {
-                    Node::Folder => remove_folder(&temps, &name)?,
-                    _ => drop(temps.unlink(&name)?),
-                }
-            }
-        }
-        if let Some(trash) = optional(self.root.descend(&trash::folder()))? {
-            for (name, _) in trash.names()? {
-                if let Some(id) = name.strip_suffix(".json").filter(|id| is_id(id))
-                    && trash.status(id)?.is_none()
-                {
-                    trash.unlink(&name)?;
-                }
-            }
-        }
-        self.tidy_private_folders();
-        Ok(())
-    }
-
-    /// The folders that a commit needs in `.notehost`, durably.
-    pub(super) fn make_private_folders(&self, with_trash: bool) -> io::Result<()> {
-        let is_new = self.root.make_folder(PRIVATE)?;
-        let private = self.root.folder(PRIVATE)?;
-        let mut is_changed = false;
-        for name in ["tmp", "journal"]
-            .into_iter()
-            .chain(with_trash.then_some("trash"))
-        {
-            is_changed |= private.make_folder(name)?;
-        }
-        if is_changed {
-            private.sync()?;
-        }
-        if is_new { self.root.sync() } else { Ok(()) }
-    }
-
-    /// Folders of `.notehost` that are empty need not be there: a vault that was only read shows no trace.
-    pub(super) fn tidy_private_folders(&self) {
-        let Ok(private) = self.root.folder(PRIVATE) else {
-            return;
-        };
-        for name in ["tmp", "journal", "trash", "store"] {
-            let _ = private.unlink_folder(name);
-        }
-        let _ = self.root.unlink_folder(PRIVATE);
-    }
-
-    /// Removes the notes of what left the trash.
-    pub(super) fn forget_restored(&self, ids: &[String]) {
-        let Ok(trash) = self.root.descend(&trash::folder()) else {
-            return;
-        };
-        for id in ids {
-            let _ = trash.unlink(&format!("{id}.json"));
-        }
-    }
-
-    /// Forgets what is too old, in the history and in the trash, once in a while.
-    pub(super) fn prune(&self) {
-        let commits = self.sequence() / 2;
-        if let Err(error) = self.history.prune(commits, &self.settings) {
-            tracing::warn!(code = error.code(), "old history could not be removed");
-        }
-        let Some(age) = self.settings.trash_max_age.filter(|_| commits % 128 == 16) else {
-            return;
-        };
-        let oldest =
-            now_millis().saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
-        let Ok(trash) = self.root.descend(&trash::folder()) else {
-            return;
-        };
-        for (id, note) in trash::entries(&trash).unwrap_or_default() {
-            if note.removed < oldest && trash.unlink(&id).is_ok() {
-                let _ = trash.unlink(&format!("{id}.json"));
-            }
-        }
-    }
+    let is_private = path.starts_with(PRIVATE);
+    let (whose, hint) = match owner.filter(|owner| is_private && *owner != own) {
+        Some(owner) => (
+            format!(
+                ": `{PRIVATE}` belongs to the user {owner}, and this process runs as the user {own}"
+            ),
+            format!(
+                "run notehost as the user {owner}, or, if no other process serves this vault, give the folder to this user: \
+                 `sudo chown -R {own} {PRIVATE}` in the vault's folder"
+            ),
+        ),
+        None if is_private => (
+            String::new(),
+            format!("allow it: `chmod -R u+rwX {PRIVATE}` in the vault's folder"),
+        ),
+        None => (
+            String::new(),
+            "make the file and its folder readable and writable for the user that runs notehost"
+                .into(),
+        ),
+    };
+    let message = format!("{doing}: access to `{path}` was denied{whose}");
+    VaultError::new("unavailable", message).with_hint(hint)
 }
 
 fn has_content(folder: &Folder, name: &str, expected: &Expected) -> io::Result<bool> {
@@ -422,22 +412,10 @@ fn has_content(folder: &Folder, name: &str, expected: &Expected) -> io::Result<b
 }
 
 /// What may be missing.
-fn optional<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn optional<T>(found: io::Result<T>) -> io::Result<Option<T>> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_absent(&error) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// Removes the folder of a large commit with the files in it.
-fn remove_folder(parent: &Folder, name: &str) -> io::Result<()> {
-    let Some(folder) = optional(parent.folder(name))? else {
-        return Ok(());
-    };
-    for (name, _) in folder.names()? {
-        folder.unlink(&name)?;
-    }
-    parent.unlink_folder(name)?;
-    Ok(())
 }

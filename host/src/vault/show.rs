@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    diff::count_lines,
+    diff::{DiffBudget, compare},
     error::VaultError,
     transaction::Transaction,
     types::{Change, StagedChange},
@@ -14,6 +14,7 @@ impl Transaction {
     /// sides.
     pub fn past_change(&mut self, change: &str) -> Result<(Change, Vec<StagedChange>), VaultError> {
         let row = self.known_change(change)?;
+        let budget = DiffBudget::new();
         let mut files = Vec::new();
         for file in &row.files {
             let Some(seen) = self.visible_file(file) else {
@@ -32,7 +33,7 @@ impl Transaction {
                 true => (before, after),
                 false => (None, None),
             };
-            let (added, removed) = count_lines(before.as_deref(), after.as_deref());
+            let (added, removed, lines) = compare(before.as_deref(), after.as_deref(), &budget);
             files.push(StagedChange {
                 path: seen.path,
                 kind: seen.kind,
@@ -43,6 +44,7 @@ impl Transaction {
                 etag: seen.after,
                 added,
                 removed,
+                lines,
             });
         }
         let change = self.visible_change(&row);

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     disk::{Digest, Folder, Node, Signature, is_absent},
     fail::fail_point,
+    journal::temps_folder,
     path::split,
     transaction::SeenFile,
+    trash,
 };
 
 /// One act. Paths are relative to the vault; those in `.notehost` are the vault's own.
@@ -27,7 +29,7 @@ pub(super) enum Step {
         path: String,
         new: Content,
     },
-    /// New content gets the place of a file; that lies where the new content was, until the end.
+    /// New content gets the place of a file; that lies where the new content was (or beside it), until the end.
     Replace {
         temp: String,
         path: String,
@@ -49,6 +51,15 @@ pub(super) enum Step {
 pub(super) struct Content {
     pub(super) digest: Digest,
     pub(super) inode: u64,
+}
+
+impl Content {
+    /// Whether the file at a name has this content.
+    fn is_at(&self, folder: &Folder, name: &str) -> io::Result<bool> {
+        Ok(folder
+            .digest(name)?
+            .is_some_and(|(digest, _)| digest == self.digest))
+    }
 }
 
 /// A file as it was when the transaction was validated.
@@ -96,6 +107,49 @@ pub(super) enum Halt {
     Failed(String, io::Error),
 }
 
+/// Makes a folder of a step: private if it is the vault's own, else as a person would make it.
+pub(super) fn make_folder(folder: &Folder, name: &str, path: &str) -> io::Result<bool> {
+    match path.starts_with('.') {
+        true => folder.make_private_folder(name),
+        false => folder.make_folder(name),
+    }
+}
+
+/// Whether a path is that of a temporary file, which the next start removes.
+pub(super) fn is_temporary(path: &str) -> bool {
+    split(path).0.starts_with(&temps_folder())
+}
+
+/// What a file is called that was replaced where the disk cannot swap two files.
+pub(super) fn kept_name(temp: &str) -> String {
+    format!("{temp}.old")
+}
+
+/// What was swapped out is not what was validated: it goes back. `false` if ours was replaced meanwhile: then it was seen and
+/// counts as done, and what somebody wrote last stays.
+fn put_back(
+    temps: &Folder,
+    temp: &str,
+    folder: &Folder,
+    name: &str,
+    inode: u64,
+) -> io::Result<bool> {
+    let is_ours = |folder: &Folder, name: &str| -> io::Result<bool> {
+        let status = folder.status(name)?;
+        Ok(status.is_some_and(|status| status.signature.inode == inode))
+    };
+    if !is_ours(folder, name)? {
+        return Ok(false);
+    }
+    temps.exchange(temp, folder, name)?;
+    if is_ours(temps, temp)? {
+        return Ok(true);
+    }
+    // Between looking and swapping somebody replaced ours: their version came out, and is the latest.
+    temps.exchange(temp, folder, name)?;
+    Ok(false)
+}
+
 impl Step {
     /// Does it.
     pub(super) fn apply(&self, root: &Folder) -> Result<(), Halt> {
@@ -115,7 +169,7 @@ impl Step {
         match self {
             Step::MakeFolder { path } => {
                 let (folder, name) = root.place(path)?;
-                let is_made = folder.make_folder(name)?;
+                let is_made = make_folder(&folder, name, path)?;
                 if !is_made
                     && !folder
                         .status(name)?
@@ -133,8 +187,12 @@ impl Step {
                 Ok(true)
             }
             Step::Replace {
-                temp, path, old, ..
+                temp,
+                path,
+                old,
+                new,
             } => {
+                let at = path;
                 let ((temps, temp), (folder, name)) = (root.place(temp)?, root.place(path)?);
                 // Writing aside took its time: whoever edited the file meanwhile is noticed here, before anybody
                 // could see (and keep) content that is then taken back.
@@ -142,15 +200,25 @@ impl Step {
                     return Ok(false);
                 }
                 if !temps.exchange(temp, &folder, name)? {
-                    // This disk cannot swap. The gap between looking and replacing is as small as can be.
+                    // This disk cannot swap: the old file is kept under another name, from where it can be put back.
+                    // The gap between looking and replacing is as small as can be.
+                    let kept = kept_name(temp);
+                    folder.keep(name, &temps, &kept)?;
                     temps.rename_over(temp, &folder, name)?;
+                    fail_point("apply-exchanged")?;
+                    if !old.is_at(&temps, &kept)? {
+                        temps.rename_over(&kept, &folder, name)?;
+                        return Ok(false);
+                    }
                     fail_point("apply-put")?;
                     return Ok(true);
                 }
                 fail_point("apply-exchanged")?;
                 if !old.is_at(&temps, temp)? {
-                    temps.exchange(temp, &folder, name)?;
-                    return Ok(false);
+                    if put_back(&temps, temp, &folder, name, new.inode)? {
+                        return Ok(false);
+                    }
+                    trash::keep(root, &temps, temp, at)?;
                 }
                 fail_point("apply-put")?;
                 Ok(true)
@@ -211,10 +279,11 @@ impl Step {
                 .map(|_| ()),
             Step::Prune { path } => root
                 .place(path)
-                .and_then(|(folder, name)| folder.make_folder(name))
+                .and_then(|(folder, name)| make_folder(&folder, name, path))
                 .map(|_| ()),
             Step::Create { temp, path, new } => root.place(path).and_then(|(folder, name)| {
-                if !is_inode(&folder, name, new.inode)? {
+                // A file that somebody edited in place since is theirs by now.
+                if !is_inode(&folder, name, new.inode)? || !new.is_at(&folder, name)? {
                     return Ok(());
                 }
                 let (temps, temp) = root.place(temp)?;
@@ -227,14 +296,36 @@ impl Step {
                     return Ok(());
                 }
                 let (temps, temp) = root.place(temp)?;
-                folder.exchange(name, &temps, temp).map(|_| ())
+                let kept = kept_name(temp);
+                let is_kept = temps.status(&kept)?.is_some();
+                if !new.is_at(&folder, name)? {
+                    // Somebody edited it in place: their version stays, and the one that we replaced is kept beside it.
+                    let old = if is_kept { &kept } else { temp };
+                    return trash::keep(root, &temps, old, path);
+                }
+                if is_kept {
+                    return temps.rename_over(&kept, &folder, name);
+                }
+                match folder.exchange(name, &temps, temp)? {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::Unsupported.into()),
+                }
             }),
             Step::Move { from, to, expected } => root.place(to).and_then(|(folder, name)| {
                 if !is_inode(&folder, name, expected.signature.inode)? {
                     return Ok(());
                 }
-                let (source, from) = root.place(from)?;
-                folder.rename_new(name, &source, from)
+                let (source, from_name) = root.place(from)?;
+                match folder.rename_new(name, &source, from_name) {
+                    // Somebody has written a new file there: it stays, and ours where it is found again.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        match is_temporary(to) {
+                            true => trash::keep(root, &folder, name, from),
+                            false => Ok(()),
+                        }
+                    }
+                    moved => moved,
+                }
             }),
         };
         fail_point("rollback-step")?;
@@ -254,8 +345,21 @@ impl Step {
         [Some(one), other].into_iter().flatten()
     }
 
+    /// Every path that it names.
+    #[cfg(any(fuzzing, test))]
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (one, other) = match self {
+            Step::MakeFolder { path } | Step::Prune { path } => (path, None),
+            Step::Create { temp, path, .. } | Step::Replace { temp, path, .. } => {
+                (temp, Some(path))
+            }
+            Step::Move { from, to, .. } => (from, Some(to)),
+        };
+        [Some(one), other].into_iter().flatten().map(String::as_str)
+    }
+
     /// The path that a conflict names: never one of the vault's own if there is another.
-    fn shown(&self) -> &str {
+    pub(super) fn shown(&self) -> &str {
         match self {
             Step::Move { from, to, .. } if from.starts_with('.') => to,
             Step::Move { from: path, .. }

@@ -1,10 +1,10 @@
 //! Waiting until something is safe on disk.
 
-use std::{collections::BTreeSet, io};
+use std::{collections::BTreeSet, fs::File, io, path::Path};
 
 use super::{
-    commit::temps_folder,
     disk::{Folder, is_absent},
+    journal::temps_folder,
     path::is_below,
 };
 
@@ -28,6 +28,14 @@ pub(super) fn sync_together<T: Sync>(
             thread.join().unwrap_or_else(panicked)
         })
     })
+}
+
+/// Waits until the name of a file or folder of the state folder is safe on disk.
+pub(super) fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
 }
 
 /// Waits until the names in these folders are safe on disk. Folders that are gone need no waiting.

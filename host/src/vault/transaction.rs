@@ -46,6 +46,8 @@ pub struct Transaction {
     pub(super) staged: BTreeMap<String, Option<StagedFile>>,
     /// Files of the disk that would go to the trash, with the id there.
     pub(super) trashed: BTreeMap<String, String>,
+    /// Where files were that are restored from the trash.
+    pub(super) restored: BTreeSet<String>,
     pub(super) new_folders: BTreeSet<String>,
     /// Folders that were renamed or removed, to be pruned if nothing is left in them.
     pub(super) gone_folders: BTreeSet<String>,
@@ -53,6 +55,8 @@ pub struct Transaction {
     /// How many bytes the call gave to write, replaced ones too.
     pub(super) written: u64,
     pub(super) kept: Kept,
+    /// How many bytes of questions are held, to be asked again at commit.
+    pub(super) retained: u64,
     pub(super) store_bytes: Option<u64>,
 }
 
@@ -129,6 +133,23 @@ pub(super) enum Question {
     },
 }
 
+impl Question {
+    /// What it takes in memory, about.
+    pub(super) fn bytes(&self) -> usize {
+        let words = match self {
+            Question::Below { folder, .. } => folder.len(),
+            Question::Resolve { name, source } => {
+                name.len() + source.as_ref().map_or(0, String::len)
+            }
+            Question::Mentioning { texts } => texts
+                .iter()
+                .map(|text| text.len() + size_of::<String>())
+                .sum::<usize>(),
+        };
+        words + size_of::<Scan>()
+    }
+}
+
 /// A file as it would be after the commit.
 #[derive(Clone, Debug)]
 pub(super) struct StagedFile {
@@ -164,11 +185,13 @@ impl Transaction {
             torn: None,
             staged: BTreeMap::new(),
             trashed: BTreeMap::new(),
+            restored: BTreeSet::new(),
             new_folders: BTreeSet::new(),
             gone_folders: BTreeSet::new(),
             undoes: None,
             written: 0,
             kept: Kept::default(),
+            retained: 0,
             store_bytes: None,
         }
     }
@@ -202,6 +225,23 @@ impl Transaction {
     /// still say the same at commit.
     pub fn rely_on(&mut self, answer: [u8; 32], again: AskAgain) {
         self.relied.push(Reliance { answer, again });
+    }
+
+    /// Counts what is held of a question that the call asked. The content of questions is controlled by the guest.
+    pub fn retain(&mut self, bytes: usize) -> Result<(), VaultError> {
+        self.retained += bytes as u64;
+        self.check_retained()
+    }
+
+    /// Fails once the call has asked more than is held for one call.
+    pub fn check_retained(&self) -> Result<(), VaultError> {
+        let most = self.access.limits.max_retained_bytes;
+        match self.retained > most {
+            true => Err(VaultError::too_large(format!(
+                "the questions of one call may have {most} bytes"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// The files whose content the call looked at, with the etags that they had.
@@ -360,9 +400,10 @@ impl Transaction {
                 limits.max_staged_bytes
             )));
         }
-        if self.staged.len() >= limits.max_staged_files && !self.staged.contains_key(path) {
+        let touched = self.staged.len() + self.new_folders.len();
+        if touched >= limits.max_staged_files && !self.staged.contains_key(path) {
             return Err(VaultError::too_large(format!(
-                "one call may touch {} files at most",
+                "one call may touch {} files and folders at most",
                 limits.max_staged_files
             )));
         }

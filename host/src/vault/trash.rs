@@ -8,14 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{
-    access::Effect,
-    disk::{Folder, Node, is_absent},
+    access::{Effect, Tier},
+    disk::{Folder, Node, is_absent, read_bounded},
     error::VaultError,
-    identifier::is_id,
+    identifier::{is_id, new_id, now_millis},
     path::{PRIVATE, is_closed, join},
     transaction::{Seen, StagedFile, Transaction},
     types::Trashed,
 };
+
+/// More than a path, a time and a name need; the file comes from the vault.
+const MAX_NOTE_BYTES: u64 = 64 << 10;
 
 /// Where the trash lies.
 pub(super) fn folder() -> String {
@@ -36,9 +39,23 @@ pub(super) struct TrashNote {
     pub(super) removed: u64,
     pub(super) size: u64,
     pub(super) caller: String,
+    /// The id of the state folder that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) state: Option<String>,
 }
 
 impl TrashNote {
+    /// Of a file that leaves its place now; `put` fills in its size.
+    pub(super) fn now(path: String, caller: String, state: Option<String>) -> TrashNote {
+        TrashNote {
+            path,
+            removed: now_millis(),
+            size: 0,
+            caller,
+            state,
+        }
+    }
+
     /// Writes the note beside where the entry will be.
     pub(super) fn write(&self, trash: &Folder, id: &str) -> io::Result<()> {
         let name = format!("{id}.json");
@@ -50,9 +67,41 @@ impl TrashNote {
 
     /// The note of an entry that is there, if it can be read.
     pub(super) fn read(trash: &Folder, id: &str) -> Option<TrashNote> {
-        let (file, _) = trash.open(&format!("{id}.json")).ok()??;
-        serde_json::from_reader::<_, TrashNote>(io::BufReader::new(file)).ok()
+        let (mut file, status) = trash.open(&format!("{id}.json")).ok()??;
+        let bytes = read_bounded(&mut file, status.signature.size, MAX_NOTE_BYTES).ok()??;
+        serde_json::from_slice(&bytes).ok()
     }
+}
+
+/// Puts a version of a note into the trash that somebody wrote and nobody removed: it was in the way of a commit.
+pub(super) fn keep(root: &Folder, temps: &Folder, temp: &str, path: &str) -> io::Result<()> {
+    if path.starts_with('.') {
+        return Ok(());
+    }
+    tracing::warn!("a file was edited while it was replaced: one of its versions is in the trash");
+    let note = TrashNote::now(path.to_owned(), String::new(), None);
+    put(root, temps, temp, note).map(drop)
+}
+
+/// Puts a file into the trash. Returns the id of the entry.
+pub(super) fn put(
+    root: &Folder,
+    from: &Folder,
+    name: &str,
+    mut note: TrashNote,
+) -> io::Result<String> {
+    let private = root.folder(PRIVATE)?;
+    if private.make_private_folder("trash")? {
+        private.sync()?;
+    }
+    let trash = root.descend(&folder())?;
+    let id = new_id();
+    let status = from.status(name)?;
+    note.size = status.map_or(0, |status| status.signature.size);
+    note.write(&trash, &id)?;
+    from.rename_new(name, &trash, &id)?;
+    trash.sync()?;
+    Ok(id)
 }
 
 /// The entries of the trash folder: ids whose file and note are both there.
@@ -103,7 +152,8 @@ impl Transaction {
         Ok(items)
     }
 
-    /// Something from the trash goes back to where it was, or to another path. Returns the path.
+    /// Something from the trash goes back to where it was, or to another path. Both places have to be writable. Returns
+    /// the path.
     pub fn restore(&mut self, id: &str, to: Option<&str>) -> Result<String, VaultError> {
         self.must_have(Effect::Write)?;
         let absent = || {
@@ -133,6 +183,8 @@ impl Transaction {
         if !self.sees_original(&original) {
             return Err(absent());
         }
+        // It leaves the trash, so it can no longer come back to where it was: that is a change there too.
+        self.must_reach(&original, Tier::Write)?;
         let destination = self
             .free_destination(to.unwrap_or(&original))
             .map_err(|error| {
@@ -157,6 +209,7 @@ impl Transaction {
                 path
             }
         };
+        self.restored.insert(original);
         self.put(
             destination.clone(),
             StagedFile {

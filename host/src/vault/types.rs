@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::diff::LineDiff;
+
 /// Whether something is a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -127,6 +129,8 @@ pub struct StagedChange {
     pub added: u64,
     /// Lines removed; for binary content bytes.
     pub removed: u64,
+    /// How the lines differ, for [`super::unified_diff`].
+    pub lines: LineDiff,
 }
 
 /// In whose name something is committed.
@@ -143,6 +147,8 @@ pub struct CommitNote {
 /// What a commit did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Committed {
+    /// Whether anything changed: a note, a folder, or the store of a component.
+    pub is_landed: bool,
     /// For `undo`; `None` if no file changed.
     pub change: Option<String>,
     /// What happened to which file.

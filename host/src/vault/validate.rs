@@ -18,11 +18,16 @@ impl Transaction {
                 path: Some(path.clone()),
             });
         }
-        if self.vault.sequence() == self.began && self.began.is_multiple_of(2) {
+        if self.is_undisturbed() {
             return Ok(());
         }
         let _held = self.vault.commit_lock();
         self.check_read_set()
+    }
+
+    /// Whether nothing has landed since it began: then [`Transaction::validate`] has nothing to look at.
+    pub fn is_undisturbed(&self) -> bool {
+        self.vault.sequence() == self.began && self.began.is_multiple_of(2)
     }
 
     /// Checks everything against the disk. The commit lock is held.

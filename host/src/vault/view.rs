@@ -21,6 +21,7 @@ use super::{
 
 const MAX_PAGE: usize = 10_000;
 const MAX_TEXTS: usize = 1000;
+const MAX_TEXT_BYTES: usize = 1 << 20;
 /// A folder with no more names is listed at once.
 const FEW_NAMES: usize = 1000;
 
@@ -67,7 +68,7 @@ impl Transaction {
                 recursive,
             },
             paths_digest(items.keys()),
-        );
+        )?;
         self.overlay(&found.path, recursive, &mut items);
 
         let limit = (limit as usize).clamp(1, MAX_PAGE);
@@ -161,7 +162,7 @@ impl Transaction {
             name: name.to_owned(),
             source: source.map(str::to_owned),
         };
-        self.remember(question, paths_digest(&candidates));
+        self.remember(question, paths_digest(&candidates))?;
         candidates.retain(|path| !self.is_gone(path));
         let wanted = [folded(name), folded(&format!("{name}.md"))];
         let staged = self.staged_below("").map(|(path, _)| path.to_owned());
@@ -195,6 +196,13 @@ impl Transaction {
                 "{MAX_TEXTS} texts can be looked for at once"
             )));
         }
+        // Before anything is made of them.
+        self.check_retained()?;
+        if texts.iter().map(String::len).sum::<usize>() > MAX_TEXT_BYTES {
+            return Err(VaultError::too_large(format!(
+                "texts of {MAX_TEXT_BYTES} bytes can be looked for at once"
+            )));
+        }
         let needles: Vec<Needle> = texts.iter().filter_map(|text| Needle::new(text)).collect();
         let survey = self.survey()?;
         let on_disk = self.disk_mentioning(&needles, &survey)?;
@@ -203,7 +211,7 @@ impl Transaction {
                 texts: texts.to_vec(),
             },
             paths_digest(&on_disk),
-        );
+        )?;
         let mut found: BTreeSet<&str> = on_disk
             .iter()
             .map(String::as_str)
@@ -256,16 +264,15 @@ impl Transaction {
             .for_each(|path| add(path, Kind::Folder));
     }
 
-    fn remember(&mut self, question: Question, answer: Digest) {
-        if !self
-            .scans
-            .iter()
-            .rev()
-            .take(8)
-            .any(|scan| scan.question == question)
-        {
+    /// Holds a question with the digest of its answer, to be asked again at commit: the question itself is needed then, so
+    /// it is counted.
+    fn remember(&mut self, question: Question, answer: Digest) -> Result<(), VaultError> {
+        let mut recent = self.scans.iter().rev().take(8);
+        if !recent.any(|scan| scan.question == question) {
+            self.retain(question.bytes())?;
             self.scans.push(Scan { question, answer });
         }
+        Ok(())
     }
 
     /// What the disk alone answers to a question now.

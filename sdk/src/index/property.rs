@@ -1,11 +1,16 @@
 //! Whether a property is as a test wants it, and in which order properties come. One place for the host's index and the
 //! vault in memory, so that both mean the same.
+//!
+//! A note may have tens of thousands of properties, and a question is asked of thousands of notes: so names and wanted
+//! values are folded once per question, what a note is sorted by is made once per note, and a lookup goes through the
+//! keys of a note once.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde_json::{Map, Value};
 
-use super::{PropertyTest, Span};
+use super::{PropertyTest, SortBy, Span};
 use crate::{fold_name, stem_of};
 
 impl Span {
@@ -18,68 +23,210 @@ impl Span {
 impl PropertyTest {
     /// Whether a note with these properties fulfils the test.
     pub fn holds(&self, properties: Option<&Map<String, Value>>) -> bool {
+        self.matcher().holds(properties)
+    }
+
+    /// The test, prepared for many notes.
+    pub fn matcher(&self) -> PropertyMatcher<'_> {
+        let in_order: [(_, fn(Ordering) -> bool); 4] = [
+            (&self.greater, Ordering::is_gt),
+            (&self.at_least, Ordering::is_ge),
+            (&self.less, Ordering::is_lt),
+            (&self.at_most, Ordering::is_le),
+        ];
+        let in_order = in_order.into_iter();
+        PropertyMatcher {
+            name: PropertyName::new(&self.key),
+            exists: self.exists,
+            is_absent: self.equals == Some(Value::Null),
+            equals: self
+                .equals
+                .as_ref()
+                .filter(|wanted| !wanted.is_null())
+                .map(Wanted::new),
+            contains: self.contains.as_deref().map(fold_name),
+            in_order: in_order
+                .filter_map(|(wanted, fits)| Some((Wanted::new(wanted.as_ref()?), fits)))
+                .collect(),
+        }
+    }
+}
+
+/// A [`PropertyTest`] with everything in it folded.
+pub struct PropertyMatcher<'t> {
+    name: PropertyName<'t>,
+    exists: Option<bool>,
+    is_absent: bool,
+    equals: Option<Wanted<'t>>,
+    contains: Option<String>,
+    in_order: Vec<(Wanted<'t>, fn(Ordering) -> bool)>,
+}
+
+impl PropertyMatcher<'_> {
+    /// Whether a note with these properties fulfils the test.
+    pub fn holds(&self, properties: Option<&Map<String, Value>>) -> bool {
         let value = properties
-            .and_then(|properties| property(properties, &self.key))
+            .and_then(|properties| self.name.find(properties))
             .filter(|value| !is_empty(value));
-        if let Some(exists) = self.exists
-            && exists != value.is_some()
-        {
+        if self.exists.is_some_and(|exists| exists != value.is_some()) {
             return false;
         }
-        if self.equals == Some(Value::Null) && value.is_some() {
+        if self.is_absent && value.is_some() {
             return false;
         }
         let is_so =
             |test: &dyn Fn(&Value) -> bool| value.is_some_and(|value| any_item(value, test));
-        let in_order = |wanted: &Option<Value>, fits: fn(Ordering) -> bool| {
-            wanted
-                .as_ref()
-                .is_none_or(|wanted| is_so(&|value| compare(value, wanted).is_some_and(fits)))
+        self.equals.as_ref().is_none_or(|wanted| {
+            value.is_some_and(|value| is_same_list(value, wanted.value))
+                || is_so(&|value| wanted.is_equal(value))
+        }) && self.contains.as_ref().is_none_or(|wanted| {
+            is_so(&|value| text(value).is_some_and(|text| folded(text).contains(wanted.as_str())))
+        }) && self
+            .in_order
+            .iter()
+            .all(|(wanted, fits)| is_so(&|value| wanted.order_of(value).is_some_and(fits)))
+    }
+}
+
+/// A value that others are compared with.
+struct Wanted<'t> {
+    value: &'t Value,
+    number: Option<f64>,
+    text: Option<WantedText>,
+}
+
+/// The text of a wanted value, folded.
+struct WantedText {
+    whole: String,
+    /// What it points to, if it is a link.
+    target: String,
+    stem: String,
+}
+
+impl<'t> Wanted<'t> {
+    fn new(value: &'t Value) -> Wanted<'t> {
+        Wanted {
+            value,
+            number: number(value),
+            text: text(value).map(|text| {
+                let target = fold_name(linked(&text));
+                WantedText {
+                    stem: stem_of(&target).to_owned(),
+                    target,
+                    whole: fold_name(&text),
+                }
+            }),
+        }
+    }
+
+    fn is_equal(&self, value: &Value) -> bool {
+        if let (Some(number), Some(wanted)) = (number(value), self.number) {
+            return number == wanted;
+        }
+        let (Some(text), Some(wanted)) = (text(value), &self.text) else {
+            return value == self.value;
         };
-        self.equals
-            .as_ref()
-            .filter(|wanted| !wanted.is_null())
-            .is_none_or(|wanted| {
-                value.is_some_and(|value| is_same_list(value, wanted))
-                    || is_so(&|value| equals(value, wanted))
-            })
-            && self.contains.as_ref().is_none_or(|wanted| {
-                let wanted = fold_name(wanted);
-                is_so(&|value| text(value).is_some_and(|text| fold_name(&text).contains(&wanted)))
-            })
-            && in_order(&self.greater, Ordering::is_gt)
-            && in_order(&self.at_least, Ordering::is_ge)
-            && in_order(&self.less, Ordering::is_lt)
-            && in_order(&self.at_most, Ordering::is_le)
+        // A link is known by the name of its note as well.
+        let is_link = value.is_string() && text.trim().starts_with("[[");
+        let target = folded(Cow::Borrowed(linked(&text)));
+        target == wanted.target || is_link && stem_of(&target) == wanted.stem
+    }
+
+    /// How a value compares with it; nothing where they cannot be compared.
+    fn order_of(&self, value: &Value) -> Option<Ordering> {
+        if let (Some(number), Some(wanted)) = (number(value), self.number) {
+            return number.partial_cmp(&wanted);
+        }
+        let (text, wanted) = (text(value)?, self.text.as_ref()?);
+        Some((*folded(text)).cmp(wanted.whole.as_str()))
+    }
+}
+
+/// The name of a property, whatever its case, with dots between the parts of a nested one; prepared for being looked up in
+/// many notes.
+pub struct PropertyName<'n> {
+    name: &'n str,
+    folded: String,
+    /// Where each part begins in the name, and where in the folded name.
+    parts: Vec<(usize, usize)>,
+}
+
+impl<'n> PropertyName<'n> {
+    fn new(name: &'n str) -> PropertyName<'n> {
+        let (mut folded, mut parts, mut start) = (String::new(), Vec::new(), 0);
+        for part in name.split('.') {
+            if start > 0 {
+                folded.push('.');
+            }
+            parts.push((start, folded.len()));
+            folded.push_str(&fold_name(part));
+            start += part.len() + 1;
+        }
+        PropertyName {
+            name,
+            folded,
+            parts,
+        }
+    }
+
+    /// The property of this name. A name with dots may be that of a property as it is, or lead into a nested one; each
+    /// mapping on the way is gone through once.
+    pub fn find<'p>(&self, properties: &'p Map<String, Value>) -> Option<&'p Value> {
+        let mut inside = properties;
+        for (number, (start, folded_start)) in self.parts.iter().enumerate() {
+            let whole = &self.folded[*folded_start..];
+            if let Some(value) = inside.get(whole) {
+                return Some(value);
+            }
+            let first = self.parts.get(number + 1).map(|(next, folded_next)| {
+                let written = &self.name[*start..next - 1];
+                (written, &self.folded[*folded_start..folded_next - 1])
+            });
+            let mut nested = first.and_then(|(written, _)| inside.get(written));
+            for (known, value) in inside {
+                let known: Cow<'_, str> = match known.is_ascii() {
+                    true => Cow::Borrowed(known),
+                    false => Cow::Owned(fold_name(known)),
+                };
+                if known.eq_ignore_ascii_case(whole) {
+                    return Some(value);
+                }
+                let is_first = |(_, first): (_, &str)| known.eq_ignore_ascii_case(first);
+                if nested.is_none() && first.is_some_and(is_first) {
+                    nested = Some(value);
+                }
+            }
+            inside = nested?.as_object()?;
+        }
+        None
+    }
+
+    /// What a note with these properties is sorted by; nothing where the property is missing or empty.
+    pub fn sort_key<'p>(&self, properties: &'p Map<String, Value>) -> Option<SortKey<'p>> {
+        let value = first_with_text(self.find(properties)?)?;
+        Some(SortKey::new(value))
+    }
+
+    /// The name with its case folded: two names that are equal so mean the same property, unless a note has keys that
+    /// differ only in case.
+    pub fn folded(&self) -> &str {
+        &self.folded
+    }
+}
+
+impl SortBy {
+    /// The property that it sorts by, prepared for many notes.
+    pub fn property(&self) -> Option<PropertyName<'_>> {
+        match self {
+            SortBy::Property(name) => Some(PropertyName::new(name)),
+            _ => None,
+        }
     }
 }
 
 /// The property of a name, whatever its case; parts of a nested one with dots between.
 pub fn property<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
-    let folded = fold_name(key);
-    let named = |name: &str| {
-        properties.get(name).or_else(|| {
-            let mut others = properties.iter();
-            others
-                .find(|(known, _)| fold_name(known) == fold_name(name))
-                .map(|(_, value)| value)
-        })
-    };
-    named(&folded).or_else(|| {
-        let (first, rest) = key.split_once('.')?;
-        match named(first)? {
-            Value::Object(inner) => property(inner, rest),
-            _ => None,
-        }
-    })
-}
-
-/// The order of two properties; nothing where they cannot be compared.
-fn compare(one: &Value, other: &Value) -> Option<Ordering> {
-    if let (Some(one), Some(other)) = (number(one), number(other)) {
-        return one.partial_cmp(&other);
-    }
-    Some(fold_name(&text(one)?).cmp(&fold_name(&text(other)?)))
+    PropertyName::new(key).find(properties)
 }
 
 /// What a note is sorted by: its property, of a list the first item that has a text; nothing where that is empty.
@@ -96,17 +243,45 @@ fn first_with_text(value: &Value) -> Option<&Value> {
     }
 }
 
-/// The order of two values that notes are sorted by: numbers, then everything else as text.
-pub fn order(one: &Value, other: &Value) -> Ordering {
-    match (number(one), number(other)) {
-        (Some(one), Some(other)) => one.total_cmp(&other),
-        (Some(_), None) => Ordering::Less,
-        (None, Some(_)) => Ordering::Greater,
-        (None, None) => {
-            let folded = |value| text(value).map(|text| fold_name(&text));
-            folded(one).cmp(&folded(other))
+/// A value that notes are sorted by, made ready to be compared often. Numbers come first, then everything else as text.
+#[derive(Debug)]
+pub enum SortKey<'p> {
+    /// A number, or a text that is one.
+    Number(f64),
+    /// Any other text, folded.
+    Text(Cow<'p, str>),
+}
+
+impl<'p> SortKey<'p> {
+    fn new(value: &'p Value) -> SortKey<'p> {
+        match number(value) {
+            Some(number) => SortKey::Number(number),
+            None => SortKey::Text(text(value).map_or(Cow::Borrowed(""), folded)),
         }
     }
+
+    /// The order of two keys.
+    pub fn order(&self, other: &SortKey<'_>) -> Ordering {
+        match (self, other) {
+            (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
+            (SortKey::Number(_), SortKey::Text(_)) => Ordering::Less,
+            (SortKey::Text(_), SortKey::Number(_)) => Ordering::Greater,
+            (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
+        }
+    }
+
+    /// How many bytes a comparison may have to look at.
+    pub fn bytes(&self) -> usize {
+        match self {
+            SortKey::Number(_) => 0,
+            SortKey::Text(text) => text.len(),
+        }
+    }
+}
+
+/// The order of two values that notes are sorted by: numbers, then everything else as text.
+pub fn order(one: &Value, other: &Value) -> Ordering {
+    SortKey::new(one).order(&SortKey::new(other))
 }
 
 fn any_item(value: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
@@ -123,27 +298,9 @@ fn is_same_list(value: &Value, wanted: &Value) -> bool {
                 && items
                     .iter()
                     .zip(wanted)
-                    .all(|(item, wanted)| equals(item, wanted))
+                    .all(|(item, wanted)| Wanted::new(wanted).is_equal(item))
         }
         _ => false,
-    }
-}
-
-fn equals(value: &Value, wanted: &Value) -> bool {
-    // A link is known by the name of its note as well.
-    let is_link = value
-        .as_str()
-        .is_some_and(|text| text.trim().starts_with("[["));
-    match (number(value), number(wanted)) {
-        (Some(value), Some(wanted)) => value == wanted,
-        _ => match (text(value), text(wanted)) {
-            (Some(value), Some(wanted)) => {
-                let (value, wanted) = (linked(&value), linked(&wanted));
-                let (value, wanted) = (fold_name(value), fold_name(wanted));
-                value == wanted || is_link && stem_of(&value) == stem_of(&wanted)
-            }
-            _ => value == wanted,
-        },
     }
 }
 
@@ -180,17 +337,27 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-fn text(value: &Value) -> Option<String> {
+fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(truth) => Some(truth.to_string()),
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.to_string())),
+        Value::Bool(truth) => Some(Cow::Borrowed(if *truth { "true" } else { "false" })),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The text folded. Most values are folded already, and are not copied.
+fn folded(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_folded = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    match text.bytes().all(is_folded) {
+        true => text,
+        false => Cow::Owned(fold_name(&text)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -227,5 +394,72 @@ mod tests {
         ] {
             assert!(!holds(note.clone(), test.clone()), "{test}");
         }
+    }
+
+    /// The property of a name, found without preparing anything.
+    fn by_scan<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
+        let named = |name: &str| {
+            properties.get(name).or_else(|| {
+                let mut others = properties.iter();
+                others
+                    .find(|(known, _)| fold_name(known) == fold_name(name))
+                    .map(|(_, value)| value)
+            })
+        };
+        named(&fold_name(key)).or_else(|| {
+            let (first, rest) = key.split_once('.')?;
+            by_scan(named(first)?.as_object()?, rest)
+        })
+    }
+
+    fn properties() -> impl Strategy<Value = Map<String, Value>> {
+        let leaf = (0..9).prop_map(Value::from);
+        let value = leaf.prop_recursive(3, 24, 4, |inner| {
+            prop::collection::vec((prop::sample::select(NAMES), inner), 0..5).prop_map(|fields| {
+                let fields = fields.into_iter();
+                Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).collect())
+            })
+        });
+        prop::collection::vec((prop::sample::select(NAMES), value), 0..6).prop_map(|fields| {
+            let fields = fields.into_iter();
+            fields.map(|(key, value)| (key.to_owned(), value)).collect()
+        })
+    }
+
+    const NAMES: &[&str] = &[
+        "a",
+        "A",
+        "b",
+        "a.b",
+        "A.B",
+        "b.a",
+        "a.b.a",
+        "",
+        ".",
+        "cafe\u{301}",
+        "Café",
+        "café.a",
+        "\u{212a}",
+        "k",
+        "\u{301}a",
+    ];
+
+    proptest! {
+        #[test]
+        fn a_prepared_name_finds_what_a_scan_finds(
+            properties in properties(),
+            parts in prop::collection::vec(prop::sample::select(NAMES), 1..4),
+        ) {
+            let key = parts.join(".");
+            prop_assert_eq!(property(&properties, &key), by_scan(&properties, &key), "{}", key);
+        }
+    }
+
+    #[test]
+    fn sort_keys_order_numbers_before_texts_and_fold_texts() {
+        let mut values = [json!("b"), json!("A"), json!("10"), json!(9), json!(true)];
+        values.sort_by(order);
+        let expected = [json!(9), json!("10"), json!("A"), json!("b"), json!(true)];
+        assert_eq!(values, expected);
     }
 }

@@ -336,6 +336,7 @@ impl RawVault for MemoryVault {
     }
 
     fn find(&self, query: &Query) -> Result<Found> {
+        query.check()?;
         self.reading(|reading| index::find(reading, query))
     }
 

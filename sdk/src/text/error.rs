@@ -1,6 +1,7 @@
 //! What can go wrong when a note is edited, told so that the caller can mend the request.
 
 use super::nearest::Passage;
+use super::yaml_gate::YamlLimit;
 use crate::{Code, Error};
 use serde_json::{Value, json};
 use std::fmt;
@@ -76,6 +77,14 @@ pub enum TextError {
         /// The line of the file where it begins.
         line: usize,
     },
+    /// The frontmatter exceeds a limit, and is not parsed.
+    #[error("the YAML from line {line} is too complex to be read: {limit}")]
+    YamlTooComplex {
+        /// The line of the file where it begins.
+        line: usize,
+        /// The limit that it exceeds.
+        limit: YamlLimit,
+    },
     /// A dotted key leads through a value that holds no keys.
     #[error("property `{key}` cannot be set: `{parent}` holds a plain value, not further keys")]
     NotNested {
@@ -113,7 +122,7 @@ impl TextError {
             Self::NothingToFind { .. } | Self::NothingToChange { .. } | Self::NotNested { .. } => {
                 Code::ValidationError
             }
-            Self::TooLarge { .. } => Code::TooLarge,
+            Self::TooLarge { .. } | Self::YamlTooComplex { .. } => Code::TooLarge,
             Self::BrokenFrontmatter { .. }
             | Self::NoProperties { .. }
             | Self::NotEditable { .. } => Code::Unsupported,
@@ -134,9 +143,9 @@ impl TextError {
             Self::TooLarge { bytes, limit } => Some(json!({ "bytes": bytes, "limit": limit })),
             Self::NoSection { nearest, .. } => Some(json!({ "nearest": nearest })),
             Self::AmbiguousSection { choices, .. } => Some(json!({ "choices": choices })),
-            Self::BrokenFrontmatter { line, .. } | Self::NoProperties { line } => {
-                Some(json!({ "line": line }))
-            }
+            Self::BrokenFrontmatter { line, .. }
+            | Self::NoProperties { line }
+            | Self::YamlTooComplex { line, .. } => Some(json!({ "line": line })),
             _ => None,
         }
     }

@@ -6,18 +6,24 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 
 use super::links::{self, Fragment, Link};
-use super::{frontmatter, outline, tags};
+use super::{TextError, frontmatter, outline, tags};
 use crate::fold_name;
 use crate::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
 
 /// How much of a line is told around what matters in it, in characters.
 const CONTEXT: usize = 160;
+/// How much of a line is looked at on each side for that, in bytes: more than can be told.
+const WINDOW: usize = 8 * CONTEXT;
+/// Only the first links of a note are told with their context: otherwise it would be many times as large as the note.
+const MAX_CONTEXTS: usize = 10_000;
 
 /// What a note holds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
     /// The properties, in their order; empty if the frontmatter cannot be read.
     pub properties: Map<String, Value>,
+    /// Why the frontmatter cannot be read, if it cannot.
+    pub properties_error: Option<TextError>,
     /// Its other names: the properties `aliases` and `alias`.
     pub aliases: Vec<String>,
     /// The property `title`.
@@ -56,7 +62,10 @@ pub struct LinkFact {
 /// What a note holds.
 pub fn facts(note: &str) -> Facts {
     let survey = links::survey(note);
-    let properties = frontmatter::properties(note).unwrap_or_default();
+    let (properties, properties_error) = match frontmatter::properties(note) {
+        Ok(properties) => (properties, None),
+        Err(error) => (Map::new(), Some(error)),
+    };
     let (blocks, tasks) = blocks_and_tasks(note, &survey.prose);
     Facts {
         aliases: aliases(&properties),
@@ -70,10 +79,16 @@ pub fn facts(note: &str) -> Facts {
             })
             .collect(),
         headings: headings(note),
-        links: survey.links.iter().map(|link| told(note, link)).collect(),
+        links: survey
+            .links
+            .iter()
+            .enumerate()
+            .map(|(number, link)| told(note, link, number < MAX_CONTEXTS))
+            .collect(),
         blocks,
         tasks,
         properties,
+        properties_error,
     }
 }
 
@@ -112,10 +127,15 @@ fn plain_heading(text: &str) -> String {
 
 /// The line around a range of a note, trimmed, and cut to what stands around the range.
 pub fn context(note: &str, range: &Range<usize>) -> String {
-    let start = note[..range.start].rfind('\n').map_or(0, |at| at + 1);
-    let end = note[range.start..]
+    // No more of a line is looked at than can be told: one line may hold all links of a note.
+    let window = note.floor_char_boundary(range.start.saturating_sub(WINDOW));
+    let start = note[window..range.start]
+        .rfind('\n')
+        .map_or(window, |at| window + at + 1);
+    let window = note.ceil_char_boundary((range.start + WINDOW).min(note.len()));
+    let end = note[range.start..window]
         .find('\n')
-        .map_or(note.len(), |at| range.start + at);
+        .map_or(window, |at| range.start + at);
     let range = range.start..range.end.min(end);
     let line = &note[start..end];
     if line.len() <= CONTEXT {
@@ -154,7 +174,7 @@ fn char_on(text: &str, count: usize) -> usize {
         .map_or(text.len(), |(at, _)| at)
 }
 
-fn told(note: &str, link: &Link) -> LinkFact {
+fn told(note: &str, link: &Link, with_context: bool) -> LinkFact {
     LinkFact {
         kind: match link.kind {
             links::Kind::Wiki => LinkKind::Wiki,
@@ -175,7 +195,10 @@ fn told(note: &str, link: &Link) -> LinkFact {
             .filter(|text| !text.is_empty())
             .map(str::to_owned),
         line: number(link.line),
-        context: context(note, &link.range),
+        context: match with_context {
+            true => context(note, &link.range),
+            false => String::new(),
+        },
         external: link.external,
     }
 }

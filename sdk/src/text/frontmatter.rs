@@ -3,6 +3,7 @@
 use super::body;
 use super::error::TextError;
 use super::lines;
+use super::yaml_gate::{self, Refused};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ pub fn locate(text: &str) -> Option<Frontmatter> {
 /// The properties of a note in their order. A note without frontmatter has none.
 ///
 /// # Errors
-/// [`TextError::BrokenFrontmatter`] or [`TextError::NoProperties`].
+/// [`TextError::BrokenFrontmatter`], [`TextError::NoProperties`] or [`TextError::YamlTooComplex`].
 pub fn properties(text: &str) -> Result<Map<String, Value>, TextError> {
     match locate(text) {
         Some(found) => parse(
@@ -53,14 +54,19 @@ pub fn properties(text: &str) -> Result<Map<String, Value>, TextError> {
 
 /// Reads YAML that begins on a line of the file.
 pub(crate) fn parse(yaml: &str, first_line: usize) -> Result<Map<String, Value>, TextError> {
-    let value: yaml_serde::Value =
-        yaml_serde::from_str(yaml).map_err(|error| TextError::BrokenFrontmatter {
+    let value = yaml_gate::values(yaml).map_err(|refused| match refused {
+        Refused::Limit(limit) => TextError::YamlTooComplex {
+            line: first_line,
+            limit,
+        },
+        Refused::Syntax(error) => TextError::BrokenFrontmatter {
             line: first_line
                 + error
                     .location()
                     .map_or(0, |location| location.line().saturating_sub(1)),
             message: without_location(&error.to_string()).to_owned(),
-        })?;
+        },
+    })?;
     match json(value) {
         Value::Object(map) => Ok(map),
         Value::Null => Ok(Map::new()),

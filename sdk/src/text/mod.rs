@@ -24,6 +24,7 @@ pub mod splice;
 pub mod tags;
 pub mod templates;
 mod yaml;
+pub mod yaml_gate;
 
 pub use body::{Place, append, body, insert, prepend, replace_body};
 pub use edits::{Edit, Edited, apply_edits};

@@ -49,8 +49,10 @@ pub fn set_properties(
             let splices = layout::splices(&yaml, &change, lookup(&current, &change.path), newline)
                 .ok_or_else(not_editable)?;
             yaml = splice::apply(&yaml, splices)?;
-            if frontmatter::parse(&yaml, first_line).ok().as_ref() != Some(&intended) {
-                return Err(not_editable());
+            match frontmatter::parse(&yaml, first_line) {
+                Ok(became) if became == intended => {}
+                Err(limit @ TextError::YamlTooComplex { .. }) => return Err(limit),
+                _ => return Err(not_editable()),
             }
             current = intended;
         }
@@ -96,12 +98,12 @@ fn create(text: &str, set: &Map<String, Value>, newline: &str) -> Result<String,
         text,
         vec![Splice::insert(body::after_byte_order_mark(text), block)],
     )?;
-    if frontmatter::properties(&edited).ok().as_ref() == Some(&properties) {
-        Ok(edited)
-    } else {
-        Err(TextError::NotEditable {
+    match frontmatter::properties(&edited) {
+        Ok(became) if became == properties => Ok(edited),
+        Err(limit @ TextError::YamlTooComplex { .. }) => Err(limit),
+        _ => Err(TextError::NotEditable {
             key: set.keys().cloned().collect::<Vec<_>>().join(", "),
-        })
+        }),
     }
 }
 

@@ -198,7 +198,9 @@ impl RawVault for NativeVault {
             .map_err(refused)
     }
     fn index_state(&self) -> IndexState {
-        self.index.state(&self.transaction.borrow())
+        self.index
+            .state(&self.transaction.borrow())
+            .expect("the index answers")
     }
     fn find(&self, query: &Query) -> Result<Found> {
         self.answer(Question::Find(query.clone()))

@@ -241,9 +241,10 @@ async fn one(
     arguments: &str,
 ) -> Result<Option<String>> {
     let job = Job {
+        caller: Arc::from(""),
         domain: Arc::from(component.name()),
         action: action.to_owned(),
-        arguments: arguments.to_owned(),
+        arguments: Arc::from(arguments),
         transaction,
         index: index.clone(),
         surroundings: Arc::new(Nowhere),

@@ -42,7 +42,14 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     let mut child = Command::new(program)
         .arg("serve")
         .arg(&notes.folder)
-        .args(["--allow", "rwd", "--http", "127.0.0.1:0", "--state"])
+        .args([
+            "--allow",
+            "rwd",
+            "--http",
+            "127.0.0.1:0",
+            "--no-auth",
+            "--state",
+        ])
         .arg(place.join("serving"))
         .stdin(Stdio::null())
         .stderr(Stdio::piped())

@@ -49,7 +49,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     std::fs::write(
         &config,
         format!(
-            "[[vaults]]\nid = \"main\"\npath = {}\n[permissions]\ndefault = \"rwd\"\n[http]\nsession_idle_seconds = 2\n[rates]\nread = 0\nwrite = 0\ndelete = 0\n",
+            "[[vaults]]\nid = \"main\"\npath = {}\n[permissions]\ndefault = \"rwd\"\n[http]\nsession_idle_seconds = 2\n[callers.http]\nscopes = [\"read\", \"write\", \"delete\", \"admin\"]\n[rates]\nread = 0\nwrite = 0\ndelete = 0\n",
             json!(notes.folder)
         ),
     )?;
@@ -129,6 +129,7 @@ impl Served {
                 "serve",
                 "--http",
                 "127.0.0.1:0",
+                "--no-auth",
                 "--log",
                 "error",
                 "--config",

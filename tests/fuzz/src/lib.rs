@@ -4,12 +4,16 @@
 //! Targets that need more than one text take them from one input, with the byte [`BETWEEN`] between them.
 
 mod assets;
+mod host;
 mod notes;
+mod questions;
 mod tables;
 mod words;
 
 pub use assets::{asset, package};
+pub use host::{journal, keys, manifest, message};
 pub use notes::{edits, note};
+pub use questions::question;
 pub use tables::{base, expression};
 pub use words::{path, query};
 

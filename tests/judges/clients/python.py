@@ -9,6 +9,7 @@ import sys
 
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import ElicitResult
 
 TASK = json.loads(sys.argv[1])
@@ -185,7 +186,8 @@ async def pipelined(client):
 
 async def main():
     if TASK.get("url"):
-        transport = streamable_http_client(TASK["url"])
+        http_client = create_mcp_http_client(headers={"Authorization": TASK["authorization"]})
+        transport = streamable_http_client(TASK["url"], http_client=http_client)
     else:
         command = TASK["command"]
         parameters = StdioServerParameters(command=command[0], args=command[1:])

@@ -27,7 +27,7 @@ async function versionOne() {
   return {
     client: (capabilities) => new Client({ name: "judge", version: "1" }, { capabilities }),
     stdio: (options) => new StdioClientTransport(options),
-    http: (url) => new StreamableHTTPClientTransport(url),
+    http: (url, requestInit) => new StreamableHTTPClientTransport(url, { requestInit }),
     onRequest: (client, method, handler) => client.setRequestHandler(schemas[method], handler),
     onNotification: (client, method, handler) => client.setNotificationHandler(schemas[method], handler),
     call: (client, params, options) => client.callTool(params, undefined, options),
@@ -42,7 +42,7 @@ async function versionTwo() {
     client: (capabilities) =>
       new Client({ name: "judge", version: "2" }, { capabilities, versionNegotiation: { mode } }),
     stdio: (options) => new StdioClientTransport(options),
-    http: (url) => new StreamableHTTPClientTransport(url),
+    http: (url, requestInit) => new StreamableHTTPClientTransport(url, { requestInit }),
     onRequest: (client, method, handler) => client.setRequestHandler(method, handler),
     onNotification: (client, method, handler) => client.setNotificationHandler(method, handler),
     call: (client, params, options) => client.callTool(params, options),
@@ -95,7 +95,7 @@ const note = (path) => join(task.vault, path);
 
 await judge("connect", async () => {
   const transport = task.url
-    ? sdk.http(new URL(task.url))
+    ? sdk.http(new URL(task.url), { headers: { Authorization: task.authorization } })
     : sdk.stdio({ command: task.command[0], args: task.command.slice(1), stderr: "ignore" });
   await client.connect(transport);
   const hear = transport.onmessage;

@@ -9,7 +9,7 @@ pub(super) struct Ask {
 }
 
 /// Actions that only use up time or memory, whatever they are told.
-const EXHAUSTING: [&str; 13] = [
+const EXHAUSTING: [&str; 16] = [
     "spin",
     "recurse",
     "gorge",
@@ -23,6 +23,9 @@ const EXHAUSTING: [&str; 13] = [
     "linger_reading",
     "linger_writing",
     "giant_reply",
+    "ask_until_refused",
+    "miss_until_refused",
+    "hand_over",
 ];
 
 /// The functions of the vault, as the hostile guest calls them.

@@ -293,7 +293,7 @@ fn serve(place: &Place, config: &Path, entrance: Entrance) -> Wire {
         return Wire::Stdio(Box::new(client));
     }
     let program = command
-        .args(["--http", "127.0.0.1:0"])
+        .args(["--http", "127.0.0.1:0", "--no-auth"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log)

@@ -22,6 +22,7 @@ use super::project::Project;
 use super::trying;
 use super::watch::Watch;
 use crate::config::{Confirm, Given, Loaded};
+use crate::private;
 use crate::transport::{self, ServeOptions};
 use crate::vault::Tier;
 
@@ -46,6 +47,9 @@ pub(super) struct Dev {
     /// Where its own server listens [any free port of this machine]
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["state", "config"])]
     http: Option<SocketAddr>,
+    /// Serve without authentication: every user and container of this machine is a caller
+    #[arg(long, conflicts_with_all = ["state", "config"])]
+    no_auth: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -80,6 +84,7 @@ impl Dev {
             state: sample.map(Demo::state),
             allow: self.allow.or(sample.map(|_| Tier::Delete)),
             confirm: sample.map(|_| Confirm::Never),
+            no_auth: self.no_auth.then_some(true),
             ..self.common.given()
         })?;
         logging::start(&loaded.running, USUAL_LOG)?;
@@ -92,8 +97,9 @@ impl Dev {
 fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     let compiled = usual.running.state.join("compiled");
     #[cfg(unix)]
-    let shared = std::fs::create_dir_all(&compiled)
-        .and_then(|()| std::fs::create_dir_all(demo.state()))
+    // The folder's own mode is left for the cache to check.
+    let shared = private::create_missing(&compiled)
+        .and_then(|()| private::create_folder(&demo.state()))
         .and_then(|()| std::os::unix::fs::symlink(&compiled, demo.state().join("compiled")));
     #[cfg(unix)]
     if let Err(error) = shared {

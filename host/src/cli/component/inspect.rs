@@ -91,7 +91,7 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
     if let Some(installed) = packages.installed()?.components.get(name) {
         return Ok(Some(Found {
             bytes: packages.content(name, &installed.current)?,
-            signature: None,
+            signature: packages.signature(&installed.current)?,
             source: installed.current.source.clone(),
             publisher: installed.current.publisher.clone(),
         }));
@@ -107,12 +107,13 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
 
 /// Who vouches for it, in words.
 fn signed(found: &Found, trust: &crate::config::TrustSettings) -> String {
-    if let Some(publisher) = &found.publisher {
-        return format!("signed by {publisher} when it was installed");
-    }
-    match &found.signature {
-        None => "none".to_owned(),
-        Some(signature) => match signature::verify(&found.bytes, signature, &trust.publishers) {
+    match (&found.signature, &found.publisher) {
+        (None, Some(publisher)) => {
+            format!("signed by {publisher} when it was installed; the signature was not kept")
+        }
+        (None, None) => "none".to_owned(),
+        (Some(signature), _) => match signature::verify(&found.bytes, signature, &trust.publishers)
+        {
             Ok(signed) => format!("signed by {} (key {})", signed.publisher, signed.key_id),
             Err(error) => error.to_string(),
         },

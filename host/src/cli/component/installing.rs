@@ -111,7 +111,8 @@ pub(super) fn difference(terminal: &Terminal, candidate: &Candidate) -> String {
         .collect()
 }
 
-fn refused(from: &str, error: &Refused) -> Failure {
+/// Why nothing was changed.
+pub(super) fn refused(from: &str, error: &Refused) -> Failure {
     let name = Path::new(from).file_name().unwrap_or_default();
     Failure::call(format!(
         "`{}` was not taken, and nothing was changed: {error}",
@@ -130,11 +131,14 @@ impl From<PackagesError> for Failure {
     fn from(error: PackagesError) -> Self {
         let hint = match &error {
             PackagesError::Tampered { .. } => {
-                Some("install it again: `notehost component upgrade NAME FILE`")
+                Some("install it again: `notehost component upgrade NAME FILE`".to_owned())
             }
-            PackagesError::Newer { .. } => Some("upgrade Notehost, or use another `--state`"),
+            PackagesError::Newer { .. } => {
+                Some("upgrade Notehost, or use another `--state`".to_owned())
+            }
+            PackagesError::Untrusted { reason, .. } => Some(reason.hint()),
             _ => None,
         };
-        Failure::call(error.to_string()).with_any_hint(hint.map(str::to_owned))
+        Failure::call(error.to_string()).with_any_hint(hint)
     }
 }

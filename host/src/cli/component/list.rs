@@ -27,6 +27,8 @@ struct Row {
     origin: &'static str,
     /// `on`, `off`, or what is wrong.
     state: String,
+    /// What can be done about it.
+    hint: Option<String>,
     digest: String,
     size: usize,
     actions: usize,
@@ -44,7 +46,14 @@ impl List {
             return Ok(ExitCode::SUCCESS);
         }
         let header = ["component", "version", "from", "state", "actions", "digest"];
-        terminal.print(&terminal.table(&header, rows.iter().map(Row::to_cells)));
+        let mut shown = terminal.table(&header, rows.iter().map(Row::to_cells));
+        for row in &rows {
+            if let Some(hint) = &row.hint {
+                let hint = format!("{}: {hint}\n", row.name);
+                shown.push_str(&terminal.faint(&terminal.safe(&hint)));
+            }
+        }
+        terminal.print(&shown);
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -52,18 +61,19 @@ impl List {
 fn rows(snapshot: &Snapshot) -> Vec<Row> {
     let problem = |name: &str| {
         let mut broken = snapshot.broken().iter();
-        let found = broken.find(|broken| broken.name == name);
-        found.map(|broken| broken.reason.clone())
+        broken.find(|broken| broken.name == name)
     };
     let mut rows: Vec<Row> = snapshot
         .domains()
         .filter_map(|domain| {
             let component = domain.component.as_ref()?;
+            let problem = problem(&domain.name);
             Some(Row {
                 name: domain.name.clone(),
                 version: domain.version.clone(),
                 origin: domain.origin.word(),
-                state: problem(&domain.name).unwrap_or_else(|| "on".to_owned()),
+                state: problem.map_or_else(|| "on".to_owned(), |broken| broken.reason.clone()),
+                hint: problem.and_then(|broken| broken.hint.clone()),
                 digest: format!("sha256:{}", component.digest()),
                 size: component.size(),
                 actions: domain.actions.len(),
@@ -71,21 +81,23 @@ fn rows(snapshot: &Snapshot) -> Vec<Row> {
         })
         .collect();
     let is_listed = |rows: &[Row], name: &str| rows.iter().any(|row| row.name == name);
-    let absent = |name: &str, state: String| Row {
+    let absent = |name: &str, state: String, hint: Option<String>| Row {
         name: name.to_owned(),
         version: String::new(),
         origin: "",
         state,
+        hint,
         digest: String::new(),
         size: 0,
         actions: 0,
     };
     for name in snapshot.disabled_domains() {
-        rows.push(absent(name, "off".to_owned()));
+        rows.push(absent(name, "off".to_owned(), None));
     }
     for broken in snapshot.broken() {
         if !is_listed(&rows, &broken.name) {
-            rows.push(absent(&broken.name, broken.reason.clone()));
+            let (reason, hint) = (broken.reason.clone(), broken.hint.clone());
+            rows.push(absent(&broken.name, reason, hint));
         }
     }
     rows
@@ -106,6 +118,9 @@ impl Row {
         }
         if self.state != "on" && self.state != "off" {
             told["problem"] = self.state.clone().into();
+        }
+        if let Some(hint) = &self.hint {
+            told["hint"] = hint.clone().into();
         }
         told
     }

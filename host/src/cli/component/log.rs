@@ -88,12 +88,14 @@ fn print(terminal: &Terminal, lines: &[LogLine], as_json: bool) -> io::Result<()
     let mut out = io::stdout().lock();
     for line in lines {
         if as_json {
-            writeln!(out, "{}", serde_json::to_string(line)?)?;
+            let line = serde_json::to_string(line)?;
+            writeln!(out, "{}", terminal.safe_json(&line))?;
             continue;
         }
         let head = format!("{} {:<6} {}", line.time, line.stream, line.call);
         let text = terminal.safe(&line.text);
-        writeln!(out, "{} {text}", terminal.faint(head.trim_end()))?;
+        let head = terminal.safe(head.trim_end());
+        writeln!(out, "{} {text}", terminal.faint(&head))?;
     }
     out.flush()
 }

@@ -73,6 +73,11 @@ enum Command {
 }
 
 impl Component {
+    /// Whether it writes nothing but files that are meant for others as well.
+    pub(super) fn writes_for_others(&self) -> bool {
+        matches!(self.command, Command::New(_) | Command::Pack(_))
+    }
+
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.command {
             Command::List(command) => command.run(),

@@ -9,6 +9,7 @@ use crate::config::{ComponentSettings, GrantSettings, Loaded};
 use crate::database::now_ms;
 use crate::dispatch::Host;
 use crate::packages::Packages;
+use crate::private;
 use crate::registry::{Broken, Candidate, Difference, Offer};
 use crate::runtime::{Component, Description, Inspected, Runtime, digest};
 
@@ -191,9 +192,11 @@ fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<
         .take(24)
         .collect();
     let kept = folder.join(format!("{name}-{digest}.wasm"));
-    let copied = std::fs::create_dir_all(&folder).and_then(|()| {
+    let copied = private::create_folder(&folder).and_then(|()| {
         let new = folder.join(format!("new-{}", std::process::id()));
-        std::fs::copy(file, &new)?;
+        let mut options = private::options();
+        let mut copy = options.write(true).create(true).truncate(true).open(&new)?;
+        std::io::copy(&mut std::fs::File::open(file)?, &mut copy)?;
         std::fs::rename(new, &kept)
     });
     copied.map_err(|error| {

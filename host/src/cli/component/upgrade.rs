@@ -9,7 +9,7 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::installing::{Terms, difference, examine};
+use super::installing::{Terms, difference, examine, refused};
 use crate::config::{Loaded, nearest};
 use crate::database::now_ms;
 use crate::packages::{Packages, PackagesError};
@@ -17,7 +17,8 @@ use crate::registry::EMBEDDED;
 
 /// Put another version of a component in the place of the one that runs.
 ///
-/// What cannot be used replaces nothing. A version that asks for more than the one that runs is held until you say yes.
+/// What cannot be used replaces nothing. A version that asks for more than the one that runs is held until you say yes;
+/// one that is older is refused.
 #[derive(Debug, Args)]
 pub(super) struct Upgrade {
     /// The component, by its domain's name
@@ -30,6 +31,9 @@ pub(super) struct Upgrade {
     /// Allow it also where it asks for more than the version that runs
     #[arg(long)]
     yes: bool,
+    /// Allow it also where it is older than the version that runs
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -78,6 +82,11 @@ impl Upgrade {
             }
         };
         let candidate = examine(&loaded, &from, Some(&self.name), &self.terms)?;
+        if !self.allow_downgrade {
+            candidate
+                .check_not_older()
+                .map_err(|error| refused(&from, &error))?;
+        }
         let terminal = Terminal::stdout();
         if candidate
             .difference
@@ -115,7 +124,8 @@ impl Rollback {
         let loaded = options::load(self.common.given())?;
         check_movable(&loaded, &self.name)?;
         let packages = Packages::of(&loaded.running.state);
-        let back = packages.roll_back(&self.name, is_embedded(&self.name));
+        let trust = &loaded.settings.trust;
+        let back = packages.roll_back(&self.name, is_embedded(&self.name), trust);
         let back = back.map_err(|error| named(&packages, error))?;
         let terminal = Terminal::stdout();
         let told = match back {

@@ -144,6 +144,12 @@ impl Connect {
             }
             // Looked at, so that nobody searches for the mistake in the client.
             let url = transport::Client::new(url, None)?.url().to_owned();
+            if self.token_variable.is_none() {
+                Terminal::stderr().print(
+                    "the server requires a token unless it runs with `--no-auth`: `--token-variable` names the variable \
+                     that the client takes it from\n",
+                );
+            }
             return Ok(Way::Reaches {
                 url,
                 token_variable: self.token_variable.clone(),

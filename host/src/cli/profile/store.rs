@@ -1,20 +1,16 @@
 //! The servers that somebody gave a name, in `profiles.toml` of the config folder. The file holds tokens: it is made so
-//! that nobody else can ever read it, and it lies in no vault.
+//! that nobody else can ever read it, and it is in no vault.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Failure;
-use crate::config::{config_file, nearest, resolved};
-
-/// Only its owner may read and write.
-const PRIVATE: u32 = 0o600;
-const PRIVATE_FOLDER: u32 = 0o700;
+use crate::config::{config_file, is_inside, nearest};
+use crate::private;
 
 /// Every profile of this machine's user.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -39,7 +35,7 @@ pub(crate) struct Profile {
     pub(crate) token: Option<String>,
 }
 
-/// Where they lie.
+/// The file that they are in.
 pub(crate) fn file() -> Result<PathBuf, Failure> {
     let beside = config_file().ok_or_else(|| {
         Failure::start("this machine has no folder for settings")
@@ -80,12 +76,9 @@ impl Profiles {
     /// Write them down, unless that were in one of these vaults.
     pub(crate) fn write(&self, vaults: &[PathBuf]) -> Result<(), Failure> {
         let file = file()?;
-        if let Some(vault) = vaults
-            .iter()
-            .find(|vault| resolved(&file).starts_with(resolved(vault)))
-        {
+        if let Some(vault) = vaults.iter().find(|vault| is_inside(&file, vault)) {
             return Err(Failure::call(format!(
-                "`{}` lies inside the vault `{}`, where note tools could reach its tokens",
+                "`{}` is inside the vault `{}`, where note tools could reach its tokens",
                 file.display(),
                 vault.display()
             ))
@@ -97,10 +90,7 @@ impl Profiles {
 
     fn write_to(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().unwrap_or(Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(PRIVATE_FOLDER)
-            .create(folder)?;
+        private::create_missing(folder)?;
         let text = toml::to_string(self).map_err(io::Error::other)?;
         let new = folder.join(format!(".profiles-{}.new", std::process::id()));
         // One that a killed process left may have been made by anybody.
@@ -108,11 +98,7 @@ impl Profiles {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(PRIVATE)
-            .open(&new)?;
+        let mut made = private::options().write(true).create_new(true).open(&new)?;
         made.write_all(text.as_bytes())?;
         made.sync_all()?;
         fs::rename(&new, file)?;
@@ -120,10 +106,7 @@ impl Profiles {
     }
 }
 
-/// Whether others on this machine can read the tokens.
-pub(crate) fn is_open_to_others(file: &Path) -> bool {
-    fs::metadata(file).is_ok_and(|about| about.permissions().mode() & 0o077 != 0)
-}
+pub(crate) use crate::private::is_open_to_others;
 
 fn unreadable(file: &Path, reason: &str) -> Failure {
     Failure::start(format!(
@@ -135,6 +118,8 @@ fn unreadable(file: &Path, reason: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

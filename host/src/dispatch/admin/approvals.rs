@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::{CallError, Host};
 use super::Answer;
-use crate::auth::Caller;
+use crate::auth::{Caller, Entrance};
 use crate::policy::{Approval, ApprovalError};
 
 pub(super) fn list(host: &Host, caller: &Caller, with_decided: bool) -> Result<Answer, CallError> {
@@ -33,6 +33,17 @@ pub(super) fn decide(
     // A model must not be able to wave its own calls through.
     if yes && approval.caller == caller.key() {
         return Err(refused(ApprovalError::Own(id.to_owned())));
+    }
+    // Nor those of another of its tokens: whoever says yes is a person, or a client that is trusted to ask one.
+    if yes && caller.entrance() == Entrance::Http && !host.is_attended(caller) {
+        let message = format!(
+            "`{}` is not attended and cannot approve calls",
+            caller.name()
+        );
+        return Err(CallError::new("forbidden", message).with_hint(format!(
+            "a person decides with `notehost approval approve {id}`; a client that asks its user can decide with a token made \
+             with `notehost token new --attended`"
+        )));
     }
     let decided = host
         .approvals()

@@ -11,7 +11,11 @@ use super::{Answer, Said};
 use crate::database::now_ms;
 use crate::packages::oci::Reference;
 use crate::packages::{Packages, PackagesError};
-use crate::registry::{Candidate, EMBEDDED, Offer};
+use crate::registry::{Candidate, EMBEDDED, Offer, OfferError};
+
+/// What a person can do about a file that this process cannot open.
+const UNREADABLE: &str = "a server in the operating system's sandbox opens only what its config names: put the file into \
+     `component_folder`, or install it at the machine: `notehost component add FILE`";
 
 /// Take up a new component.
 pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
@@ -40,6 +44,11 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
         return Err(CallError::new("unsupported", message));
     }
     let candidate = examine(host, said, Some(component)).await?;
+    if let Err(older) = candidate.check_not_older() {
+        let message = format!("nothing was changed: {older}");
+        let hint = "somebody at the machine can install it: `notehost component upgrade NAME FILE --allow-downgrade`";
+        return Err(CallError::new("validation_error", message).with_hint(hint));
+    }
     let widening = candidate.widening();
     if !widening.is_empty() && !said.flag("accept") {
         let message = format!(
@@ -58,7 +67,7 @@ pub(super) async fn rollback(host: &Host, said: &Said<'_>) -> Result<Answer, Cal
     let component = known(host, said.text("component")?)?;
     let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == component);
     let back = Packages::of(host.state())
-        .roll_back(component, is_embedded)
+        .roll_back(component, is_embedded, &host.settings().trust)
         .map_err(refused)?;
     host.refresh_components().await;
     let version = back.map_or_else(|| "that came with Notehost".to_owned(), |back| back.version);
@@ -88,9 +97,14 @@ async fn examine(
     }
     let mut offer = Offer::fetch(from, None).await.map_err(|error| {
         let refused = CallError::new("validation_error", error.to_string());
-        match error.hint() {
-            Some(hint) => refused.with_hint(hint),
-            None => refused,
+        match (error.hint(), &error) {
+            (Some(hint), _) => refused.with_hint(hint),
+            (None, OfferError::Unreadable { source, .. })
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                refused.with_hint(UNREADABLE)
+            }
+            (None, _) => refused,
         }
     })?;
     offer.digest = said.maybe("digest").map(str::to_owned);
@@ -131,7 +145,12 @@ fn told(what: &str, component: &str, version: &str) -> Answer {
 fn refused(error: PackagesError) -> CallError {
     let code = match error {
         PackagesError::Unknown(_) | PackagesError::NothingBefore(_) => "unsupported",
+        PackagesError::Untrusted { .. } => "validation_error",
         _ => "unavailable",
     };
-    CallError::new(code, error.to_string())
+    let refused = CallError::new(code, error.to_string());
+    match error {
+        PackagesError::Untrusted { reason, .. } => refused.with_hint(reason.hint()),
+        _ => refused,
+    }
 }

@@ -10,14 +10,20 @@ use super::schema::place;
 use super::segment::{Segment, block_bound, own_weight};
 use super::state::State;
 use super::weight::Corpus;
-use super::{Hit, Hits, Slots, Tree};
+use super::{Hit, Hits, SearchResult, Slots, Tree};
+use crate::index::deadline::Deadline;
 
-pub(super) fn all(state: &State, tree: &Tree, visible: &Slots) -> tantivy::Result<Hits> {
-    let corpus = Corpus::new(state, visible);
+pub(super) fn all(
+    state: &State,
+    tree: &Tree,
+    visible: &Slots,
+    deadline: &Deadline,
+) -> SearchResult<Hits> {
+    let corpus = Corpus::new(state, visible, deadline);
     let (plan, widened) = plan(&corpus, tree)?;
     let mut hits = Vec::new();
     for (ordinal, segment) in state.segments().enumerate() {
-        each(&plan, segment, ordinal, visible, |slot, cursor| {
+        each(&corpus, &plan, segment, ordinal, |slot, cursor| {
             let score = cursor.score();
             hits.push(Hit { slot, score });
         })?;
@@ -35,8 +41,9 @@ pub(super) fn best(
     visible: &Slots,
     count: usize,
     order: &dyn Fn(u32, u32) -> Ordering,
-) -> tantivy::Result<Hits> {
-    let corpus = Corpus::new(state, visible);
+    deadline: &Deadline,
+) -> SearchResult<Hits> {
+    let corpus = Corpus::new(state, visible, deadline);
     let (plan, widened) = plan(&corpus, tree)?;
     let mut top = Top::new(count, order);
     let mut total = 0;
@@ -47,7 +54,7 @@ pub(super) fn best(
         }
     } else {
         for (ordinal, segment) in state.segments().enumerate() {
-            each(&plan, segment, ordinal, visible, |slot, cursor| {
+            each(&corpus, &plan, segment, ordinal, |slot, cursor| {
                 total += 1;
                 if count > 0 {
                     top.offer(slot, cursor.score());
@@ -62,7 +69,7 @@ pub(super) fn best(
     })
 }
 
-fn plan(corpus: &Corpus<'_>, tree: &Tree) -> tantivy::Result<(Plan, Vec<String>)> {
+fn plan(corpus: &Corpus<'_>, tree: &Tree) -> SearchResult<(Plan, Vec<String>)> {
     let mut planner = Planner {
         corpus,
         widened: Vec::new(),
@@ -73,25 +80,26 @@ fn plan(corpus: &Corpus<'_>, tree: &Tree) -> tantivy::Result<(Plan, Vec<String>)
 
 /// Hands every visible note of a segment that fulfils a plan to `take`.
 fn each(
+    corpus: &Corpus<'_>,
     plan: &Plan,
     segment: &Segment,
     ordinal: usize,
-    visible: &Slots,
     mut take: impl FnMut(u32, &mut Cursor<'_>),
-) -> tantivy::Result<()> {
+) -> SearchResult<()> {
     if matches!(plan, Plan::Nothing) {
         return Ok(());
     }
-    let mut cursor = Cursor::new(plan, segment, ordinal)?;
+    let mut cursor = Cursor::new(plan, segment, ordinal, corpus.deadline)?;
     let mut doc = cursor.doc();
     while doc != END {
+        corpus.deadline.step()?;
         let slot = segment.slots[doc as usize];
-        if visible.contains(slot) {
+        if corpus.visible.contains(slot) {
             take(slot, &mut cursor);
         }
         doc = cursor.seek(doc + 1);
     }
-    Ok(())
+    Ok(corpus.deadline.check()?)
 }
 
 /// Whether only one word is asked for, which stands in texts.
@@ -114,16 +122,17 @@ fn best_of_word(
     segment: &Segment,
     ordinal: usize,
     top: &mut Top<'_>,
-) -> tantivy::Result<u64> {
-    let visible = corpus.visible;
+) -> SearchResult<u64> {
+    let (visible, deadline) = (corpus.visible, corpus.deadline);
     let mut outside = 0;
     let mut seen = Slots::new();
     if leaf.parts.len() > 1 {
         let others = &leaf.parts[..leaf.parts.len() - 1];
-        let mut titled = LeafCursor::new(others, segment, ordinal)?;
-        let mut whole = LeafCursor::new(&leaf.parts, segment, ordinal)?;
+        let mut titled = LeafCursor::new(others, segment, ordinal, deadline)?;
+        let mut whole = LeafCursor::new(&leaf.parts, segment, ordinal, deadline)?;
         let mut doc = titled.doc();
         while doc != END {
+            deadline.step()?;
             seen.insert(doc);
             let slot = segment.slots[doc as usize];
             if visible.contains(slot) {
@@ -148,6 +157,7 @@ fn best_of_word(
     let average = corpus.average(text.place);
     let mut blocks = words.blocks(info)?;
     while !blocks.docs().is_empty() {
+        deadline.step()?;
         let bound = text.weight.most * block_bound(&mut blocks, words, &own, average);
         if bound >= top.least {
             for (doc, frequency) in blocks.docs().iter().zip(blocks.freqs()) {

@@ -8,10 +8,11 @@
 
 use notehost_sdk::words::{self, Form};
 
-use super::Slots;
 use super::schema::place;
 use super::segment::Segment;
 use super::state::State;
+use super::{SearchResult, Slots};
+use crate::index::deadline::Deadline;
 
 /// A shorter piece of a word stands in too many words to be worth a look.
 const SHORTEST: usize = 3;
@@ -28,21 +29,24 @@ pub(super) fn containing(
     state: &State,
     texts: &[Vec<String>],
     visible: &Slots,
-) -> tantivy::Result<Slots> {
+    deadline: &Deadline,
+) -> SearchResult<Slots> {
     let mut found = state.live.clone();
     found.keep_within(visible);
     for choices in texts {
         // One that says nothing makes the others worthless: the note may contain just that.
-        let Some(needles) = choices
-            .iter()
-            .map(|text| needle(text))
-            .collect::<Option<Vec<_>>>()
-        else {
+        let mut needles = Vec::with_capacity(choices.len());
+        for text in choices {
+            deadline.before(text.len())?;
+            needles.push(needle(text));
+        }
+        let Some(needles) = needles.into_iter().collect::<Option<Vec<_>>>() else {
             continue;
         };
         let mut fitting = Slots::new();
         for segment in state.segments() {
-            for doc in candidates(segment, &needles)?.iter() {
+            for doc in candidates(segment, &needles, deadline)?.iter() {
+                deadline.step()?;
                 let slot = segment.slots[doc as usize];
                 if found.contains(slot) {
                     fitting.insert(slot);
@@ -55,19 +59,21 @@ pub(super) fn containing(
 }
 
 /// The documents of a segment that may contain one of these.
-fn candidates(segment: &Segment, needles: &[Needle]) -> tantivy::Result<Slots> {
+fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> SearchResult<Slots> {
     let words = &segment.parts[place(notehost_sdk::index::Part::Text)];
     let mut found: Slots = segment.loose.iter().copied().collect();
     for needle in needles {
+        deadline.check()?;
         let mut fitting: Option<Slots> = None;
         let mut keep = |docs: Slots| match &mut fitting {
             Some(fitting) => fitting.keep_within(&docs),
             None => fitting = Some(docs),
         };
         for word in &needle.exact {
+            deadline.step()?;
             let mut docs = Slots::new();
             if let Some(info) = words.info(word)? {
-                words.each_doc(&info, |doc| {
+                words.each_doc(&info, deadline, |doc| {
                     docs.insert(doc);
                 })?;
             }
@@ -75,11 +81,11 @@ fn candidates(segment: &Segment, needles: &[Needle]) -> tantivy::Result<Slots> {
         }
         if let Some(text) = &needle.within {
             let mut docs = Slots::new();
-            for info in words.containing(text)? {
-                words.each_doc(&info, |doc| {
+            words.each_containing(text, deadline, |info| {
+                words.each_doc(info, deadline, |doc| {
                     docs.insert(doc);
-                })?;
-            }
+                })
+            })?;
             keep(docs);
         }
         if let Some(fitting) = fitting {

@@ -9,15 +9,18 @@ use tantivy::{DocSet as _, TERMINATED};
 
 use std::sync::Arc;
 
-use super::Slots;
 use super::listed::{self, Listed};
 use super::plan::{LeafPart, Plan, Source};
 use super::segment::Segment;
 use super::weight::Weight;
+use super::{SearchResult, Slots};
+use crate::index::deadline::Deadline;
 
 /// After the last document.
 pub(super) const END: u32 = TERMINATED;
 
+/// A cursor that goes through many documents to find the next one ends at the deadline, as if there were no more: whoever
+/// goes through it has to check the deadline after the last document.
 pub(super) enum Cursor<'s> {
     Leaf(LeafCursor),
     All(AllCursor<'s>),
@@ -30,25 +33,33 @@ impl<'s> Cursor<'s> {
         plan: &'s Plan,
         segment: &'s Segment,
         ordinal: usize,
-    ) -> tantivy::Result<Cursor<'s>> {
+        deadline: &'s Deadline,
+    ) -> SearchResult<Cursor<'s>> {
+        deadline.check()?;
         Ok(match plan {
             Plan::Nothing => Cursor::Set(Set::default()),
             Plan::Every => Cursor::Set(Set::unscored((0..segment.len()).collect())),
-            Plan::Leaf(leaf) => Cursor::Leaf(LeafCursor::new(&leaf.parts, segment, ordinal)?),
+            Plan::Leaf(leaf) => {
+                Cursor::Leaf(LeafCursor::new(&leaf.parts, segment, ordinal, deadline)?)
+            }
             Plan::All {
                 with,
                 without,
                 within,
-            } => Cursor::All(AllCursor::new(with, without, within, segment, ordinal)?),
-            Plan::Any(plans) => Cursor::Set(any(plans, segment, ordinal)?),
+            } => Cursor::All(AllCursor::new(
+                with, without, within, segment, ordinal, deadline,
+            )?),
+            Plan::Any(plans) => Cursor::Set(any(plans, segment, ordinal, deadline)?),
             Plan::Not(plan) => {
-                let mut cursor = Cursor::new(plan, segment, ordinal)?;
+                let mut cursor = Cursor::new(plan, segment, ordinal, deadline)?;
                 let mut docs = Vec::new();
                 for doc in 0..segment.len() {
+                    deadline.step()?;
                     if cursor.seek(doc) != doc {
                         docs.push(doc);
                     }
                 }
+                deadline.check()?;
                 Cursor::Set(Set::unscored(docs))
             }
             Plan::Within(slots) => Cursor::Set(Set::unscored(
@@ -119,10 +130,11 @@ impl LeafCursor {
         leaf: impl IntoIterator<Item = &'p LeafPart>,
         segment: &Segment,
         ordinal: usize,
-    ) -> tantivy::Result<LeafCursor> {
+        deadline: &Deadline,
+    ) -> SearchResult<LeafCursor> {
         let mut parts = Vec::new();
         for part in leaf {
-            if let Some(list) = List::new(part, segment, ordinal)? {
+            if let Some(list) = List::new(part, segment, ordinal, deadline)? {
                 parts.push(PartCursor {
                     place: part.place,
                     doc: list.doc(),
@@ -180,14 +192,22 @@ impl PartCursor {
 }
 
 impl List {
-    fn new(part: &LeafPart, segment: &Segment, ordinal: usize) -> tantivy::Result<Option<List>> {
+    fn new(
+        part: &LeafPart,
+        segment: &Segment,
+        ordinal: usize,
+        deadline: &Deadline,
+    ) -> SearchResult<Option<List>> {
         let words = &segment.parts[part.place];
         Ok(match &part.source {
             Source::Word(infos) => match &infos[ordinal] {
                 Some(info) => Some(List::Word(Box::new(words.postings(info)?))),
                 None => None,
             },
-            Source::Phrase(asked) => Some(List::Listed(Arc::new(listed::phrase(words, asked)?), 0)),
+            Source::Phrase(asked) => {
+                let found = listed::phrase(words, asked, deadline)?;
+                Some(List::Listed(Arc::new(found), 0))
+            }
             Source::Listed(found) => Some(List::Listed(found[ordinal].clone(), 0)),
         })
     }
@@ -232,6 +252,7 @@ pub(super) struct AllCursor<'s> {
     without: Vec<Cursor<'s>>,
     within: &'s [Arc<Slots>],
     slots: &'s [u32],
+    deadline: &'s Deadline,
     cost: usize,
     doc: u32,
 }
@@ -243,16 +264,17 @@ impl<'s> AllCursor<'s> {
         within: &'s [Arc<Slots>],
         segment: &'s Segment,
         ordinal: usize,
-    ) -> tantivy::Result<AllCursor<'s>> {
-        let cursors = |plans: &'s [Plan]| -> tantivy::Result<Vec<Cursor<'s>>> {
+        deadline: &'s Deadline,
+    ) -> SearchResult<AllCursor<'s>> {
+        let cursors = |plans: &'s [Plan]| -> SearchResult<Vec<Cursor<'s>>> {
             plans
                 .iter()
-                .map(|plan| Cursor::new(plan, segment, ordinal))
+                .map(|plan| Cursor::new(plan, segment, ordinal, deadline))
                 .collect()
         };
         let mut with = cursors(with)?;
         if with.is_empty() {
-            with.push(Cursor::new(&Plan::Every, segment, ordinal)?);
+            with.push(Cursor::new(&Plan::Every, segment, ordinal, deadline)?);
         }
         let mut order: Vec<usize> = (0..with.len()).collect();
         order.sort_by_key(|at| with[*at].cost());
@@ -263,6 +285,7 @@ impl<'s> AllCursor<'s> {
             without: cursors(without)?,
             within,
             slots: &segment.slots,
+            deadline,
             doc: 0,
         };
         all.doc = all.find(0);
@@ -278,6 +301,9 @@ impl<'s> AllCursor<'s> {
 
     fn find(&mut self, mut target: u32) -> u32 {
         'documents: loop {
+            if self.deadline.step().is_err() {
+                return END;
+            }
             let doc = self.with[self.order[0]].seek(target);
             if doc == END {
                 return END;
@@ -339,7 +365,12 @@ impl Set {
 }
 
 /// Documents that are in one of several lists: one list after the other is added up.
-fn any(plans: &[Plan], segment: &Segment, ordinal: usize) -> tantivy::Result<Set> {
+fn any(
+    plans: &[Plan],
+    segment: &Segment,
+    ordinal: usize,
+    deadline: &Deadline,
+) -> SearchResult<Set> {
     let documents = segment.len() as usize;
     let mut sums = vec![0.0_f32; documents];
     let mut found = vec![0_u64; documents.div_ceil(64)];
@@ -348,10 +379,11 @@ fn any(plans: &[Plan], segment: &Segment, ordinal: usize) -> tantivy::Result<Set
         found[doc as usize / 64] |= 1 << (doc % 64);
     };
     for plan in plans {
-        let mut cursor = Cursor::new(plan, segment, ordinal)?;
+        let mut cursor = Cursor::new(plan, segment, ordinal, deadline)?;
         if let Cursor::Leaf(leaf) = &mut cursor {
             for part in &mut leaf.parts {
                 while part.doc != END {
+                    deadline.step()?;
                     add(part.doc, part.score());
                     part.doc = part.list.seek(part.doc + 1);
                 }
@@ -359,9 +391,11 @@ fn any(plans: &[Plan], segment: &Segment, ordinal: usize) -> tantivy::Result<Set
             continue;
         }
         while cursor.doc() != END {
+            deadline.step()?;
             add(cursor.doc(), cursor.score());
             cursor.seek(cursor.doc() + 1);
         }
+        deadline.check()?;
     }
     let mut set = Set::default();
     for (at, word) in found.into_iter().enumerate() {

@@ -88,21 +88,13 @@ fn begin(folder: &Path) -> Result<(Index, Vec<Segment>), Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error.into()),
     }
-    create_private(folder)?;
+    crate::private::create_folder(folder)?;
     let index = Index::builder()
         .schema(schema::schema().0)
         .settings(schema::settings())
         .tokenizers(schema::tokenizers())
         .open_or_create(Files::open(folder).map_err(tantivy::TantivyError::from)?)?;
     Ok((index, Vec::new()))
-}
-
-fn create_private(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 /// Damaged files can make the library panic; that is no more than a failure.

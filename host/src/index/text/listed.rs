@@ -3,8 +3,9 @@
 use tantivy::postings::{Postings as _, SegmentPostings, TermInfo};
 use tantivy::{DocSet as _, TERMINATED};
 
-use super::Slots;
 use super::segment::{Segment, Words};
+use super::{SearchResult, Slots};
+use crate::index::deadline::Deadline;
 
 /// Documents, in order, and how often each has what was asked for.
 #[derive(Debug, Default)]
@@ -28,82 +29,150 @@ impl Listed {
     }
 }
 
-/// Documents that have one of these words: as if they were all the same.
-pub(super) fn either(words: &Words, infos: &[TermInfo], documents: u32) -> tantivy::Result<Listed> {
-    let mut sums = vec![0_u32; documents as usize];
-    for info in infos {
+/// Documents that have one of several words: as if they were all the same. One word after the other is added.
+pub(super) struct Sums(Vec<u32>);
+
+impl Sums {
+    /// None yet, of so many documents.
+    pub(super) fn of(documents: u32) -> Sums {
+        Sums(vec![0; documents as usize])
+    }
+
+    pub(super) fn add(
+        &mut self,
+        words: &Words,
+        info: &TermInfo,
+        deadline: &Deadline,
+    ) -> SearchResult<()> {
         let mut blocks = words.blocks(info)?;
         while !blocks.docs().is_empty() {
+            deadline.step()?;
             for (doc, frequency) in blocks.docs().iter().zip(blocks.freqs()) {
-                sums[*doc as usize] += frequency;
+                let sum = &mut self.0[*doc as usize];
+                *sum = sum.saturating_add(*frequency);
             }
             blocks.advance();
         }
+        Ok(())
     }
-    let mut listed = Listed::default();
-    for (doc, sum) in sums.into_iter().enumerate() {
-        if sum > 0 {
-            listed.push(doc as u32, sum);
+
+    pub(super) fn listed(self, deadline: &Deadline) -> SearchResult<Listed> {
+        let mut listed = Listed::default();
+        for (doc, sum) in self.0.into_iter().enumerate() {
+            deadline.step()?;
+            if sum > 0 {
+                listed.push(doc as u32, sum);
+            }
         }
+        Ok(listed)
     }
-    Ok(listed)
 }
 
 /// Documents in which these words stand at these distances.
-pub(super) fn phrase(words: &Words, asked: &[(usize, String)]) -> tantivy::Result<Listed> {
+pub(super) fn phrase(
+    words: &Words,
+    asked: &[(usize, String)],
+    deadline: &Deadline,
+) -> SearchResult<Listed> {
     let mut listed = Listed::default();
-    each_phrase(words, asked, |doc, starts| {
+    each_phrase(words, asked, deadline, |doc, starts| {
         listed.push(doc, starts.len() as u32)
     })?;
     Ok(listed)
 }
 
-/// The same, followed at a distance by one of these words.
-pub(super) fn phrase_before(
-    words: &Words,
-    asked: &[(usize, String)],
+/// Documents that have a phrase: where it begins in each, and how often one of several words follows it.
+pub(super) struct Begun {
+    documents: Vec<(u32, Vec<u32>, u32)>,
     distance: usize,
-    infos: &[TermInfo],
-) -> tantivy::Result<Listed> {
-    let mut begun: Vec<(u32, Vec<u32>, u32)> = Vec::new();
-    each_phrase(words, asked, |doc, starts| {
-        begun.push((doc, starts.to_vec(), 0))
-    })?;
-    let mut positions = Vec::new();
-    for info in infos {
+    positions: Vec<u32>,
+}
+
+impl Begun {
+    /// The documents in which these words stand at these distances; what follows them stands at another.
+    pub(super) fn of(
+        words: &Words,
+        asked: &[(usize, String)],
+        distance: usize,
+        deadline: &Deadline,
+    ) -> SearchResult<Begun> {
+        let mut documents = Vec::new();
+        each_phrase(words, asked, deadline, |doc, starts| {
+            documents.push((doc, starts.to_vec(), 0))
+        })?;
+        Ok(Begun {
+            documents,
+            distance,
+            positions: Vec::new(),
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// Counts where one of the words follows.
+    pub(super) fn follow(
+        &mut self,
+        words: &Words,
+        info: &TermInfo,
+        deadline: &Deadline,
+    ) -> SearchResult<()> {
+        let positions = &mut self.positions;
         let mut postings = words.positions(info)?;
-        for (doc, starts, count) in &mut begun {
+        for (doc, starts, count) in &mut self.documents {
+            deadline.step()?;
             if postings.doc() < *doc {
                 postings.seek(*doc);
+            }
+            if postings.doc() == TERMINATED {
+                break;
             }
             if postings.doc() != *doc {
                 continue;
             }
-            postings.positions(&mut positions);
-            shift(&mut positions, distance);
+            take_positions(&mut postings, positions, deadline)?;
+            shift(positions, self.distance);
             *count += positions
                 .iter()
                 .filter(|start| starts.binary_search(start).is_ok())
                 .count() as u32;
         }
+        Ok(())
     }
-    let mut listed = Listed::default();
-    for (doc, _, count) in begun {
-        if count > 0 {
-            listed.push(doc, count);
+
+    pub(super) fn listed(self) -> Listed {
+        let mut listed = Listed::default();
+        for (doc, _, count) in self.documents {
+            if count > 0 {
+                listed.push(doc, count);
+            }
         }
+        listed
     }
-    Ok(listed)
+}
+
+/// Where a word stands in the document on which `postings` is. A large note can have it a million times.
+fn take_positions(
+    postings: &mut SegmentPostings,
+    positions: &mut Vec<u32>,
+    deadline: &Deadline,
+) -> SearchResult<()> {
+    deadline.before(postings.term_freq() as usize * size_of::<u32>())?;
+    postings.positions(positions);
+    Ok(())
 }
 
 /// Hands every document that has a phrase to `take`, with the places where it begins.
 fn each_phrase(
     words: &Words,
     asked: &[(usize, String)],
+    deadline: &Deadline,
     mut take: impl FnMut(u32, &[u32]),
-) -> tantivy::Result<()> {
+) -> SearchResult<()> {
     let mut lists: Vec<(usize, SegmentPostings)> = Vec::with_capacity(asked.len());
     for (distance, word) in asked {
+        deadline.step()?;
         let Some(info) = words.info(word)? else {
             return Ok(());
         };
@@ -120,6 +189,7 @@ fn each_phrase(
     'documents: loop {
         let words = lists.iter_mut().map(|(_, postings)| postings);
         for postings in neighbours.iter_mut().chain(words) {
+            deadline.step()?;
             if postings.doc() < target {
                 postings.seek(target);
             }
@@ -133,7 +203,7 @@ fn each_phrase(
             }
         }
         for (at, (distance, postings)) in lists.iter_mut().enumerate() {
-            postings.positions(&mut positions);
+            take_positions(postings, &mut positions, deadline)?;
             shift(&mut positions, *distance);
             if at == 0 {
                 std::mem::swap(&mut starts, &mut positions);

@@ -32,16 +32,21 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use notehost_sdk::index::Part;
-use rayon::prelude::*;
 use tantivy::{Index, IndexWriter, SegmentReader};
 
-pub(in crate::index) use schema::{Document, Lengths};
+pub(in crate::index) use schema::{Document, Lengths, Measure, measure};
 pub(in crate::index) use slots::Slots;
-pub(in crate::index) use snippets::snippets;
+pub(in crate::index) use snippets::SoughtWords;
 
 use schema::Fields;
 use segment::Segment;
 use state::{Pending, State};
+
+use super::deadline::Deadline;
+use crate::vault::VaultError;
+
+/// So many bytes of new text are indexed in about a millisecond.
+const QUICK_BYTES: usize = 32 << 10;
 
 /// The words of all notes.
 pub(in crate::index) struct Texts {
@@ -50,6 +55,8 @@ pub(in crate::index) struct Texts {
     state: RwLock<State>,
     /// There while notes are loaded. Whoever writes holds it.
     writer: Mutex<Option<IndexWriter>>,
+    /// Held while what waits is put into a fresh segment: others go on searching what there is.
+    building: Mutex<()>,
 }
 
 /// A note that was in the index when it was last written.
@@ -113,7 +120,19 @@ pub(in crate::index) enum Failure {
     Damaged,
     #[error("the search index gave up")]
     Panicked,
+    /// Not a failure of the index: the time for the question was up.
+    #[error("{0}")]
+    Stopped(VaultError),
 }
+
+impl From<VaultError> for Failure {
+    fn from(error: VaultError) -> Failure {
+        Failure::Stopped(error)
+    }
+}
+
+/// What a search comes to.
+type SearchResult<T> = Result<T, Failure>;
 
 impl Texts {
     /// Opens what is on disk. What is damaged or of another make is begun anew; where the disk refuses, it is in memory.
@@ -122,8 +141,9 @@ impl Texts {
         Texts {
             index,
             fields,
-            state: RwLock::new(State::new(fields, segments)),
+            state: RwLock::new(State::new(segments)),
             writer: Mutex::new(None),
+            building: Mutex::default(),
         }
     }
 
@@ -134,7 +154,10 @@ impl Texts {
     }
 
     /// Hands notes to the writer. They are found after the next [`Texts::flush`].
-    pub(in crate::index) fn load(&self, documents: Vec<Document>) -> Vec<Lengths> {
+    pub(in crate::index) fn load_measured(
+        &self,
+        documents: Vec<(Document, Measure)>,
+    ) -> Vec<Lengths> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if writer.is_none() {
             *writer = disk::writer(&self.index, true)
@@ -142,8 +165,8 @@ impl Texts {
                 .ok();
         }
         let mut lengths = Vec::with_capacity(documents.len());
-        let measured: Vec<Arc<Pending>> = documents.into_par_iter().map(measured).collect();
-        for pending in measured {
+        for (document, measure) in documents {
+            let pending = Arc::new(Pending { document, measure });
             lengths.push(pending.measure.lengths);
             let Some(writing) = writer.as_ref() else {
                 self.change().put(pending);
@@ -165,11 +188,18 @@ impl Texts {
     }
 
     /// A note is so now: the very next search finds it.
-    pub(in crate::index) fn put(&self, document: Document) -> Lengths {
-        let pending = measured(document);
-        let lengths = pending.measure.lengths;
-        self.change().put(pending);
+    pub(in crate::index) fn put_measured(&self, document: Document, measure: Measure) -> Lengths {
+        let lengths = measure.lengths;
+        self.change().put(Arc::new(Pending { document, measure }));
         lengths
+    }
+
+    /// Whether a search has little or nothing to index first, and nobody is at it.
+    pub(in crate::index) fn is_quick_to_search(&self) -> bool {
+        let Ok(state) = self.state.try_read() else {
+            return false;
+        };
+        self.building.try_lock().is_ok() && state.unbuilt_bytes() <= QUICK_BYTES
     }
 
     /// A note is no more.
@@ -224,35 +254,49 @@ impl Texts {
     }
 
     /// The best notes, best first, equally good ones by `order`.
-    pub(in crate::index) fn best(
+    pub(in crate::index) fn best_until(
         &self,
         tree: &Tree,
         visible: &Slots,
         count: usize,
         order: &dyn Fn(u32, u32) -> Ordering,
-    ) -> Result<Hits, Failure> {
-        self.search(|state| best::best(state, tree, visible, count, order))
+        deadline: &Deadline,
+    ) -> SearchResult<Hits> {
+        self.search(deadline, |state| {
+            best::best(state, tree, visible, count, order, deadline)
+        })
     }
 
     /// All notes, in no order.
-    pub(in crate::index) fn all(&self, tree: &Tree, visible: &Slots) -> Result<Hits, Failure> {
-        self.search(|state| best::all(state, tree, visible))
+    pub(in crate::index) fn all_until(
+        &self,
+        tree: &Tree,
+        visible: &Slots,
+        deadline: &Deadline,
+    ) -> SearchResult<Hits> {
+        self.search(deadline, |state| best::all(state, tree, visible, deadline))
     }
 
-    /// The text of a note, as it was put in.
-    pub(in crate::index) fn text_of(&self, slot: u32) -> Option<Arc<str>> {
-        disk::guarded(|| Ok(self.look().text_of(slot)?))
-            .ok()
-            .flatten()
+    /// The text of a note, as it was put in; `None` also if it cannot be read.
+    pub(in crate::index) fn text_of(
+        &self,
+        slot: u32,
+        deadline: &Deadline,
+    ) -> Result<Option<Arc<str>>, VaultError> {
+        let state = deadline.read(&self.state)?;
+        Ok(disk::guarded(|| Ok(state.text_of(slot)?)).ok().flatten())
     }
 
     /// Visible notes that may contain one text of each list, whatever its case and accents. None that does is missing.
-    pub(in crate::index) fn containing(
+    pub(in crate::index) fn containing_until(
         &self,
         texts: &[Vec<String>],
         visible: &Slots,
-    ) -> Result<Slots, Failure> {
-        self.search(|state| containing::containing(state, texts, visible))
+        deadline: &Deadline,
+    ) -> SearchResult<Slots> {
+        self.search(deadline, |state| {
+            containing::containing(state, texts, visible, deadline)
+        })
     }
 
     fn write(
@@ -276,16 +320,36 @@ impl Texts {
         Ok(())
     }
 
-    fn search<T>(&self, ask: impl FnOnce(&State) -> tantivy::Result<T>) -> Result<T, Failure> {
+    fn search<T>(
+        &self,
+        deadline: &Deadline,
+        ask: impl FnOnce(&State) -> SearchResult<T>,
+    ) -> SearchResult<T> {
         disk::guarded(|| {
-            let mut state = self.look();
+            let mut state = deadline.read(&self.state)?;
             while state.is_unbuilt() {
                 drop(state);
-                self.change().build()?;
-                state = self.look();
+                self.build(deadline)?;
+                state = deadline.read(&self.state)?;
             }
-            Ok(ask(&state)?)
+            ask(&state)
         })
+    }
+
+    /// Puts what waits into a fresh segment. The state is not locked meanwhile: a large note holds up nobody else. At the
+    /// deadline nothing is built, and what waits goes on waiting.
+    fn build(&self, deadline: &Deadline) -> SearchResult<()> {
+        let _held = deadline.lock(&self.building)?;
+        let documents = {
+            let state = deadline.read(&self.state)?;
+            match state.is_unbuilt() {
+                true => state.to_build(),
+                false => return Ok(()),
+            }
+        };
+        let segment = state::fresh_segment(self.fields, &documents, deadline)?;
+        self.change().built(&documents, segment);
+        Ok(())
     }
 
     // A panic leaves nothing half done that could not be searched; and the index is made anew after any failure.
@@ -296,9 +360,4 @@ impl Texts {
     fn change(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn measured(document: Document) -> Arc<Pending> {
-    let measure = schema::measure(&document);
-    Arc::new(Pending { document, measure })
 }

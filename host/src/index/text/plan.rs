@@ -7,10 +7,10 @@ use notehost_sdk::index::Part;
 use notehost_sdk::words::{self, Form};
 use tantivy::postings::TermInfo;
 
-use super::listed::{self, Listed};
+use super::listed::{Begun, Listed, Sums};
 use super::schema::{PARTS, place};
 use super::weight::{Corpus, Weight};
-use super::{Slots, Tree};
+use super::{SearchResult, Slots, Tree};
 
 /// How many words stand for a text that others shall be like, and how many of its words are looked at.
 const WORDS_OF_LIKE: usize = 25;
@@ -60,7 +60,8 @@ pub(super) struct Planner<'c, 's> {
 }
 
 impl Planner<'_, '_> {
-    pub(super) fn plan(&mut self, tree: &Tree) -> tantivy::Result<Plan> {
+    pub(super) fn plan(&mut self, tree: &Tree) -> SearchResult<Plan> {
+        self.corpus.deadline.check()?;
         Ok(match tree {
             Tree::All(trees) => self.all(trees)?,
             Tree::Any(trees) => self.any(trees)?,
@@ -76,7 +77,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    fn all(&mut self, trees: &[Tree]) -> tantivy::Result<Plan> {
+    fn all(&mut self, trees: &[Tree]) -> SearchResult<Plan> {
         let mut with = Vec::new();
         let mut without = Vec::new();
         let mut within = Vec::new();
@@ -118,7 +119,7 @@ impl Planner<'_, '_> {
         })
     }
 
-    fn any(&mut self, trees: &[Tree]) -> tantivy::Result<Plan> {
+    fn any(&mut self, trees: &[Tree]) -> SearchResult<Plan> {
         let mut plans = Vec::new();
         for tree in trees {
             match self.plan(tree)? {
@@ -129,7 +130,7 @@ impl Planner<'_, '_> {
         Ok(either(plans))
     }
 
-    fn words(&mut self, text: &str, part: Option<Part>) -> tantivy::Result<Plan> {
+    fn words(&mut self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
         let asked = words::asked(text);
         match asked.as_slice() {
             [] => Ok(Plan::Nothing),
@@ -140,7 +141,11 @@ impl Planner<'_, '_> {
                         each_segment(
                             corpus,
                             |words, documents| {
-                                listed::either(words, &words.containing(word)?, documents)
+                                let mut sums = Sums::of(documents);
+                                words.each_containing(word, corpus.deadline, |info| {
+                                    sums.add(words, info, corpus.deadline)
+                                })?;
+                                sums.listed(corpus.deadline)
                             },
                             place,
                         )
@@ -157,7 +162,7 @@ impl Planner<'_, '_> {
     }
 
     /// One word, as it is.
-    fn word(&self, word: &str, part: Option<Part>, boost: f32) -> tantivy::Result<Plan> {
+    fn word(&self, word: &str, part: Option<Part>, boost: f32) -> SearchResult<Plan> {
         let corpus = self.corpus;
         let mut parts = Vec::new();
         for place in places(part) {
@@ -171,6 +176,7 @@ impl Planner<'_, '_> {
                         info,
                         corpus.visible,
                         corpus.is_all_visible,
+                        corpus.deadline,
                     )?);
                 }
                 infos.push(info);
@@ -187,13 +193,14 @@ impl Planner<'_, '_> {
         Ok(leaf(parts))
     }
 
-    fn phrase(&self, asked: &[(usize, String)], part: Option<Part>) -> tantivy::Result<Plan> {
+    fn phrase(&self, asked: &[(usize, String)], part: Option<Part>) -> SearchResult<Plan> {
         let corpus = self.corpus;
         let mut parts = Vec::new();
         'places: for place in places(part) {
             let mut rarity = 0.0;
             let mut fewest = u64::MAX;
             for (_, word) in asked {
+                corpus.deadline.check()?;
                 let notes = corpus.notes_with(place, word)?;
                 if notes == 0 {
                     continue 'places;
@@ -211,7 +218,7 @@ impl Planner<'_, '_> {
         Ok(leaf(parts))
     }
 
-    fn prefix(&self, text: &str, part: Option<Part>) -> tantivy::Result<Plan> {
+    fn prefix(&self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
         let asked = words::asked(text);
         let Some(((distance, last), before)) = asked.split_last() else {
             return Ok(Plan::Nothing);
@@ -220,11 +227,21 @@ impl Planner<'_, '_> {
             each_segment(
                 corpus,
                 |words, documents| {
-                    let infos = words.beginning(last)?;
+                    let deadline = corpus.deadline;
                     if before.is_empty() {
-                        listed::either(words, &infos, documents)
+                        let mut sums = Sums::of(documents);
+                        words.each_beginning(last, deadline, |info| {
+                            sums.add(words, info, deadline)
+                        })?;
+                        sums.listed(deadline)
                     } else {
-                        listed::phrase_before(words, before, *distance, &infos)
+                        let mut begun = Begun::of(words, before, *distance, deadline)?;
+                        if !begun.is_empty() {
+                            words.each_beginning(last, deadline, |info| {
+                                begun.follow(words, info, deadline)
+                            })?;
+                        }
+                        Ok(begun.listed())
                     }
                 },
                 place,
@@ -236,18 +253,17 @@ impl Planner<'_, '_> {
     fn listed(
         &self,
         part: Option<Part>,
-        mut find: impl FnMut(&Corpus<'_>, usize) -> tantivy::Result<Vec<Arc<Listed>>>,
-    ) -> tantivy::Result<Plan> {
+        mut find: impl FnMut(&Corpus<'_>, usize) -> SearchResult<Vec<Arc<Listed>>>,
+    ) -> SearchResult<Plan> {
         let corpus = self.corpus;
         let mut parts = Vec::new();
         for place in places(part) {
             let found = find(corpus, place)?;
-            let notes = corpus
-                .state
-                .segments()
-                .zip(&found)
-                .map(|(segment, listed)| listed.count_visible(segment, corpus.visible))
-                .sum();
+            let mut notes = 0;
+            for (segment, listed) in corpus.state.segments().zip(&found) {
+                corpus.deadline.check()?;
+                notes += listed.count_visible(segment, corpus.visible);
+            }
             if notes > 0 {
                 parts.push(LeafPart {
                     place,
@@ -260,7 +276,7 @@ impl Planner<'_, '_> {
         Ok(leaf(parts))
     }
 
-    fn like(&self, text: &str) -> tantivy::Result<Plan> {
+    fn like(&self, text: &str) -> SearchResult<Plan> {
         let corpus = self.corpus;
         let mut counts: HashMap<String, (u32, usize)> = HashMap::new();
         let mut singles: Vec<(usize, String)> = Vec::new();
@@ -294,6 +310,7 @@ impl Planner<'_, '_> {
         let text_place = place(Part::Text);
         let mut weighed: Vec<(f32, String)> = Vec::new();
         for (word, count, _) in counted {
+            corpus.deadline.check()?;
             let notes = corpus.notes_with(text_place, &word)?;
             let is_common = corpus.notes > FEW_NOTES && notes * 2 > corpus.notes;
             if notes > 0 && !is_common {
@@ -320,9 +337,9 @@ impl Planner<'_, '_> {
 
 fn each_segment(
     corpus: &Corpus<'_>,
-    mut find: impl FnMut(&super::segment::Words, u32) -> tantivy::Result<Listed>,
+    mut find: impl FnMut(&super::segment::Words, u32) -> SearchResult<Listed>,
     place: usize,
-) -> tantivy::Result<Vec<Arc<Listed>>> {
+) -> SearchResult<Vec<Arc<Listed>>> {
     corpus
         .state
         .segments()

@@ -36,7 +36,7 @@ pub(in crate::index) type Lengths = [u32; 3];
 
 /// What is not seen in the words of a note.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Measure {
+pub(in crate::index) struct Measure {
     pub(super) lengths: Lengths,
     /// Whether there may be letters in the text that its words do not tell in their order (see `containing.rs`).
     pub(super) loose: bool,
@@ -162,7 +162,7 @@ impl Fields {
 }
 
 /// Counts a note's words, exactly as they are indexed.
-pub(super) fn measure(document: &Document) -> Measure {
+pub(in crate::index) fn measure(name: &str, headings: &str, text: &str) -> Measure {
     let count = |text: &str| {
         let mut count = 0;
         words::each(text, |_| count += 1);
@@ -171,7 +171,6 @@ pub(super) fn measure(document: &Document) -> Measure {
     let mut length = 0;
     let mut loose = false;
     let mut end = 0;
-    let text: &str = &document.text;
     words::each(text, |word| {
         length += 1;
         if word.range.start > end {
@@ -183,8 +182,8 @@ pub(super) fn measure(document: &Document) -> Measure {
     loose = loose || is_gap_loose(&text[end..]);
     Measure {
         lengths: [
-            document.name.lines().map(count).sum(),
-            document.headings.lines().map(count).sum(),
+            name.lines().map(count).sum(),
+            headings.lines().map(count).sum(),
             length,
         ],
         loose,

@@ -16,9 +16,13 @@ use tantivy::schema::{IndexRecordOption, Value as _};
 use tantivy::store::StoreReader;
 use tantivy::{DocSet as _, InvertedIndexReader, Opstamp, SegmentReader, TantivyDocument};
 
-use super::Slots;
 use super::neighbours;
 use super::schema::{Fields, KEY, LOOSE, NEIGHBOURS, PARTS, place};
+use super::{SearchResult, Slots};
+use crate::index::deadline::Deadline;
+
+/// How many bytes of the dictionary are searched between two steps.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// The slot of a document that stands for no note.
 pub(super) const DEAD: u32 = u32::MAX;
@@ -145,23 +149,26 @@ impl Segment {
         info: &TermInfo,
         visible: &Slots,
         is_all_visible: bool,
-    ) -> tantivy::Result<u32> {
+        deadline: &Deadline,
+    ) -> SearchResult<u32> {
         if is_all_visible {
             if self.dead.is_empty() {
                 return Ok(info.doc_freq);
             }
             if self.dead.len() * 8 < info.doc_freq as usize {
                 let mut postings = self.parts[place].postings(info)?;
-                let among_dead = self
-                    .dead
-                    .iter()
-                    .filter(|dead| postings.doc() <= **dead && postings.seek(**dead) == **dead)
-                    .count();
-                return Ok(info.doc_freq - among_dead as u32);
+                let mut among_dead = 0;
+                for dead in &self.dead {
+                    deadline.step()?;
+                    if postings.doc() <= *dead && postings.seek(*dead) == *dead {
+                        among_dead += 1;
+                    }
+                }
+                return Ok(info.doc_freq - among_dead);
             }
         }
         let mut count = 0;
-        self.parts[place].each_doc(info, |doc| {
+        self.parts[place].each_doc(info, deadline, |doc| {
             count += u32::from(visible.contains(self.slots[doc as usize]));
         })?;
         Ok(count)
@@ -217,12 +224,14 @@ impl Words {
     pub(super) fn each_doc(
         &self,
         info: &TermInfo,
+        deadline: &Deadline,
         mut take: impl FnMut(u32),
-    ) -> tantivy::Result<()> {
+    ) -> SearchResult<()> {
         let mut blocks = self
             .index
             .read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
         while !blocks.docs().is_empty() {
+            deadline.step()?;
             for doc in blocks.docs() {
                 take(*doc);
             }
@@ -231,45 +240,64 @@ impl Words {
         Ok(())
     }
 
-    /// The words that contain this text, in order.
-    pub(super) fn containing(&self, text: &str) -> tantivy::Result<Vec<TermInfo>> {
-        let all = self.all()?;
-        let mut found = Vec::new();
+    /// Hands every word that contains this text to `take`, in order. They are never kept: there may be millions.
+    pub(super) fn each_containing(
+        &self,
+        text: &str,
+        deadline: &Deadline,
+        mut take: impl FnMut(&TermInfo) -> SearchResult<()>,
+    ) -> SearchResult<()> {
+        let all = self.all(deadline)?;
         let finder = memchr::memmem::Finder::new(text);
-        let mut from = 0;
-        while let Some(at) = finder.find(&all[from..]) {
-            let at = from + at;
-            // Words are between zeros: no word contains one.
-            let start = memchr::memrchr(0, &all[..at]).map_or(0, |zero| zero + 1);
-            let end = memchr::memchr(0, &all[at..]).map_or(all.len(), |zero| at + zero);
-            if let Some(info) = self.index.terms().get(&all[start..end])? {
-                found.push(info);
+        let mut begin = 0;
+        while begin < all.len() {
+            // Words are between zeros: no word contains one. A piece ends with a word.
+            let least = all.len().min(begin + PIECE_BYTES);
+            let end = memchr::memchr(0, &all[least..]).map_or(all.len(), |zero| least + zero);
+            let piece = &all[begin..end];
+            deadline.step()?;
+            let mut from = 0;
+            while let Some(at) = finder.find(&piece[from..]) {
+                deadline.step()?;
+                let at = from + at;
+                let start = memchr::memrchr(0, &piece[..at]).map_or(0, |zero| zero + 1);
+                let end = memchr::memchr(0, &piece[at..]).map_or(piece.len(), |zero| at + zero);
+                if let Some(info) = self.index.terms().get(&piece[start..end])? {
+                    take(&info)?;
+                }
+                from = end;
             }
-            from = end;
+            begin = end + 1;
         }
-        Ok(found)
+        Ok(())
     }
 
-    /// The words that begin with this text, in order.
-    pub(super) fn beginning(&self, text: &str) -> tantivy::Result<Vec<TermInfo>> {
-        let mut found = Vec::new();
+    /// Hands every word that begins with this text to `take`, in order.
+    pub(super) fn each_beginning(
+        &self,
+        text: &str,
+        deadline: &Deadline,
+        mut take: impl FnMut(&TermInfo) -> SearchResult<()>,
+    ) -> SearchResult<()> {
         let mut stream = self.index.terms().range().ge(text).into_stream()?;
         while let Some((word, info)) = stream.next() {
+            deadline.step()?;
             if !word.starts_with(text.as_bytes()) {
                 break;
             }
-            found.push(info.clone());
+            take(info)?;
         }
-        Ok(found)
+        Ok(())
     }
 
-    fn all(&self) -> tantivy::Result<&[u8]> {
+    fn all(&self, deadline: &Deadline) -> SearchResult<&[u8]> {
         if let Some(all) = self.all.get() {
             return Ok(all);
         }
         let mut joined = Vec::new();
         let mut stream = self.index.terms().stream()?;
         while let Some((word, _)) = stream.next() {
+            deadline.step()?;
             joined.extend_from_slice(word);
             joined.push(0);
         }

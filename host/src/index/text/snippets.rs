@@ -10,6 +10,8 @@ use notehost_sdk::index::Snippet;
 use notehost_sdk::words;
 
 use super::Tree;
+use crate::index::deadline::Deadline;
+use crate::vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.
 const LONGEST: usize = 160;
@@ -19,38 +21,57 @@ const BEFORE: usize = 50;
 const MOST_PLACES: usize = 200;
 const MOST_WORDS: usize = 32;
 
-/// The lines that tell most of what was asked for, in their order.
-pub(in crate::index) fn snippets(text: &str, tree: &Tree, most: usize) -> Vec<Snippet> {
-    if most == 0 {
-        return Vec::new();
-    }
-    let mut asked = Vec::new();
-    collect(tree, &mut asked);
-    asked.truncate(MOST_WORDS);
-    let mut places = places_as_bytes(text, &asked);
-    // In ASCII the bytes told everything.
-    if places.is_empty() && !text.is_ascii() {
-        places = places_as_words(text, &asked);
-    }
-    places.sort_unstable_by_key(|place| (place.range.start, place.word));
+/// How much of a text that others shall be like is looked at for words.
+const MAX_LIKE_BYTES: usize = 4 << 10;
+/// How much of a note is cut into words between two looks at the clock.
+const PIECE_BYTES: usize = 64 << 10;
 
-    let mut lines = lines_of(text, &places);
-    lines.sort_by_key(|line| {
-        (
-            line.is_frontmatter,
-            std::cmp::Reverse(line.worth),
-            line.number,
-        )
-    });
-    lines.truncate(most);
-    lines.sort_unstable_by_key(|line| line.number);
-    lines
-        .into_iter()
-        .map(|line| Snippet {
-            line: line.number,
-            text: cut(&text[line.range], line.first),
-        })
-        .collect()
+/// The words that a search asks for; taken from it once, and looked for in every note that is returned.
+pub(in crate::index) struct SoughtWords(Vec<String>);
+
+impl SoughtWords {
+    pub(in crate::index) fn of(tree: &Tree) -> SoughtWords {
+        let mut asked = Vec::new();
+        collect(tree, &mut asked);
+        asked.truncate(MOST_WORDS);
+        SoughtWords(asked)
+    }
+
+    /// The lines that tell most of what was asked for, in their order.
+    pub(in crate::index) fn snippets(
+        &self,
+        text: &str,
+        most: usize,
+        deadline: &Deadline,
+    ) -> Result<Vec<Snippet>, VaultError> {
+        if most == 0 {
+            return Ok(Vec::new());
+        }
+        let mut places = places_as_bytes(text, &self.0, deadline)?;
+        // In ASCII the bytes told everything.
+        if places.is_empty() && !text.is_ascii() {
+            places = places_as_words(text, &self.0, deadline)?;
+        }
+        places.sort_unstable_by_key(|place| (place.range.start, place.word));
+
+        let mut lines = lines_of(text, &places);
+        lines.sort_by_key(|line| {
+            (
+                line.is_frontmatter,
+                std::cmp::Reverse(line.worth),
+                line.number,
+            )
+        });
+        lines.truncate(most);
+        lines.sort_unstable_by_key(|line| line.number);
+        Ok(lines
+            .into_iter()
+            .map(|line| Snippet {
+                line: line.number,
+                text: cut(&text[line.range], line.first),
+            })
+            .collect())
+    }
 }
 
 /// Where a word stands.
@@ -97,6 +118,7 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
             }
         }
         Tree::Like(text) => {
+            let text = &text[..text.floor_char_boundary(MAX_LIKE_BYTES)];
             let mut words: Vec<String> = words::asked(text)
                 .into_iter()
                 .map(|(_, word)| word)
@@ -110,10 +132,14 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
     }
 }
 
-fn places_as_bytes(text: &str, asked: &[String]) -> Vec<Place> {
+fn places_as_bytes(
+    text: &str,
+    asked: &[String],
+    deadline: &Deadline,
+) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
     for (word, letters) in asked.iter().enumerate() {
-        each_match(text.as_bytes(), letters.as_bytes(), |start| {
+        each_match(text.as_bytes(), letters.as_bytes(), deadline, |start| {
             let range = start..start + letters.len();
             if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {
                 let is_whole = !ends_with_letter(&text[..range.start])
@@ -124,36 +150,62 @@ fn places_as_bytes(text: &str, asked: &[String]) -> Vec<Place> {
                     is_whole,
                 });
             }
-        });
+        })?;
     }
-    places
+    Ok(places)
 }
 
-fn places_as_words(text: &str, asked: &[String]) -> Vec<Place> {
+fn places_as_words(
+    text: &str,
+    asked: &[String],
+    deadline: &Deadline,
+) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
-    words::each(text, |found| {
-        for (word, letters) in asked.iter().enumerate() {
-            if found.text.contains(letters.as_str()) && places.len() < MOST_PLACES * 4 {
-                places.push(Place {
-                    range: found.range.clone(),
-                    word,
-                    is_whole: found.text == letters,
-                });
+    let mut begin = 0;
+    while begin < text.len() && places.len() < MOST_PLACES * 4 {
+        deadline.check()?;
+        let end = piece_end(text, begin);
+        words::each(&text[begin..end], |found| {
+            for (word, letters) in asked.iter().enumerate() {
+                if places.len() < MOST_PLACES * 4 && found.text.contains(letters.as_str()) {
+                    places.push(Place {
+                        range: begin + found.range.start..begin + found.range.end,
+                        word,
+                        is_whole: found.text == letters,
+                    });
+                }
             }
-        }
-    });
-    places
+        });
+        begin = end;
+    }
+    Ok(places)
+}
+
+/// Where a piece ends that begins here: after a line, if one ends not much later.
+fn piece_end(text: &str, begin: usize) -> usize {
+    let least = text.len().min(begin + PIECE_BYTES);
+    let most = text.len().min(least + PIECE_BYTES);
+    match memchr(b'\n', &text.as_bytes()[least..most]) {
+        Some(newline) => least + newline + 1,
+        None => text.floor_char_boundary(most),
+    }
 }
 
 /// Hands every place of a word to `take`, whatever the case of ASCII letters.
-fn each_match(text: &[u8], word: &[u8], mut take: impl FnMut(usize)) {
+fn each_match(
+    text: &[u8],
+    word: &[u8],
+    deadline: &Deadline,
+    mut take: impl FnMut(usize),
+) -> Result<(), VaultError> {
     let Some((offset, rarest)) = word
         .iter()
         .enumerate()
         .min_by_key(|(_, byte)| commonness(**byte))
     else {
-        return;
+        return Ok(());
     };
+    deadline.step()?;
     let (lower, upper) = (rarest.to_ascii_lowercase(), rarest.to_ascii_uppercase());
     let mut found = 0;
     let mut from = offset;
@@ -161,19 +213,21 @@ fn each_match(text: &[u8], word: &[u8], mut take: impl FnMut(usize)) {
         .get(from..)
         .and_then(|rest| memchr2(lower, upper, rest))
     {
+        deadline.step()?;
         let start = from + at - offset;
         from += at + 1;
         let Some(there) = text.get(start..start + word.len()) else {
-            return;
+            return Ok(());
         };
         if there.eq_ignore_ascii_case(word) {
             take(start);
             found += 1;
             if found == MOST_PLACES {
-                return;
+                return Ok(());
             }
         }
     }
+    Ok(())
 }
 
 /// How often a byte stands in a text, roughly: the rarest of a word is looked for.

@@ -10,16 +10,19 @@ use tantivy::directory::RamDirectory;
 
 use super::schema::{self, Document, Fields, Lengths, Measure, PARTS};
 use super::segment::{Identity, Segment};
-use super::{Placed, Slots};
+use super::{Placed, SearchResult, Slots};
+use crate::index::deadline::Deadline;
 
 /// A fresh segment of this size is not built again to take more notes in.
 const FULL: u32 = 64;
+
+/// Nor is one with a note of this size, which takes a while.
+const MAX_REBUILT_BYTES: usize = 256 << 10;
 
 /// What a fresh segment may take while it is made. Only a hint: it grows if it must.
 const FRESH_MEMORY: usize = 200_000;
 
 pub(super) struct State {
-    fields: Fields,
     pub(super) disk: Vec<Segment>,
     pub(super) fresh: Vec<Segment>,
     /// Notes that are not on disk.
@@ -55,9 +58,8 @@ enum Home {
 }
 
 impl State {
-    pub(super) fn new(fields: Fields, disk: Vec<Segment>) -> State {
+    pub(super) fn new(disk: Vec<Segment>) -> State {
         State {
-            fields,
             disk,
             fresh: Vec::new(),
             pending: HashMap::new(),
@@ -82,7 +84,7 @@ impl State {
         self.pending.len() + self.loading.len() + self.doomed.len()
     }
 
-    /// Whether a search has to wait for [`State::build`].
+    /// Whether a search has to wait for [`State::built`].
     pub(super) fn is_unbuilt(&self) -> bool {
         !self.unbuilt.is_empty()
     }
@@ -184,37 +186,59 @@ impl State {
         self.leave(slot);
     }
 
-    /// Puts what waits into fresh segments.
-    pub(super) fn build(&mut self) -> tantivy::Result<()> {
-        if self.unbuilt.is_empty() {
-            return Ok(());
-        }
-        self.fresh.retain(|segment| !segment.is_dead());
-        let mut slots: Vec<u32> = self.unbuilt.clone();
-        // Small ones are built again with what is new, so that there are never many.
-        let mut keep = self.fresh.len();
-        while keep > 0
-            && self.fresh[keep - 1].len() < FULL
-            && self.fresh[keep - 1].len() as usize <= slots.len() * 2
-        {
-            keep -= 1;
-            let again = &self.fresh[keep].slots;
-            slots.extend(again.iter().filter(|slot| self.pending.contains_key(slot)));
-        }
-        let documents: Vec<&Arc<Pending>> = slots
+    /// How many bytes of text a search has to index first.
+    pub(super) fn unbuilt_bytes(&self) -> usize {
+        let waiting = self
+            .unbuilt
             .iter()
-            .filter_map(|slot| self.pending.get(slot))
-            .collect();
-        let mut segment = fresh_segment(self.fields, &documents)?;
-        let identity = segment.identity;
-        segment.assign(|doc, _| slots.get(doc as usize).copied());
-        self.fresh.truncate(keep);
-        for (doc, slot) in slots.iter().enumerate() {
-            self.settle(*slot, Home::In(identity, doc as u32));
+            .filter_map(|slot| self.pending.get(slot));
+        waiting.map(|pending| pending.document.text.len()).sum()
+    }
+
+    /// What goes into the next fresh segment: all that waits, and the notes of small segments, so that there are never
+    /// many.
+    pub(super) fn to_build(&self) -> Vec<Arc<Pending>> {
+        let mut slots: Vec<u32> = self.unbuilt.clone();
+        for segment in self.fresh.iter().rev() {
+            let is_small = |slot: &u32| {
+                let pending = self.pending.get(slot);
+                pending.is_none_or(|pending| pending.document.text.len() <= MAX_REBUILT_BYTES)
+            };
+            if segment.len() >= FULL
+                || segment.len() as usize > slots.len() * 2
+                || !segment.slots.iter().all(is_small)
+            {
+                break;
+            }
+            let again = segment.slots.iter();
+            slots.extend(again.filter(|slot| self.pending.contains_key(*slot)));
         }
+        let documents = slots.iter().filter_map(|slot| self.pending.get(slot));
+        documents.cloned().collect()
+    }
+
+    /// Takes a fresh segment that was built of these notes. One that changed meanwhile waits for the next.
+    pub(super) fn built(&mut self, documents: &[Arc<Pending>], mut segment: Segment) {
+        let identity = segment.identity;
+        let mut stands_for: Vec<Option<u32>> = Vec::with_capacity(documents.len());
+        for (doc, built) in documents.iter().enumerate() {
+            let slot = built.document.slot;
+            let known = self.pending.get(&slot);
+            if !known.is_some_and(|known| Arc::ptr_eq(known, built)) {
+                stands_for.push(None);
+                continue;
+            }
+            if let Home::In(other, doc) = self.homes[slot as usize] {
+                kill(&mut self.fresh, other, doc);
+            }
+            self.settle(slot, Home::In(identity, doc as u32));
+            stands_for.push(Some(slot));
+        }
+        segment.assign(|doc, _| stands_for.get(doc as usize).copied().flatten());
+        let taken: HashSet<u32> = stands_for.into_iter().flatten().collect();
+        self.unbuilt.retain(|slot| !taken.contains(slot));
         self.fresh.push(segment);
-        self.unbuilt.clear();
-        Ok(())
+        self.fresh.retain(|segment| !segment.is_dead());
     }
 
     /// What has to be written: notes, and the keys of documents to delete before.
@@ -362,13 +386,19 @@ fn add(sums: &mut [u64; PARTS], lengths: &Lengths) {
     }
 }
 
-fn fresh_segment(fields: Fields, documents: &[&Arc<Pending>]) -> tantivy::Result<Segment> {
+/// Indexes notes in memory. Nobody has to wait for it but who searches for them.
+pub(super) fn fresh_segment(
+    fields: Fields,
+    documents: &[Arc<Pending>],
+    deadline: &Deadline,
+) -> SearchResult<Segment> {
     let mut writer = Index::builder()
         .schema(schema::fresh_schema())
         .settings(schema::settings())
         .tokenizers(schema::tokenizers())
         .single_segment_index_writer(RamDirectory::create(), FRESH_MEMORY)?;
     for pending in documents {
+        deadline.check()?;
         writer.add_document(fields.fresh_document(&pending.document, pending.measure.loose))?;
     }
     let index = writer.finalize()?;
@@ -376,5 +406,8 @@ fn fresh_segment(fields: Fields, documents: &[&Arc<Pending>]) -> tantivy::Result
     let segment = segments
         .first()
         .ok_or_else(|| tantivy::TantivyError::InternalError("no fresh segment".to_owned()))?;
-    Segment::open(&tantivy::SegmentReader::open(segment)?, fields)
+    Ok(Segment::open(
+        &tantivy::SegmentReader::open(segment)?,
+        fields,
+    )?)
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use notehost_sdk::index::Snippet;
+
 use super::*;
 
 pub(super) fn note(slot: u32, name: &str, text: &str) -> Document {
@@ -44,6 +46,53 @@ fn prefix(text: &str) -> Tree {
     Tree::Prefix {
         text: text.to_owned(),
         part: None,
+    }
+}
+
+pub(super) fn measured(document: &Document) -> Measure {
+    measure(&document.name, &document.headings, &document.text)
+}
+
+/// What production code does with measures and deadlines, without either.
+impl Texts {
+    pub(super) fn put(&self, document: Document) -> Lengths {
+        let measure = measured(&document);
+        self.put_measured(document, measure)
+    }
+
+    pub(super) fn load(&self, documents: Vec<Document>) -> Vec<Lengths> {
+        let documents = documents.into_iter();
+        self.load_measured(
+            documents
+                .map(|document| {
+                    let measure = measured(&document);
+                    (document, measure)
+                })
+                .collect(),
+        )
+    }
+
+    pub(super) fn best(
+        &self,
+        tree: &Tree,
+        visible: &Slots,
+        count: usize,
+        order: &dyn Fn(u32, u32) -> Ordering,
+    ) -> SearchResult<Hits> {
+        self.best_until(tree, visible, count, order, &Deadline::none())
+    }
+
+    pub(super) fn all(&self, tree: &Tree, visible: &Slots) -> SearchResult<Hits> {
+        self.all_until(tree, visible, &Deadline::none())
+    }
+
+    pub(super) fn containing(&self, texts: &[Vec<String>], visible: &Slots) -> SearchResult<Slots> {
+        self.containing_until(texts, visible, &Deadline::none())
+    }
+
+    pub(super) fn kept(&self, slot: u32) -> Option<Arc<str>> {
+        let text = self.text_of(slot, &Deadline::none());
+        text.expect("there is no deadline")
     }
 }
 
@@ -343,7 +392,7 @@ fn a_change_is_found_at_once_a_thousand_times() {
         1000
     );
     assert_eq!(
-        library.texts.text_of(7).as_deref(),
+        library.texts.kept(7).as_deref(),
         Some("unique7 text of all")
     );
     library.texts.remove(7);
@@ -351,7 +400,7 @@ fn a_change_is_found_at_once_a_thousand_times() {
         library.texts.all(&words("all"), &visible).unwrap().total,
         999
     );
-    assert_eq!(library.texts.text_of(7), None);
+    assert_eq!(library.texts.kept(7), None);
 }
 
 #[test]
@@ -453,7 +502,7 @@ fn what_is_on_disk_is_taken_up_again() {
         .map(|hit| hit.slot)
         .collect();
     assert_eq!(found, (101..120).collect());
-    assert_eq!(texts.text_of(105).as_deref(), Some("common text5"));
+    assert_eq!(texts.kept(105).as_deref(), Some("common text5"));
     texts.flush().unwrap();
     assert_eq!(texts.all(&words("common"), &visible).unwrap().total, 19);
 }
@@ -529,7 +578,7 @@ fn damaged_files_are_healed() {
             assert_eq!(hits.total, 29, "{victim:?} {harm}");
             for document in documents.iter().filter(|document| document.slot != 3) {
                 assert_eq!(
-                    texts.text_of(document.slot),
+                    texts.kept(document.slot),
                     Some(document.text.clone()),
                     "{victim:?} {harm}"
                 );
@@ -550,6 +599,11 @@ fn where_the_disk_refuses_it_is_in_memory() {
     let visible = Slots::all_below(2);
     assert_eq!(texts.all(&words("loaded"), &visible).unwrap().total, 1);
     assert_eq!(texts.all(&words("put"), &visible).unwrap().total, 1);
+}
+
+fn snippets(text: &str, tree: &Tree, most: usize) -> Vec<Snippet> {
+    let snippets = SoughtWords::of(tree).snippets(text, most, &Deadline::none());
+    snippets.expect("there is no deadline")
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use notehost_sdk::words as sdk_words;
 use proptest::prelude::*;
 
-use super::tests::{note, words};
+use super::tests::{measured, note, words};
 use super::*;
 
 #[derive(Debug, Clone)]
@@ -144,8 +144,8 @@ proptest! {
         prop_assert_eq!(&answers(&fresh, &visible), &expected);
         prop_assert_eq!(&answers(&fresh, &Slots::all_below(SLOTS)), &expected);
         for (document, lengths) in notes.iter().flatten() {
-            prop_assert_eq!(texts.text_of(document.slot), Some(document.text.clone()));
-            prop_assert_eq!(schema::measure(document).lengths, *lengths);
+            prop_assert_eq!(texts.kept(document.slot), Some(document.text.clone()));
+            prop_assert_eq!(measured(document).lengths, *lengths);
         }
     }
 }
@@ -259,7 +259,7 @@ fn searches_and_writing_go_on_together() {
     texts.flush().unwrap();
     for slot in 0..200_u32 {
         assert_eq!(
-            texts.text_of(slot).unwrap().as_ref(),
+            &*texts.kept(slot).unwrap(),
             format!("common round{}", slot + 200)
         );
     }

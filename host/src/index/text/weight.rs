@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tantivy::fieldnorm::FieldNormReader;
 
-use super::Slots;
 use super::schema::PARTS;
 use super::state::State;
+use super::{SearchResult, Slots};
+use crate::index::deadline::Deadline;
 
 const K: f32 = 1.2;
 const B: f32 = 0.75;
@@ -18,6 +19,7 @@ pub(super) const BOOSTS: [f32; PARTS] = [3.0, 1.5, 1.0];
 pub(super) struct Corpus<'s> {
     pub(super) state: &'s State,
     pub(super) visible: &'s Slots,
+    pub(super) deadline: &'s Deadline,
     pub(super) is_all_visible: bool,
     /// How many notes there are.
     pub(super) notes: u64,
@@ -35,7 +37,7 @@ pub(super) struct Weight {
 }
 
 impl<'s> Corpus<'s> {
-    pub(super) fn new(state: &'s State, visible: &'s Slots) -> Corpus<'s> {
+    pub(super) fn new(state: &'s State, visible: &'s Slots, deadline: &'s Deadline) -> Corpus<'s> {
         let is_all_visible = state.live.is_within(visible);
         let notes = state.live.len_of_both(visible) as u64;
         let tokens = state.tokens(visible, is_all_visible);
@@ -50,6 +52,7 @@ impl<'s> Corpus<'s> {
         Corpus {
             state,
             visible,
+            deadline,
             is_all_visible,
             notes,
             averages,
@@ -75,7 +78,7 @@ impl<'s> Corpus<'s> {
     }
 
     /// In how many notes a word stands in a part.
-    pub(super) fn notes_with(&self, place: usize, word: &str) -> tantivy::Result<u64> {
+    pub(super) fn notes_with(&self, place: usize, word: &str) -> SearchResult<u64> {
         let mut notes = 0;
         for segment in self.state.segments() {
             if let Some(info) = segment.parts[place].info(word)? {
@@ -84,6 +87,7 @@ impl<'s> Corpus<'s> {
                     &info,
                     self.visible,
                     self.is_all_visible,
+                    self.deadline,
                 )?);
             }
         }

@@ -21,7 +21,8 @@ pub(super) fn for_registry(registry: &str) -> RegistryAuth {
         })
 }
 
-fn file() -> PathBuf {
+/// Where they are.
+pub fn file() -> PathBuf {
     match std::env::var_os("DOCKER_CONFIG").filter(|folder| !folder.is_empty()) {
         Some(folder) => PathBuf::from(folder).join("config.json"),
         None => expand_home("~/.docker/config.json".as_ref()),

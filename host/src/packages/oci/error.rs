@@ -152,18 +152,6 @@ impl OciError {
             },
         }
     }
-
-    /// What went wrong while bytes came.
-    pub(super) fn of_stream(error: &std::io::Error, registry: &str, reference: &str) -> OciError {
-        let inner = error.get_ref();
-        if let Some(digest) = inner.and_then(|inner| inner.downcast_ref::<DigestError>()) {
-            return OciError::of_digest(digest, registry, reference);
-        }
-        match inner {
-            Some(inner) => unreachable(inner, false, registry),
-            None => unreachable(error, false, registry),
-        }
-    }
 }
 
 /// Why a connection came to nothing, from what the layers below said.

@@ -7,20 +7,23 @@
 
 mod credentials;
 mod error;
+mod fetch;
 mod reference;
 
+pub use credentials::file as credentials_file;
 pub use error::OciError;
 pub use reference::{BadReference, Reference};
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use http::HeaderValue;
 use oci_client::Client;
 use oci_client::client::{ClientConfig, ClientProtocol};
 use oci_client::manifest::{OCI_IMAGE_MEDIA_TYPE, OciDescriptor, OciImageManifest};
 use serde_json::json;
+
+use self::fetch::Fetch;
 
 /// The largest component that is pulled or pushed.
 pub const MOST_BYTES: u64 = 64 << 20;
@@ -69,10 +72,13 @@ pub fn is_component(bytes: &[u8]) -> bool {
 /// Fetch a component.
 pub async fn pull(reference: &Reference) -> Result<Pulled, OciError> {
     within(reference, async {
-        let registry = Registry::of(reference)?;
-        let (manifest, digest) = registry.manifest().await?;
-        let layer = registry.layer_of(&manifest)?;
-        let bytes = registry.blob(layer).await?;
+        let source = Source::of(reference);
+        let mut fetch = Fetch::of(reference)?;
+        let (manifest, digest) = source.manifest(&fetch.manifest().await?)?;
+        let layer = source.layer_of(&manifest)?;
+        // By its digest alone: a manifest may name other places for a layer, and those are not asked.
+        let most = u64::try_from(layer.size).unwrap_or(0);
+        let bytes = source.component(layer, fetch.blob(&layer.digest, most).await?)?;
         let annotations = manifest.annotations.unwrap_or_default();
         Ok(Pulled {
             bytes,
@@ -103,60 +109,35 @@ async fn within<T>(
         .unwrap_or_else(|_| Err(OciError::TimedOut(reference.registry().to_owned())))
 }
 
-/// A registry that is spoken to about one reference.
-struct Registry {
-    client: Client,
-    wanted: oci_client::Reference,
-    /// The host, and the whole reference, for people.
-    host: String,
+/// What was asked for: what comes is checked against it.
+struct Source {
+    pinned: Option<String>,
+    /// The whole reference, for people.
     told: String,
 }
 
-impl Registry {
-    fn of(reference: &Reference) -> Result<Registry, OciError> {
-        // Whoever came first has chosen; there is only one to choose.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let config = ClientConfig {
-            protocol: match reference.is_loopback() {
-                true => ClientProtocol::Http,
-                false => ClientProtocol::Https,
-            },
-            connect_timeout: Some(PATIENCE),
-            read_timeout: Some(PATIENCE),
-            // One request for each blob: they are small enough.
-            use_monolithic_push: true,
-            user_agent: concat!("notehost/", env!("CARGO_PKG_VERSION")),
-            ..ClientConfig::default()
-        };
-        let (host, told) = (reference.registry().to_owned(), reference.to_string());
-        Ok(Registry {
-            client: Client::try_from(config).map_err(|error| OciError::of(error, &host, &told))?,
-            wanted: reference.for_client(),
-            host,
-            told,
-        })
+impl Source {
+    fn of(reference: &Reference) -> Source {
+        Source {
+            pinned: reference.digest().map(str::to_owned),
+            told: reference.to_string(),
+        }
     }
 
     /// The manifest, and its digest. It is what the reference is pinned to, if it is.
-    async fn manifest(&self) -> Result<(OciImageManifest, String), OciError> {
-        let credentials = credentials::for_registry(&self.host);
-        let (body, _) = self
-            .client
-            .pull_manifest_raw(&self.wanted, &credentials, &[OCI_IMAGE_MEDIA_TYPE])
-            .await
-            .map_err(|error| self.told_of(error))?;
+    fn manifest(&self, body: &[u8]) -> Result<(OciImageManifest, String), OciError> {
         // Counted by us: the digest that a registry names may be of another kind.
-        let digest = digest_of(&body);
-        if let Some(expected) = self.wanted.digest()
-            && expected != digest
+        let digest = digest_of(body);
+        if let Some(expected) = &self.pinned
+            && *expected != digest
         {
             return Err(OciError::DigestDiffers {
                 reference: self.told.clone(),
-                expected: expected.to_owned(),
+                expected: expected.clone(),
                 found: digest,
             });
         }
-        let manifest: OciImageManifest = serde_json::from_slice(&body)
+        let manifest: OciImageManifest = serde_json::from_slice(body)
             .map_err(|_| self.not_wasm("its manifest is of another kind".to_owned()))?;
         Ok((manifest, digest))
     }
@@ -191,26 +172,8 @@ impl Registry {
         Ok(layer)
     }
 
-    /// The bytes of a layer, which are what its digest says, and never more than its size.
-    async fn blob(&self, layer: &OciDescriptor) -> Result<Vec<u8>, OciError> {
-        // By its digest alone: a manifest may name other places for a layer, and those are not asked.
-        let mut coming = self
-            .client
-            .pull_blob_stream(&self.wanted, layer.digest.as_str())
-            .await
-            .map_err(|error| self.told_of(error))?;
-        let most = u64::try_from(layer.size).unwrap_or(0);
-        let mut bytes = Vec::new();
-        while let Some(part) = coming.next().await {
-            let part = part.map_err(|error| OciError::of_stream(&error, &self.host, &self.told))?;
-            if (bytes.len() + part.len()) as u64 > most {
-                return Err(OciError::Failed {
-                    registry: self.host.clone(),
-                    reason: format!("it sends more than the {most} bytes that it announced"),
-                });
-            }
-            bytes.extend_from_slice(&part);
-        }
+    /// The bytes of a layer, if they are what its digest says, and a component.
+    fn component(&self, layer: &OciDescriptor, bytes: Vec<u8>) -> Result<Vec<u8>, OciError> {
         let found = digest_of(&bytes);
         if found != layer.digest {
             return Err(OciError::DigestDiffers {
@@ -223,6 +186,61 @@ impl Registry {
             return Err(self.not_wasm("its layer is no WebAssembly component".to_owned()));
         }
         Ok(bytes)
+    }
+
+    fn not_wasm(&self, reason: String) -> OciError {
+        OciError::NotWasm {
+            reference: self.told.clone(),
+            reason,
+        }
+    }
+}
+
+/// What the fuzzer calls: a manifest, and a challenge that a registry may send.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub fn fuzz_manifest(input: &[u8]) {
+    let source = Source {
+        pinned: None,
+        told: "oci://registry.example/fuzz:1".to_owned(),
+    };
+    if let Ok((manifest, _)) = source.manifest(input) {
+        let _ = source.layer_of(&manifest);
+    }
+    fetch::fuzz_challenge(&String::from_utf8_lossy(input));
+}
+
+/// A registry that something is pushed to.
+struct Registry {
+    client: Client,
+    wanted: oci_client::Reference,
+    /// The host, and the whole reference, for people.
+    host: String,
+    told: String,
+}
+
+impl Registry {
+    fn of(reference: &Reference) -> Result<Registry, OciError> {
+        choose_cryptography();
+        let config = ClientConfig {
+            protocol: match reference.is_loopback() {
+                true => ClientProtocol::Http,
+                false => ClientProtocol::Https,
+            },
+            connect_timeout: Some(PATIENCE),
+            read_timeout: Some(PATIENCE),
+            // One request for each blob: they are small enough.
+            use_monolithic_push: true,
+            user_agent: concat!("notehost/", env!("CARGO_PKG_VERSION")),
+            ..ClientConfig::default()
+        };
+        let (host, told) = (reference.registry().to_owned(), reference.to_string());
+        Ok(Registry {
+            client: Client::try_from(config).map_err(|error| OciError::of(error, &host, &told))?,
+            wanted: reference.for_client(),
+            host,
+            told,
+        })
     }
 
     async fn put(&self, artifact: Artifact) -> Result<String, OciError> {
@@ -270,16 +288,14 @@ impl Registry {
         Ok(digest)
     }
 
-    fn not_wasm(&self, reason: String) -> OciError {
-        OciError::NotWasm {
-            reference: self.told.clone(),
-            reason,
-        }
-    }
-
     fn told_of(&self, error: oci_client::errors::OciDistributionError) -> OciError {
         OciError::of(error, &self.host, &self.told)
     }
+}
+
+fn choose_cryptography() {
+    // Whoever came first has chosen; there is only one to choose.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 fn described(media_type: &str, bytes: &[u8]) -> OciDescriptor {

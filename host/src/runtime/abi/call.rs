@@ -8,18 +8,30 @@ use wasmtime::{Engine, Store, Trap};
 
 use super::super::Sandbox;
 use super::super::component::LoadError;
+use super::super::fair::Permit;
 use super::super::state::{CallState, Meter, Stopped};
+use super::super::turns::Turn;
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
 use super::host_functions::{VaultHandle, VaultView};
 use super::{Instances, Ready, v0_1, v0_2};
 use crate::config::LimitSettings;
+use crate::vault::Transaction;
+
+/// How many bytes a guest may hand to the host in one call, or answer with: the largest file, and what goes with it.
+const MAX_HOST_CALL_BYTES: usize = (64 << 20) + (1 << 20);
+
+/// How many JSON values and keys an answer may have.
+const MAX_REPLY_VALUES: usize = 1 << 20;
+
+/// What wasmtime says when it was more.
+const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
 /// What a guest is asked to do.
 pub(super) struct Asked {
     /// The one handle of this call; it ends with it.
     pub(super) vault: Resource<VaultHandle>,
     pub(super) action: String,
-    pub(super) arguments: String,
+    pub(super) arguments: Arc<str>,
     pub(super) time_left: Duration,
     pub(super) reply_bytes: usize,
 }
@@ -40,6 +52,7 @@ pub(in super::super) async fn call(
     sandbox: &Sandbox,
     ready: &Ready,
     job: Job,
+    permit: Arc<Permit>,
 ) -> Result<Outcome, RunError> {
     let limits = &job.limits;
     let allowed = job.deadline.saturating_duration_since(Instant::now());
@@ -50,8 +63,9 @@ pub(in super::super) async fn call(
         Some(job.surroundings),
         job.deadline,
         limits,
-        &sandbox.long_runners,
+        Turn::new(&sandbox.long_runners, job.caller),
     )
+    .with_permit(permit)
     .with_outside(job.outside, limits);
     state.meter.interference = job.interference;
     let mut store = store(&sandbox.engine, state);
@@ -78,15 +92,33 @@ pub(in super::super) async fn call(
         (Ok(Ok(_)), None) => Err(RunError::Broke(
             "a host call never gave back the transaction".into(),
         )),
-        // What it refused for may never have been so: it saw a vault that changed under its eyes.
-        (Ok(Err(_)), Some(transaction)) if transaction.validate().is_err() => Err(RunError::Torn),
-        (Ok(Err(error)), _) => Err(RunError::Refused {
-            code: error.code,
-            message: error.message,
-            hint: error.hint,
-            details: error.details,
-        }),
+        (Ok(Err(error)), transaction) => {
+            // What it refused for may never have been so: it saw a vault that changed under its eyes.
+            let is_torn = match transaction {
+                Some(transaction) => !is_valid(transaction).await,
+                None => false,
+            };
+            match is_torn {
+                true => Err(RunError::Torn),
+                false => Err(RunError::Refused {
+                    code: error.code,
+                    message: error.message,
+                    hint: error.hint,
+                    details: error.details,
+                }),
+            }
+        }
         (Err(error), _) => Err(why_it_stopped(&error, allowed)),
+    }
+}
+
+/// Whether what a call read is still so. After another commit that takes reading files, and the lock that commits hold.
+async fn is_valid(transaction: Transaction) -> bool {
+    match transaction.is_undisturbed() {
+        true => transaction.validate().is_ok(),
+        false => tokio::task::spawn_blocking(move || transaction.validate().is_ok())
+            .await
+            .unwrap_or(false),
     }
 }
 
@@ -105,7 +137,7 @@ pub(in super::super) async fn describe(
         None,
         deadline,
         limits,
-        &sandbox.long_runners,
+        Turn::new(&sandbox.long_runners, Arc::from("")),
     );
     let mut store = store(&sandbox.engine, state);
     let described = async {
@@ -132,6 +164,7 @@ pub(in super::super) async fn describe(
 fn store(engine: &Engine, state: CallState) -> Store<CallState> {
     let mut store = Store::new(engine, state);
     store.limiter(|state| state);
+    store.set_hostcall_fuel(MAX_HOST_CALL_BYTES);
     store.set_epoch_deadline(1);
     store.epoch_deadline_callback(Meter::tick);
     store
@@ -157,13 +190,42 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
             "answered with {size} bytes, and {most} is the most"
         )));
     }
+    if has_more_values_than(MAX_REPLY_VALUES, &reply.structured) {
+        return Err(RunError::OverLimit(format!(
+            "answered with more than {MAX_REPLY_VALUES} JSON values"
+        )));
+    }
     Ok(reply)
+}
+
+/// Whether a JSON text has more values and keys than this, counted by what separates them. Nothing is built from it: a tree
+/// of values takes up to a hundred times the memory of its text.
+fn has_more_values_than(most: usize, json: &str) -> bool {
+    // A text that is too short needs no scan.
+    if json.len() / 2 <= most {
+        return false;
+    }
+    let (mut count, mut is_in_string, mut is_escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_string,
+            b'"' => is_in_string = !is_in_string,
+            b'[' | b'{' | b',' | b':' if !is_in_string => count += 1,
+            _ => {}
+        }
+        if count > most {
+            return true;
+        }
+    }
+    false
 }
 
 fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     match error.downcast_ref::<Stopped>() {
         Some(Stopped::Deadline) => return RunError::TimedOut(allowed),
         Some(Stopped::Cancelled) => return RunError::Cancelled,
+        Some(Stopped::SharedMemory) => return RunError::OutOfSharedMemory,
         Some(Stopped::Revoked(reason)) => return RunError::Revoked(reason.clone()),
         Some(limit) => return RunError::OverLimit(limit.to_string()),
         None => {}
@@ -171,6 +233,27 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => RunError::TimedOut(allowed),
         Some(Trap::StackOverflow) => RunError::OverLimit("called itself too deeply".into()),
-        _ => RunError::Broke(format!("{error:#}")),
+        _ => match format!("{error:#}") {
+            // Its type is private.
+            told if told.contains(FUEL_EXHAUSTED) => RunError::OverLimit(format!(
+                "handed more than {} MiB to the host at once",
+                MAX_HOST_CALL_BYTES >> 20
+            )),
+            told => RunError::Broke(told),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        let list = format!("[{}0]", "0,".repeat(99));
+        assert!(!has_more_values_than(100, &list));
+        assert!(has_more_values_than(99, &list));
+        let text = format!(r#"["{}\",[[[ {}"]"#, ",:[{".repeat(50), r#"\\"#);
+        assert!(!has_more_values_than(1, &text));
     }
 }

@@ -11,6 +11,9 @@ use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
 use crate::index::Index;
 use crate::vault::{self, Transaction, VaultError};
 
+/// Files of up to this size are read and staged on the async worker; larger ones on a thread where waiting holds up nobody.
+const QUICK_BYTES: usize = 256 << 10;
+
 /// The longest log line that is taken from a guest.
 const LONGEST_LINE: usize = 1000;
 
@@ -97,9 +100,10 @@ impl VaultView<'_> {
     /// Count a host call, and give the transaction to do it with.
     pub(super) fn enter(&mut self) -> Result<&mut Transaction, Refusal> {
         self.step_or_refuse()?;
-        self.transaction
-            .as_mut()
-            .ok_or_else(|| Refusal::Error(no_vault()))
+        let transaction = self.transaction.as_mut();
+        let transaction = transaction.ok_or_else(|| Refusal::Error(no_vault()))?;
+        transaction.check_retained()?;
+        Ok(transaction)
     }
 
     /// The same for what may take long: on a thread where waiting holds up nobody.
@@ -107,7 +111,15 @@ impl VaultView<'_> {
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
     ) -> Result<T, Refusal> {
-        self.step_or_refuse()?;
+        self.enter()?;
+        self.continue_long(work).await
+    }
+
+    /// The same for a host call that was counted already.
+    async fn continue_long<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, Refusal> {
         let mut transaction = self
             .transaction
             .take()
@@ -126,6 +138,18 @@ impl VaultView<'_> {
                 tracing::error!("a host function broke: {error}");
                 Err(Refusal::Error(VaultError::broken("a host function broke")))
             }
+        }
+    }
+
+    /// Does something with so many bytes: here if they are few, else on a thread where waiting holds up nobody.
+    async fn enter_with<T: Send + 'static>(
+        &mut self,
+        bytes: usize,
+        work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, Refusal> {
+        match bytes <= QUICK_BYTES {
+            true => Ok(work(self.enter()?)?),
+            false => self.enter_long(work).await,
         }
     }
 }
@@ -167,7 +191,11 @@ impl wire::HostVault for VaultView<'_> {
         _: Resource<VaultHandle>,
         path: String,
     ) -> Result<wire::Blob, Refusal> {
-        Ok(blob(self.enter()?.read(&path)?))
+        if let Some(small) = self.enter()?.read_up_to(&path, QUICK_BYTES as u64)? {
+            return Ok(blob(small));
+        }
+        self.continue_long(move |transaction| transaction.read(&path).map(blob))
+            .await
     }
 
     async fn list(
@@ -238,7 +266,10 @@ impl wire::HostVault for VaultView<'_> {
         path: String,
         bytes: Vec<u8>,
     ) -> Result<String, Refusal> {
-        Ok(self.enter()?.create(&path, &bytes)?)
+        self.enter_with(bytes.len(), move |transaction| {
+            transaction.create(&path, &bytes)
+        })
+        .await
     }
 
     async fn write(
@@ -248,7 +279,10 @@ impl wire::HostVault for VaultView<'_> {
         bytes: Vec<u8>,
         if_match: Option<String>,
     ) -> Result<String, Refusal> {
-        Ok(self.enter()?.write(&path, &bytes, if_match.as_deref())?)
+        self.enter_with(bytes.len(), move |transaction| {
+            transaction.write(&path, &bytes, if_match.as_deref())
+        })
+        .await
     }
 
     async fn create_folder(
@@ -304,7 +338,8 @@ impl wire::HostVault for VaultView<'_> {
         id: String,
         to: Option<String>,
     ) -> Result<String, Refusal> {
-        Ok(self.enter()?.restore(&id, to.as_deref())?)
+        self.enter_long(move |transaction| transaction.restore(&id, to.as_deref()))
+            .await
     }
 
     async fn history(
@@ -339,10 +374,11 @@ impl wire::HostVault for VaultView<'_> {
         path: String,
         change: String,
     ) -> Result<Option<wire::Blob>, Refusal> {
-        let before = self
-            .enter_long(move |transaction| transaction.before(&path, &change))
-            .await?;
-        Ok(before.map(blob))
+        self.enter_long(move |transaction| {
+            let before = transaction.before(&path, &change)?;
+            Ok(before.map(blob))
+        })
+        .await
     }
 
     async fn undo(
@@ -368,7 +404,10 @@ impl store::Host for VaultView<'_> {
     }
 
     async fn set(&mut self, key: String, value: Vec<u8>) -> Result<(), Refusal> {
-        Ok(self.enter()?.store_set(&key, &value)?)
+        self.enter_with(value.len(), move |transaction| {
+            transaction.store_set(&key, &value)
+        })
+        .await
     }
 
     async fn remove(&mut self, key: String) -> Result<(), Refusal> {

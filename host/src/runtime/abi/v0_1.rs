@@ -70,7 +70,8 @@ pub(super) async fn call(
 ) -> wasmtime::Result<Answered> {
     let instance = instances.instantiate_async(&mut *store).await?;
     let domain = instance.notehost_domain_domain();
-    let answered = domain.call_call(store, asked.vault, &asked.action, &asked.arguments);
+    let arguments = asked.arguments.to_string();
+    let answered = domain.call_call(store, asked.vault, &asked.action, &arguments);
     Ok(match answered.await? {
         Ok(reply) => Ok(GuestReply {
             text: reply.text,

@@ -125,7 +125,7 @@ pub(super) async fn call(
     let domain = instances.fresh(store).await?;
     let request = types::Request {
         action: asked.action,
-        arguments: asked.arguments,
+        arguments: asked.arguments.to_string(),
         time_left: u32::try_from(asked.time_left.as_millis()).unwrap_or(u32::MAX),
         reply_bytes: u32::try_from(asked.reply_bytes).unwrap_or(u32::MAX),
     };

@@ -14,8 +14,9 @@ use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value, json};
 
 use self::events::Events;
-use super::MESSAGE_BYTES;
+use super::bounds::MAX_MESSAGE_BYTES;
 use super::resolve::flat_name;
+use crate::auth::OwnerToken;
 use crate::dispatch::{CallError, Reply};
 use crate::registry::Snapshot;
 
@@ -67,6 +68,18 @@ impl Client {
             url,
             authorization,
         })
+    }
+
+    /// The same client with the token for this port, if the server is on this machine and no other token was named.
+    pub fn with_token_on_loopback(self, token: impl FnOnce(u16) -> Option<OwnerToken>) -> Client {
+        let port = self.url.port_or_known_default();
+        let port = port.filter(|_| self.authorization.is_none() && is_loopback(&self.url));
+        let Some(port) = port else { return self };
+        let shown = token(port).and_then(|token| bearer(token.reveal()).ok());
+        Client {
+            authorization: shown,
+            ..self
+        }
     }
 
     /// Where it asks.
@@ -185,7 +198,7 @@ impl Client {
         let unreachable = |error| ClientError::unreachable(&self.url, &error);
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
             received += chunk.len();
-            if received > MESSAGE_BYTES {
+            if received > MAX_MESSAGE_BYTES {
                 return Err(ClientError::TooLarge(self.url.to_string()));
             }
             if !is_stream {

@@ -1,68 +1,16 @@
-//! Bodies: a request's is read whole before anybody works on it, in bounded size and time; a response's is waited for
-//! when it is time to stop.
+//! The bodies of answers, which are waited for when it is time to stop. Those of requests are read in `intake`.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
-use http::{Method, StatusCode};
+use http::Method;
 use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
-
-use super::super::MESSAGE_BYTES;
-use super::entry::refusal;
-
-/// How long a client may take to send a body.
-const BODY: Duration = Duration::from_secs(30);
-
-/// Read the body of a request, so that a client that sends it byte by byte holds up nobody but itself.
-pub(super) async fn take_in(request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    let too_large = || {
-        refusal(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            &format!("a message may have {MESSAGE_BYTES} bytes"),
-        )
-    };
-    // What says itself that it is too large need not be read.
-    if usize::try_from(body.size_hint().lower()).is_ok_and(|least| least > MESSAGE_BYTES) {
-        return too_large();
-    }
-    match tokio::time::timeout(BODY, to_bytes(body, MESSAGE_BYTES)).await {
-        Ok(Ok(bytes)) => {
-            next.run(Request::from_parts(parts, Body::from(bytes)))
-                .await
-        }
-        Ok(Err(error)) if is_length_limit(&error) => too_large(),
-        Ok(Err(_)) => refusal(
-            StatusCode::BAD_REQUEST,
-            "validation_error",
-            "the body ended before it was whole",
-        ),
-        Err(_) => refusal(
-            StatusCode::REQUEST_TIMEOUT,
-            "timeout",
-            "the body did not arrive in time",
-        ),
-    }
-}
-
-fn is_length_limit(error: &axum::Error) -> bool {
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
-    while let Some(error) = cause {
-        if error.to_string().contains("length limit") {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
-}
 
 /// Keeps a receiver of the channel until a request's answer was sent whole: the channel is closed when nothing is in
 /// flight. A GET only waits for events.

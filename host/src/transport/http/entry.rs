@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::uri::{Authority, Uri};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -16,6 +16,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::address;
+use super::connections::{Door, TooManyOfOne};
+use super::credential::{Credential, bounded};
 use super::sessions::Owners;
 use crate::auth::{Authenticator, Caller, Refused, Scope};
 use crate::dispatch::Host;
@@ -32,6 +34,7 @@ pub(super) struct Entry {
     host: Arc<Host>,
     authenticator: Authenticator,
     owners: Owners,
+    door: Door,
     bound: SocketAddr,
     scheme: &'static str,
     streams_end: CancellationToken,
@@ -42,6 +45,7 @@ impl Entry {
         host: Arc<Host>,
         authenticator: Authenticator,
         sessions: Arc<LocalSessionManager>,
+        door: Door,
         bound: SocketAddr,
         scheme: &'static str,
         streams_end: CancellationToken,
@@ -50,6 +54,7 @@ impl Entry {
             host,
             authenticator,
             owners: Owners::new(sessions),
+            door,
             bound,
             scheme,
             streams_end,
@@ -60,17 +65,28 @@ impl Entry {
         &self.host
     }
 
+    pub(super) fn authenticator(&self) -> &Authenticator {
+        &self.authenticator
+    }
+
+    /// Ends the sessions whose token no longer holds.
+    pub(super) async fn end_lapsed_sessions(&self) {
+        self.owners
+            .end_lapsed(|credential| credential.holds(self))
+            .await;
+    }
+
     /// Who sends a request, or the answer that it gets instead.
-    fn caller(
+    fn credential(
         &self,
         headers: &HeaderMap,
         called: &Called,
         needed: Scope,
-    ) -> Result<Caller, Response> {
+    ) -> Result<Credential, Response> {
         let shown = bearer(headers);
-        let refused = match shown.map(|token| self.authenticator.caller(token)) {
-            Ok(Ok(caller)) => return Ok(caller),
-            Ok(Err(refused)) => refused,
+        let refused = match shown.map(|token| (token, self.authenticator.caller(token))) {
+            Ok((token, Ok(caller))) => return Ok(Credential::new(caller, token)),
+            Ok((_, Err(refused))) => refused,
             Err(reason) => Refused::Invalid(reason.to_owned()),
         };
         Err(match refused {
@@ -90,15 +106,23 @@ impl Entry {
         })
     }
 
-    /// Lets through who shows an admin's token, where tokens are asked for.
-    pub(super) fn admin_only(&self, request: &Request, what: &str) -> Result<(), Response> {
+    /// Whether a caller has the scope `admin` now.
+    pub(super) fn is_admin(&self, caller: &Caller) -> bool {
+        self.host.scopes_of(caller).allow("admin", Scope::Admin)
+    }
+
+    /// Lets through whoever has the scope `admin`, also where no authentication is required.
+    pub(super) fn admin_only(&self, request: &Request, what: &str) -> Result<Credential, Response> {
         let called = request.extensions().get::<Called>();
         let called =
             called.ok_or_else(|| refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`"))?;
-        let caller = self.caller(request.headers(), called, Scope::Admin)?;
-        let is_admin = self.host.scopes_of(&caller).allow("admin", Scope::Admin);
-        if !caller.has_token() || is_admin {
-            return Ok(());
+        let credential = self.credential(request.headers(), called, Scope::Admin)?;
+        self.bind(request, credential.caller())?;
+        if self.is_admin(credential.caller()) {
+            return Ok(credential);
+        }
+        if !credential.caller().has_token() {
+            return Err(self.unauthorized(called, Scope::Admin, None));
         }
         let answer = refusal(
             StatusCode::FORBIDDEN,
@@ -106,6 +130,30 @@ impl Entry {
             &format!("{what} need a token with the scope `admin`"),
         );
         Err(self.challenge(answer, called, Scope::Admin, Some("insufficient_scope")))
+    }
+
+    /// Counts the connection that a request came on as one of its caller. Who has its share already is refused, and the
+    /// connection is closed after the answer.
+    fn bind(&self, request: &Request, caller: &Caller) -> Result<(), Response> {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let bound = peer.map_or(Ok(()), |ConnectInfo(peer)| {
+            self.door.bind(*peer, &caller.key())
+        });
+        bound.map_err(|TooManyOfOne(most)| {
+            let name = caller.name();
+            tracing::warn!(
+                caller = name,
+                "a request was refused: its caller has too many connections"
+            );
+            let words = format!(
+                "{most} connections of yours are open: close some, or send more requests on each"
+            );
+            let mut answer = refusal(StatusCode::TOO_MANY_REQUESTS, "throttled", &words);
+            let headers = answer.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+            answer
+        })
     }
 
     /// Ends when the server does.
@@ -195,18 +243,22 @@ pub(super) async fn prove(
     let Some(called) = request.extensions().get::<Called>().cloned() else {
         return refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`");
     };
-    let caller = match entry.caller(request.headers(), &called, Scope::Read) {
-        Ok(caller) => caller,
+    let credential = match entry.credential(request.headers(), &called, Scope::Read) {
+        Ok(credential) => credential,
         Err(answer) => return answer,
     };
+    let caller = credential.caller();
+    if let Err(answer) = entry.bind(&request, caller) {
+        return answer;
+    }
     request.extensions_mut().insert(caller.clone());
     if let Some(session) = request.headers().get(SESSION) {
         // That there is such a session is not told to others.
         let is_own = session
             .to_str()
-            .is_ok_and(|session| entry.owners.is_of(session, &caller));
+            .is_ok_and(|session| entry.owners.is_of(session, &credential));
         return match is_own {
-            true => next.run(request).await,
+            true => bounded(next.run(request).await, entry, credential),
             false => refusal(
                 StatusCode::NOT_FOUND,
                 "not_found",
@@ -218,7 +270,7 @@ pub(super) async fn prove(
     let named = request.headers().get("mcp-method");
     let is_stateless = named.is_some_and(|method| method.as_bytes() != b"initialize");
     let may_begin = request.method() == Method::POST && !is_stateless;
-    if may_begin && !entry.owners.has_room(&caller).await {
+    if may_begin && !entry.owners.has_room(caller).await {
         tracing::warn!(
             caller = caller.name(),
             "a session was refused: there are too many"
@@ -239,13 +291,13 @@ pub(super) async fn prove(
         .get(SESSION)
         .and_then(|id| id.to_str().ok())
     {
-        entry.owners.begin(session, &caller);
+        entry.owners.begin(session, &credential);
     }
-    answer
+    bounded(answer, entry, credential)
 }
 
-/// What has happened since the start, for Prometheus. It tells how much others do, so where tokens are asked for it
-/// takes an admin's.
+/// What has happened since the start, for Prometheus. It shows how much others do, so it needs the scope `admin`. It has
+/// no paths of notes and no names of notebooks.
 pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     if let Err(answer) = entry.admin_only(&request, "the metrics") {
         return answer;

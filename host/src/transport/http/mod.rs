@@ -1,41 +1,46 @@
 //! MCP over Streamable HTTP at `/mcp`, and beside it what says how we are (`/healthz`, `/readyz`, `/metrics`) and how to
 //! get in (`/.well-known/oauth-protected-resource`). A request passes, in this order: the number of connections, TLS,
-//! the check of `Host` and `Origin`, the check of its token, the size and the time of its body. What is left of it is
-//! MCP, and rmcp's affair.
+//! the check of `Host` and `Origin`, the check of its token, what its caller may send at once, the size and the time of
+//! its body. What is left of it is MCP, and rmcp's affair.
 
 mod address;
 mod body;
+mod connections;
+mod credential;
 mod entry;
 mod events;
+mod guarded;
+mod intake;
 mod sessions;
 mod tls;
 
-use std::future::Ready;
-use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
 use axum::middleware;
 use axum::routing::get;
-use axum_server::accept::Accept;
 use axum_server::tls_rustls::RustlsAcceptor;
 use axum_server::{Handle, Server as HttpServer};
 use http::StatusCode;
 use hyper_util::rt::TokioTimer;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use self::connections::Door;
+use self::credential::CHECK_PERIOD;
 use self::entry::Entry;
+use self::intake::Intake;
+use super::bounds::MAX_MESSAGE_BYTES;
 use super::mcp::Server;
-use super::{MESSAGE_BYTES, ServeOptions, TransportError, shutdown};
-use crate::auth::{Authenticator, Caller, Tokens};
+use super::{ServeOptions, TransportError, shutdown};
+use crate::auth::{AuthError, Authenticator, Caller, OWNER, OwnerToken, Tokens};
 use crate::config::{AuthMode, Settings};
 use crate::dispatch::Host;
 
@@ -48,14 +53,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// How long a client may take to say what it wants. A connection on which nothing is asked is closed after it too.
 const HEADERS: Duration = Duration::from_secs(30);
 
-/// More connections than this are not held at once.
-const CONNECTIONS: u64 = 4096;
-
-/// Files that must be left for notes and records when every connection is taken.
-const FILES_KEPT: u64 = 256;
-
-/// Serve `/mcp` until we are told to stop. Port 0 is any free one; the address in use is told on stderr. An address
-/// that other machines can reach is only served where a token is asked for.
+/// Serve `/mcp` until we are told to stop. Port 0 is any free one; the address in use is printed on stderr. An address
+/// that other machines can reach is only served where callers authenticate; on loopback the first start makes a token.
 pub async fn serve_http(
     host: Arc<Host>,
     address: SocketAddr,
@@ -67,10 +66,19 @@ pub async fn serve_http(
     let listener = TcpListener::bind(address).await.map_err(bind_error)?;
     let bound = listener.local_addr().map_err(bind_error)?;
     let closing = shutdown::requested(options.parent_pid)?;
+    let owner = first_token(&authenticator, host.tokens(), bound)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     if !bound.ip().is_loopback() && tls.is_none() {
         tracing::warn!(
             "tokens travel unencrypted; `http.tls_cert` and `http.tls_key` encrypt them"
+        );
+    }
+    if let Some(token) = owner {
+        show_once(&token, &format!("{scheme}://{bound}/mcp"), host.state());
+    }
+    if !authenticator.is_required() {
+        tracing::warn!(
+            "no authentication is required: every user and container of this machine can call"
         );
     }
     eprintln!("listening on {scheme}://{bound}/mcp");
@@ -84,31 +92,31 @@ pub async fn serve_http(
         options.surface,
         closing.clone(),
         None,
-    );
+    )?;
     let idle = host.settings().http.session_idle_seconds;
     let sessions = sessions::manager(Duration::from_secs(idle));
+    let intake = Intake::new(host.clone());
+    let door = Door::new();
     let entry = Arc::new(Entry::new(
         host,
         authenticator,
         sessions.clone(),
+        door.clone(),
         bound,
         scheme,
         streams_end.child_token(),
     ));
+    tokio::spawn(end_lapsed_sessions(Arc::downgrade(&entry)));
     let service = mcp_service(server, sessions, &streams_end);
-    let routes = routes(service, entry, in_flight.clone());
+    let routes = routes(service, entry, intake, in_flight.clone());
 
     let handle = Handle::new();
-    let door = Door {
-        handle: handle.clone(),
-        most: connections(),
-    };
     let mut http = HttpServer::from_listener(listener).handle(handle.clone());
     http.http_builder()
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(HEADERS);
-    let routes = routes.into_make_service();
+    let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
     let serving = async move {
         match tls {
             None => only_http1(http.acceptor(door)).serve(routes).await,
@@ -156,27 +164,68 @@ fn admitted(
     address: SocketAddr,
 ) -> Result<(Authenticator, Option<tls::Certificate>), TransportError> {
     let authenticator = Authenticator::new(&settings.auth, tokens)?;
-    let asks = authenticator.asks().map_err(crate::auth::AuthError::from)?;
-    if !address.ip().is_loopback() && !asks {
-        return Err(match settings.auth.mode {
-            AuthMode::None => TransportError::NotLoopbackByChoice(address),
-            _ => TransportError::NotLoopback(address),
-        });
+    if !address.ip().is_loopback() {
+        match settings.auth.mode {
+            AuthMode::None => return Err(TransportError::NotLoopbackByChoice(address)),
+            AuthMode::Auto if !authenticator.has_credentials().map_err(AuthError::from)? => {
+                return Err(TransportError::NotLoopback(address));
+            }
+            AuthMode::Auto | AuthMode::Token | AuthMode::Jwt => {}
+        }
     }
     let tls = tls::read(&settings.http).map_err(TransportError::Tls)?;
     Ok((authenticator, tls))
 }
 
+/// The owner's token, if this is the first start and nobody could authenticate without it.
+fn first_token(
+    authenticator: &Authenticator,
+    tokens: &Tokens,
+    bound: SocketAddr,
+) -> Result<Option<OwnerToken>, TransportError> {
+    let is_missing = authenticator.is_required()
+        && bound.ip().is_loopback()
+        && !authenticator.has_credentials().map_err(AuthError::from)?;
+    match is_missing {
+        true => Ok(tokens.make_owner()?),
+        false => Ok(None),
+    }
+}
+
+/// Show the owner's token to whoever started the server: on stderr, and never in the log, which may be sent elsewhere.
+fn show_once(token: &OwnerToken, url: &str, state: &Path) {
+    let authorization = format!("Bearer {}", token.reveal());
+    let entry = serde_json::json!({ "mcpServers": { "notehost": {
+        "type": "http", "url": url, "headers": { "Authorization": authorization },
+    } } });
+    eprintln!(
+        "made the token `{OWNER}` with all scopes; it is shown once, and kept in `{}` for commands of this user\n\
+         client entry: {entry}\n\
+         other tokens: `notehost token new`; without authentication: `--no-auth`",
+        OwnerToken::file_in(state).display()
+    );
+}
+
+/// Ends sessions whose token was revoked or has expired, as long as there is a server.
+async fn end_lapsed_sessions(entry: Weak<Entry>) {
+    loop {
+        tokio::time::sleep(CHECK_PERIOD).await;
+        let Some(entry) = entry.upgrade() else { return };
+        entry.end_lapsed_sessions().await;
+    }
+}
+
 fn routes(
     mcp: StreamableHttpService<Server, LocalSessionManager>,
     entry: Arc<Entry>,
+    intake: Arc<Intake>,
     in_flight: Arc<watch::Sender<()>>,
 ) -> Router {
     let with_entry = || entry.clone();
     Router::new()
         .nest_service("/mcp", mcp)
         .layer(middleware::from_fn(sessions::tell_end))
-        .layer(middleware::from_fn(body::take_in))
+        .layer(middleware::from_fn_with_state(intake, intake::take_in))
         .layer(middleware::from_fn_with_state(with_entry(), entry::prove))
         .layer(middleware::from_fn_with_state(
             in_flight,
@@ -205,7 +254,7 @@ fn mcp_service(
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_json_response(true)
-        .with_max_request_body_bytes(MESSAGE_BYTES)
+        .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
         .with_cancellation_token(streams_end.child_token());
     StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
 }
@@ -225,55 +274,4 @@ async fn ready(State(entry): State<Arc<Entry>>) -> (StatusCode, &'static str) {
 /// The limits on slow clients are those of HTTP/1. This must be said last: another acceptor makes a server forget it.
 fn only_http1<A>(server: HttpServer<SocketAddr, A>) -> HttpServer<SocketAddr, A> {
     server.http1_only()
-}
-
-/// Lets connections in as long as there is room.
-#[derive(Clone)]
-struct Door {
-    handle: Handle<SocketAddr>,
-    most: usize,
-}
-
-impl<S> Accept<TcpStream, S> for Door {
-    type Stream = TcpStream;
-    type Service = S;
-    type Future = Ready<io::Result<(TcpStream, S)>>;
-
-    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        if self.handle.connection_count() > self.most {
-            tracing::warn!(
-                most = self.most,
-                "a connection was closed: there are too many"
-            );
-            return ready_error("too many connections");
-        }
-        // Without this a reply in several parts waits 40 ms for the client's acknowledgement.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-        std::future::ready(Ok((stream, service)))
-    }
-}
-
-fn ready_error<T>(words: &'static str) -> Ready<io::Result<T>> {
-    std::future::ready(Err(io::Error::other(words)))
-}
-
-/// How many connections can be held: each is a file to the system, whose usual limit is low and may be raised.
-fn connections() -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = CONNECTIONS + FILES_KEPT;
-    let mut files = limit.current.unwrap_or(wanted);
-    if files < wanted {
-        let raised = wanted.min(limit.maximum.unwrap_or(wanted));
-        let raise = Rlimit {
-            current: Some(raised),
-            maximum: limit.maximum,
-        };
-        if setrlimit(Resource::Nofile, raise).is_ok() {
-            files = raised;
-        }
-    }
-    let most = files.saturating_sub(FILES_KEPT).clamp(64, CONNECTIONS);
-    usize::try_from(most).unwrap_or(usize::MAX)
 }

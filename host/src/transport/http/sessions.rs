@@ -1,5 +1,5 @@
-//! Whose session is whose, in the era that has them: a session belongs to the caller who began it, and nobody can begin
-//! any number of them.
+//! Whose session is whose, in the era that has them: a session belongs to the caller who began it, ends with the token that
+//! was last shown for it, and nobody can begin any number of them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,10 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use http::{Method, StatusCode};
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
+use super::credential::Credential;
 use crate::auth::{Caller, Proof};
 
 /// So many sessions are held at once, at about 55 KiB each.
@@ -40,7 +42,13 @@ pub(super) async fn tell_end(request: Request, next: Next) -> Response {
 /// Who began which session.
 pub(super) struct Owners {
     manager: Arc<LocalSessionManager>,
-    by_session: Mutex<HashMap<String, Owner>>,
+    by_session: Mutex<HashMap<String, Held>>,
+}
+
+/// A session's owner, and what it last authenticated with: clients renew signed tokens within a session.
+struct Held {
+    owner: Owner,
+    credential: Credential,
 }
 
 /// A caller, as sessions know it. What it may do is looked up at each request: a token may be renewed with other scopes.
@@ -72,9 +80,18 @@ impl Owners {
         self.manager.sessions.read().await.len()
     }
 
-    /// Whether a caller began this session.
-    pub(super) fn is_of(&self, session: &str, caller: &Caller) -> bool {
-        self.lock().get(session) == Some(&Owner::of(caller))
+    /// Whether a caller began this session. From now on the session ends with this credential.
+    pub(super) fn is_of(&self, session: &str, credential: &Credential) -> bool {
+        let mut sessions = self.lock();
+        let held = sessions.get_mut(session);
+        let held = held.filter(|held| held.owner == Owner::of(credential.caller()));
+        match held {
+            Some(held) => {
+                held.credential = credential.clone();
+                true
+            }
+            None => false,
+        }
     }
 
     /// Whether a caller can begin another session.
@@ -88,15 +105,39 @@ impl Owners {
         let owner = Owner::of(caller);
         live.len() < MOST
             && (owners.len() < MOST_OF_ONE
-                || owners.values().filter(|other| **other == owner).count() < MOST_OF_ONE)
+                || owners.values().filter(|held| held.owner == owner).count() < MOST_OF_ONE)
     }
 
     /// A caller began a session.
-    pub(super) fn begin(&self, session: &str, caller: &Caller) {
-        self.lock().insert(session.to_owned(), Owner::of(caller));
+    pub(super) fn begin(&self, session: &str, credential: &Credential) {
+        let held = Held {
+            owner: Owner::of(credential.caller()),
+            credential: credential.clone(),
+        };
+        self.lock().insert(session.to_owned(), held);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Owner>> {
+    /// Ends the sessions whose credential no longer holds.
+    pub(super) async fn end_lapsed(&self, holds: impl Fn(&Credential) -> bool) {
+        let held: Vec<(String, Credential)> = {
+            let sessions = self.lock();
+            let held = sessions.iter();
+            held.map(|(id, held)| (id.clone(), held.credential.clone()))
+                .collect()
+        };
+        for (session, credential) in held {
+            if holds(&credential) {
+                continue;
+            }
+            self.lock().remove(&session);
+            // One that its client ended meanwhile is gone already.
+            if let Err(error) = self.manager.close_session(&session.into()).await {
+                tracing::debug!(%error, "a session could not be closed");
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Held>> {
         self.by_session
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -2,6 +2,8 @@
 //! log, and the one before stays in use.
 
 use std::convert::Infallible;
+use std::fmt::Display;
+use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +16,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::config::HttpSettings;
+use crate::private::is_readable_by_others;
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -91,8 +94,18 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     if chain.is_empty() {
         return Err(format!("`{shown}` holds no certificate"));
     }
-    let private = PrivateKeyDer::from_pem_file(key)
-        .map_err(|error| format!("the key `{}` cannot be read: {error}", key.display()))?;
+    let unreadable =
+        |error: &dyn Display| format!("the key `{}` cannot be read: {error}", key.display());
+    let mut opened = File::open(key).map_err(|error| unreadable(&error))?;
+    let found = opened.metadata().map_err(|error| unreadable(&error))?;
+    if is_readable_by_others(&found) {
+        return Err(format!(
+            "others on this machine can read the key: `chmod 600 {}`",
+            key.display()
+        ));
+    }
+    let private =
+        PrivateKeyDer::from_pem_reader(&mut opened).map_err(|error| unreadable(&error))?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(|config| {

@@ -22,7 +22,7 @@ fn append(fixture: &Fixture, path: &str, line: &str) -> usize {
         match transaction.commit(note()) {
             Ok(_) => return attempt,
             Err(CommitError::Conflict { .. }) => thread::yield_now(),
-            Err(CommitError::Failed(error)) => panic!("{error}"),
+            Err(CommitError::Failed(error) | CommitError::Unsettled(error)) => panic!("{error}"),
         }
     }
     panic!("never landed");
@@ -206,4 +206,29 @@ fn readers_never_see_half_a_commit() {
         }
         assert!(seen > 0);
     });
+}
+
+#[test]
+fn the_latest_save_of_an_editor_outlives_a_commit_between_two_of_them() {
+    let mut fixture = Fixture::new(&[("a.md", "before")]);
+    let folder = fixture.folder();
+    fail::injected::act_at("apply-exchanged", move || {
+        // As if an editor had saved just before the swap: its version is what came out. Then it saves again.
+        let temps = fs::read_dir(folder.join(".notehost/tmp")).unwrap();
+        let swapped = temps.flatten().next().unwrap().path();
+        assert_eq!(fs::read(&swapped).unwrap(), b"before");
+        fs::write(swapped, "first save").unwrap();
+        fs::write(folder.join("saving"), "second save").unwrap();
+        fs::rename(folder.join("saving"), folder.join("a.md")).unwrap();
+    });
+    // What was written was seen, and replaced by the editor: it happened.
+    fixture.run(|t| t.write("a.md", b"ours", None));
+    assert_eq!(fixture.text("a.md").unwrap(), "second save");
+    let trash = fixture.begin().trash(None, 9).unwrap();
+    assert_eq!(trash.len(), 1);
+    fixture.run(|t| t.restore(&trash[0].id, Some("b.md")));
+    assert_eq!(fixture.text("b.md").unwrap(), "first save");
+    assert!(fixture.leftovers().is_empty());
+    fixture.open();
+    assert_eq!(fixture.text("a.md").unwrap(), "second save");
 }

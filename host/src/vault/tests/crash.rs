@@ -6,7 +6,7 @@ use super::*;
 
 const CHILD: &str = "NOTEHOST_TEST_CRASH_CHILD";
 
-fn files() -> Vec<(&'static str, &'static str)> {
+pub(super) fn files() -> Vec<(&'static str, &'static str)> {
     vec![
         ("a.md", "a"),
         ("F/b.md", "b"),
@@ -58,16 +58,32 @@ fn child() {
         "many" => drop(fixture.run(many)),
         "write" => drop(fixture.run(|t| t.write("s.md", b"2", None))),
         "remove" => drop(fixture.run(|t| t.remove("g.md"))),
+        "folders" => drop(fixture.run(|t| {
+            t.create_folder("Empty/Deep")?;
+            t.store_set("a", b"1")?;
+            t.store_set("b", b"2")
+        })),
+        "rename" => drop(fixture.run(|t| t.rename("d.md", "moved.md"))),
+        "swap" => drop(fixture.run(|t| {
+            t.rename("a.md", "aside.md")?;
+            t.rename("F/b.md", "a.md")?;
+            t.rename("aside.md", "F/b.md")
+        })),
+        "two" => drop(fixture.run(|t| {
+            t.write("a.md", b"new a", None)?;
+            t.write("d.md", b"new d", None)
+        })),
+        "unset" => drop(fixture.run(|t| t.store_remove("key"))),
         _ => {}
     }
 }
 
-fn run_child(fixture: &Fixture, script: &str, fail_point: &str) -> bool {
+pub(super) fn run_child(fixture: &Fixture, script: &str, fail_point: &str) -> bool {
     run_child_on_full_disk(fixture, script, fail_point, "")
 }
 
 /// Whether the child lived to its end.
-fn run_child_on_full_disk(
+pub(super) fn run_child_on_full_disk(
     fixture: &Fixture,
     script: &str,
     fail_point: &str,
@@ -222,4 +238,188 @@ fn a_version_that_was_swapped_out_before_it_was_seen_comes_back() {
     assert_eq!(fixture.text("s.md").unwrap(), "the editor's");
     assert!(fixture.begin().history(None, None, 9).unwrap().is_empty());
     assert!(fixture.leftovers().is_empty());
+}
+
+#[test]
+fn an_edit_after_a_crash_does_not_make_a_change_of_what_never_happened() {
+    for (script, edited) in [("write", "s.md"), ("remove", "g.md"), ("rename", "d.md")] {
+        let mut fixture = Fixture::new(&files());
+        fixture.vault = None;
+        assert!(!run_child(&fixture, script, "commit-history-pending"));
+        fixture.put(edited, "a person's");
+        fixture.open();
+        assert_eq!(fixture.text(edited).unwrap(), "a person's", "{script}");
+        let history = fixture.begin().history(None, None, 9).unwrap();
+        assert!(history.is_empty(), "{script}: {history:?}");
+        assert!(fixture.leftovers().is_empty());
+    }
+}
+
+#[test]
+fn an_edit_after_a_crash_does_not_hide_a_change_that_happened() {
+    for (script, edited) in [
+        ("write", "s.md"),
+        ("remove", "g.md"),
+        ("rename", "moved.md"),
+    ] {
+        let mut fixture = Fixture::new(&files());
+        fixture.vault = None;
+        assert!(!run_child(&fixture, script, "commit-applied"));
+        fixture.put(edited, "a person's");
+        fixture.open();
+        assert_eq!(fixture.text(edited).unwrap(), "a person's", "{script}");
+        let history = fixture.begin().history(None, None, 9).unwrap();
+        assert_eq!(history.len(), 1, "{script}");
+    }
+}
+
+#[test]
+fn a_journal_that_could_not_be_removed_is_not_replayed_over_what_came_later() {
+    let mut fixture = Fixture::new(&files());
+    fixture.run(|t| {
+        t.rename("a.md", "moved.md")?;
+        t.rename("d.md", "moved too.md")
+    });
+    fail::injected::full_disk_at("commit-history-done", 1);
+    fixture.run(|t| {
+        t.rename("moved.md", "a.md")?;
+        t.rename("moved too.md", "d.md")
+    });
+    assert!(!fail::injected::clear());
+    fixture.run(|t| {
+        t.rename("a.md", "moved.md")?;
+        t.rename("d.md", "moved too.md")
+    });
+    let before = fixture.files();
+    fixture.open();
+    assert_eq!(fixture.files(), before);
+    assert!(fixture.leftovers().is_empty());
+}
+
+#[test]
+fn a_commit_without_a_change_in_the_history_is_finished_as_well() {
+    let mut fixture = Fixture::new(&files());
+    fixture.vault = None;
+    assert!(!run_child(&fixture, "folders", "commit-journal-placed"));
+    fixture.open();
+    assert!(fixture.folder().join("Empty/Deep").is_dir());
+    assert!(!fixture.folder().join(".notehost/set-aside").exists());
+    let keys = fixture.begin().store_keys("").unwrap();
+    assert_eq!(keys, ["a", "b"]);
+    assert!(fixture.begin().history(None, None, 9).unwrap().is_empty());
+}
+
+#[test]
+fn a_journal_of_an_earlier_commit_is_not_replayed() {
+    let mut fixture = Fixture::new(&files());
+    fixture.vault = None;
+    assert!(!run_child(&fixture, "many", "commit-journal-placed"));
+    let journals = fixture.folder().join(".notehost/journal");
+    let journal = fs::read_dir(&journals)
+        .unwrap()
+        .flatten()
+        .next()
+        .unwrap()
+        .path();
+    let copy = fs::read(&journal).unwrap();
+    fixture.open();
+    let change = fixture.begin().history(None, None, 1).unwrap().remove(0).id;
+    fixture.run(|t| t.undo(&change));
+    let before = fixture.files();
+    // It has our authentication code, and comes back: a sync tool kept it, or somebody who can write to the vault.
+    for is_forgotten in [false, true] {
+        fixture.vault = None;
+        fs::create_dir_all(&journals).unwrap();
+        fs::write(&journal, &copy).unwrap();
+        fixture.open();
+        assert_eq!(fixture.files(), before);
+        assert!(fixture.leftovers().is_empty());
+        let set_aside = fixture.folder().join(".notehost/set-aside");
+        assert_eq!(set_aside.exists(), is_forgotten);
+        let history = &fixture.vault.as_ref().unwrap().history;
+        history
+            .prune_now(&VaultSettings {
+                history_max_bytes: 0,
+                ..VaultSettings::default()
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn where_files_cannot_be_swapped_a_commit_that_fails_is_taken_back_as_well() {
+    let mut fixture = Fixture::new(&files());
+    let before = fixture.files();
+    fail::injected::switch_exchange_off(true);
+    for nth in 1..4 {
+        fail::injected::full_disk_at("apply-put", nth);
+        let mut transaction = fixture.begin();
+        many(&mut transaction).unwrap();
+        assert!(transaction.commit(note()).is_err(), "{nth}");
+        assert_eq!(fixture.files(), before, "{nth}");
+        assert!(fixture.leftovers().is_empty(), "{nth}");
+    }
+    fixture.run(many);
+    assert_eq!(fixture.text("a.md").unwrap(), "changed");
+    assert!(fixture.leftovers().is_empty());
+    let change = fixture.begin().history(None, None, 1).unwrap().remove(0).id;
+    fixture.run(|t| t.undo(&change));
+    fail::injected::switch_exchange_off(false);
+    fixture.open();
+    assert_eq!(fixture.files(), before);
+}
+
+#[test]
+fn a_trash_note_of_another_machine_waits_for_its_file() {
+    let mut fixture = Fixture::new(&files());
+    fixture.run(|t| t.remove("a.md"));
+    let trash = fixture.folder().join(".notehost/trash");
+    let put = |id: &str, state: &str| {
+        let note = format!(r#"{{"path":"x.md","removed":1,"size":1,"caller":"x"{state}}}"#);
+        fs::write(trash.join(format!("{id}.json")), note).unwrap();
+    };
+    put("0000000000000001", r#","state":"ffffffffffff""#);
+    put("0000000000000002", "");
+    fixture.open();
+    assert!(trash.join("0000000000000001.json").exists());
+    // Which machine wrote it is not known.
+    assert!(trash.join("0000000000000002.json").exists());
+    assert_eq!(fixture.begin().trash(None, 9).unwrap().len(), 1);
+}
+
+#[test]
+fn modes_are_kept_and_the_private_folder_is_closed() {
+    let mut fixture = Fixture::new(&files());
+    fixture.set_mode("a.md", 0o644);
+    fixture.run(|t| t.remove("a.md"));
+    let private = fixture.folder().join(".notehost");
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+    let kept = private.join("store/x/kept");
+    fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    fs::write(&kept, "").unwrap();
+    for path in [kept.as_path(), kept.parent().unwrap(), &private] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // A folder that a group shares.
+    fs::set_permissions(fixture.folder(), fs::Permissions::from_mode(0o2775)).unwrap();
+    fixture.open();
+    assert_eq!(mode(&private), 0o700);
+    assert_eq!((mode(&kept), mode(kept.parent().unwrap())), (0o700, 0o700));
+    let trashed = fixture.begin().trash(None, 9).unwrap().remove(0).id;
+    assert_eq!(mode(&private.join("trash").join(&trashed)), 0o644);
+    fixture.set_mode("d.md", 0o644);
+    fixture.set_mode("s.md", 0o640);
+    fixture.run(|t| {
+        t.write("d.md", b"d2", None)?;
+        t.write("s.md", b"s2", None)?;
+        t.create("Shared/Deep/new.md", b"")
+    });
+    assert_eq!((fixture.mode("d.md"), fixture.mode("s.md")), (0o644, 0o640));
+    for path in ["Shared", "Shared/Deep"] {
+        assert_eq!(
+            mode(&fixture.folder().join(path)) & 0o2000,
+            0o2000,
+            "{path}"
+        );
+    }
 }

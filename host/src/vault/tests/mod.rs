@@ -3,10 +3,13 @@
 mod concurrency;
 mod crash;
 mod hostile;
+mod interruption;
+mod leftovers;
 mod model;
 mod narrowing;
 mod past;
 mod reading;
+mod retention;
 mod writing;
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc};
@@ -55,8 +58,11 @@ impl Fixture {
     }
 
     pub(crate) fn open(&mut self) {
+        self.open_with(VaultSettings::default());
+    }
+
+    pub(crate) fn open_with(&mut self, settings: VaultSettings) {
         self.vault = None;
-        let settings = VaultSettings::default();
         self.vault = Some(Arc::new(
             Vault::open("test", &self.folder(), &self.state(), settings).unwrap(),
         ));

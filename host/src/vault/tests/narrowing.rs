@@ -79,7 +79,7 @@ fn what_was_staged_and_may_no_longer_be_does_not_land() {
             Ok(())
         });
         let error = match landed.unwrap_err() {
-            CommitError::Failed(error) => error,
+            CommitError::Failed(error) | CommitError::Unsettled(error) => error,
             conflict @ CommitError::Conflict { .. } => panic!("{number}: {conflict}"),
         };
         assert_eq!(error.code(), "permission_denied", "{number}");

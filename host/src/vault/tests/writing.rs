@@ -167,6 +167,7 @@ fn occupied_and_impossible_places_are_refused() {
     transaction.access.limits.max_staged_files = 1;
     transaction.create("c.md", b"").unwrap();
     assert_eq!(code(transaction.create("d.md", b"")), "too_large");
+    assert_eq!(code(transaction.create_folder("G")), "too_large");
     transaction.access.limits.max_staged_files = 10;
     transaction.access.limits.max_staged_bytes = 10;
     assert_eq!(
@@ -352,6 +353,7 @@ fn a_full_disk_at_any_step_changes_nothing() {
                     failed += 1;
                 }
                 Err(CommitError::Conflict { path }) => panic!("{name}:{nth}: conflict at {path:?}"),
+                Err(CommitError::Unsettled(error)) => panic!("{name}:{nth}: {error}"),
                 // Past the point of no return a failure is only told to the log.
                 Ok(_) => assert_eq!(fixture.text("G/H/b.md").unwrap(), "b", "{name}:{nth}"),
             }

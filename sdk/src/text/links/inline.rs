@@ -22,7 +22,12 @@ struct Scan<'n> {
     spent: usize,
     /// Closers that were searched for and are not in the rest of the leaf, so that each is searched for only once.
     absent: Vec<Closer>,
+    /// How many bytes may still be searched in vain. Whoever writes so that everything is, gets no more of it.
+    patience: usize,
 }
+
+/// How often a leaf may be searched in vain.
+const SEARCHES_IN_VAIN: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Closer {
@@ -55,6 +60,7 @@ pub(super) fn scan_inlines(text: &str, range: Range<usize>, found: &mut Found) {
         openers: Vec::new(),
         spent: 0,
         absent: Vec::new(),
+        patience: range.len().saturating_mul(SEARCHES_IN_VAIN),
     };
     let bytes = &text.as_bytes()[..range.end];
     let mut at = range.start;
@@ -137,7 +143,7 @@ impl Scan<'_> {
         };
         let length = run(at);
         let mut position = at + length;
-        if self.absent.contains(&Closer::Backticks(length)) {
+        if self.patience == 0 || self.absent.contains(&Closer::Backticks(length)) {
             return position;
         }
         while let Some(next) = bytes[position..].iter().position(|byte| *byte == b'`') {
@@ -148,6 +154,7 @@ impl Scan<'_> {
             }
         }
         self.absent.push(Closer::Backticks(length));
+        self.in_vain(at, self.end);
         at + length
     }
 
@@ -199,6 +206,9 @@ impl Scan<'_> {
         if !bytes.get(name).is_some_and(u8::is_ascii_alphabetic) {
             return at + 1;
         }
+        if self.patience == 0 {
+            return at + 1;
+        }
         let mut position = name;
         while let Some(&byte) = bytes.get(position) {
             match byte {
@@ -209,13 +219,22 @@ impl Scan<'_> {
                     let quote = bytes[position + 1];
                     match bytes[value..].iter().position(|byte| *byte == quote) {
                         Some(length) => position = value + length + 1,
-                        None => break,
+                        None => {
+                            position = self.end;
+                            break;
+                        }
                     }
                 }
                 _ => position += 1,
             }
         }
+        self.in_vain(at, position);
         at + 1
+    }
+
+    /// What was searched for from here to there was not found.
+    fn in_vain(&mut self, from: usize, to: usize) {
+        self.patience = self.patience.saturating_sub(to.saturating_sub(from));
     }
 
     fn open(&mut self, at: usize, image: bool, links: &mut Vec<Link>) -> usize {

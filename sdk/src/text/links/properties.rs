@@ -14,6 +14,8 @@ pub(super) fn scan(note: &str, range: Range<usize>, links: &mut Vec<Link>) {
         note,
         end: range.end,
         at: range.start,
+        line: 0..0,
+        comment: None,
         links,
     };
     while scan.at < scan.end {
@@ -25,6 +27,9 @@ struct Scan<'n, 'l> {
     note: &'n str,
     end: usize,
     at: usize,
+    /// From where to the end of its line nothing is searched twice; and the comment that was found on it.
+    line: Range<usize>,
+    comment: Option<usize>,
     links: &'l mut Vec<Link>,
 }
 
@@ -33,9 +38,28 @@ impl Scan<'_, '_> {
         &self.note.as_bytes()[self.at..self.end]
     }
 
-    fn line_end(&self) -> usize {
-        let newline = self.rest().iter().position(|byte| *byte == b'\n');
-        newline.map_or(self.end, |found| self.at + found)
+    fn line_end(&mut self) -> usize {
+        if !(self.line.start <= self.at && self.at < self.line.end) {
+            let newline = memchr::memchr(b'\n', self.rest());
+            self.line = self.at..newline.map_or(self.end, |found| self.at + found);
+            self.comment = self.find_comment();
+        }
+        self.line.end
+    }
+
+    fn find_comment(&self) -> Option<usize> {
+        let line = &self.note.as_bytes()[self.at..self.line.end];
+        let found = memchr::memmem::find(line, b" #");
+        found.map(|found| self.at + found)
+    }
+
+    /// Where the value that begins here ends: at a comment, or with its line.
+    fn value_end(&mut self) -> usize {
+        let end = self.line_end();
+        if self.comment.is_some_and(|comment| comment < self.at) {
+            self.comment = self.find_comment();
+        }
+        self.comment.unwrap_or(end)
     }
 
     fn skip_blanks(&mut self) {
@@ -124,20 +148,21 @@ impl Scan<'_, '_> {
     fn block(&mut self, indent: usize) {
         self.at = (self.line_end() + 1).min(self.end);
         while self.at < self.end {
-            let line = &self.note[self.at..self.line_end()];
+            let end = self.line_end();
+            let line = &self.note[self.at..end];
             let depth = line.len() - line.trim_start_matches(' ').len();
             if !line.trim().is_empty() && depth <= indent {
                 return;
             }
-            self.string(self.at..self.line_end(), Notation::Plain);
-            self.at = (self.line_end() + 1).min(self.end);
+            self.string(self.at..end, Notation::Plain);
+            self.at = (end + 1).min(self.end);
         }
     }
 
     /// An unquoted key, to its colon, or an unquoted value, to the end of its line or a comment.
     fn plain(&mut self) {
-        let line = &self.note[self.at..self.line_end()];
-        let value = line.find(" #").map_or(line, |comment| &line[..comment]);
+        let end = self.value_end();
+        let value = &self.note[self.at..end];
         let colon = value.find(": ").or_else(|| {
             value
                 .trim_end()
@@ -148,7 +173,7 @@ impl Scan<'_, '_> {
             Some(colon) => self.at += colon + 1,
             None => {
                 self.string(self.at..self.at + value.len(), Notation::Plain);
-                self.at += line.len();
+                self.at = self.line_end();
             }
         }
     }

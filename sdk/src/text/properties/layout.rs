@@ -5,10 +5,10 @@
 use super::Change;
 use crate::text::lines::{end_of_line, start_of_line};
 use crate::text::splice::Splice;
-use crate::text::yaml;
+use crate::text::{yaml, yaml_gate};
 use serde_json::{Map, Value};
 use std::ops::Range;
-use yaml_edit::{Mapping, MappingEntry, Sequence, TextPosition, YamlFile, YamlNode};
+use yaml_edit::{Mapping, MappingEntry, Sequence, TextPosition, YamlNode};
 
 /// The splices that make a change in YAML whose value at the changed path is `old`.
 pub(super) fn splices(
@@ -19,7 +19,7 @@ pub(super) fn splices(
 ) -> Option<Vec<Splice>> {
     let layout = Layout { source, newline };
     let value = change.value.as_ref();
-    let Some(document) = YamlFile::parse(source).tree().document() else {
+    let Some(document) = yaml_gate::tree(source)?.document() else {
         let (key, below) = change.path.split_first()?;
         return Some(vec![Splice::insert(
             source.len(),

@@ -9,6 +9,8 @@ use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
 
+/// Some attacks take long: only the test that means them makes them with this path.
+const EXPENSIVE: &str = "Open/Note.md";
 const MEGABYTE: usize = 1 << 20;
 
 pub fn spin(_: &Vault, _: &Value) -> Result<Reply, Error> {
@@ -90,6 +92,44 @@ pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
         refused += u32::from(staged.is_err());
     }
     Ok(answer(&json!({ "refused": refused })))
+}
+
+/// Asks one long question after the other, and passes on the refusal.
+pub fn ask_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    for number in 0..4096 {
+        let text = format!("{number} {}", "x".repeat(900_000));
+        vault.mentioning(&[text])?;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Looks for one note after the other that is not there, and passes on the refusal.
+pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let folder = format!("Open/{}", "folder/".repeat(500));
+    for number in 0..100_000 {
+        let missed = vault.stat(&format!("{folder}{number}.md"));
+        match missed {
+            Err(error) if error.code == "not_found" => {}
+            other => drop(other?),
+        }
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Hands much to the host in one host call.
+pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let texts = vec!["x".repeat(MEGABYTE); 100];
+    vault.mentioning(&texts)?;
+    Ok(answer(&json!({})))
 }
 
 /// Fills its private store beyond the quota, and passes on the refusal.

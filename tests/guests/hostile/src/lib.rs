@@ -17,7 +17,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, the effect it is declared with, and what it does.
-const ACTIONS: [(&str, &str, Attack); 28] = [
+const ACTIONS: [(&str, &str, Attack); 31] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
     ("trap", "read", attacks::trap),
@@ -30,6 +30,9 @@ const ACTIONS: [(&str, &str, Attack); 28] = [
     ("stage_until_refused", "write", attacks::stage_until_refused),
     ("stage_regardless", "write", attacks::stage_regardless),
     ("store_until_refused", "write", attacks::store_until_refused),
+    ("ask_until_refused", "read", attacks::ask_until_refused),
+    ("miss_until_refused", "read", attacks::miss_until_refused),
+    ("hand_over", "read", attacks::hand_over),
     ("write_then_trap", "write", attacks::write_then_trap),
     ("write_then_spin", "write", attacks::write_then_spin),
     ("reach_reading", "read", trespass::reach),

@@ -1,8 +1,9 @@
 //! The domain `slow`: actions that take as long as they are told to, say how far they are, and change something at the
 //! end.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use notehost_sdk::prelude::*;
 
@@ -11,6 +12,7 @@ domain! {
     "slow" {
         "work" => Work,
         "remove" => Remove,
+        "stamp" => Stamp,
     }
 }
 
@@ -64,6 +66,30 @@ impl Action for Remove {
         take(vault, self.steps, self.pause);
         vault.remove(&self.path)?;
         Ok(Worked { steps: self.steps })
+    }
+}
+
+/// Replace a note with the time, by both clocks, and random numbers.
+#[args]
+pub struct Stamp {
+    /// The note.
+    pub path: String,
+}
+
+impl Action for Stamp {
+    type Output = Worked;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<Worked> {
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let text = format!(
+            "{} {} {:016x}\n",
+            vault.now().milliseconds,
+            clock.map_or(0, |clock| clock.as_nanos()),
+            RandomState::new().hash_one(0),
+        );
+        vault.write(&self.path, text.as_bytes(), None)?;
+        Ok(Worked { steps: 1 })
     }
 }
 

@@ -1,0 +1,255 @@
+//! The operating system's sandbox around a server: on Linux, Landlock limits the files that this process can open to the
+//! vaults, the state folder, the config and what the config names.
+//!
+//! It is the second fence. The first is the WebAssembly sandbox (`runtime`) and the vault handle; this one holds if a bug
+//! in native code lets a caller or a component name a file. It does not limit the network: which hosts a component reaches is
+//! decided in `runtime::http`.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::{Loaded, OsSandbox, expand_home, resolved};
+use crate::packages::oci::credentials_file;
+
+/// What the sandbox does for this process, or would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confinement {
+    /// Only named files can be opened.
+    Enforced,
+    /// The config switches it off.
+    Off,
+    /// This system has none that moves files between folders (Landlock ABI 2, Linux 5.19).
+    Unavailable,
+}
+
+impl std::fmt::Display for Confinement {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Confinement::Enforced => {
+                "Landlock: a server opens only the vaults, its state, its config and what the config names"
+            }
+            Confinement::Off => "off: `os_sandbox = \"off\"` in the config",
+            Confinement::Unavailable => "none: this system has no Landlock (Linux 5.19 or later)",
+        })
+    }
+}
+
+/// The files that a server may open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileAccess {
+    /// Everything below these may be read, written, created, renamed and removed.
+    pub write: Vec<PathBuf>,
+    /// Everything below these may be read.
+    pub read: Vec<PathBuf>,
+}
+
+impl FileAccess {
+    /// What these settings need. Files that are replaced while a server runs (the config, components, keys) are named by
+    /// their folder, because a rule follows the file that it was made for, not the name; and by the folder that a symbolic
+    /// link leads to, because a rule knows no names at all.
+    pub fn of(loaded: &Loaded) -> FileAccess {
+        let settings = &loaded.settings;
+        let mut write: Vec<PathBuf> = settings
+            .vaults
+            .iter()
+            .map(|vault| vault.path.clone())
+            .collect();
+        write.push(loaded.running.state.clone());
+        write.extend(links_in(&loaded.running.state));
+        write.extend(loaded.file.as_deref().and_then(folder_of));
+        let jwt = &settings.auth.jwt;
+        let files = settings
+            .components
+            .values()
+            .filter_map(|component| component.path.as_deref())
+            .chain(jwt.secret_file.as_deref())
+            .chain(jwt.jwks_file.as_deref())
+            .chain(settings.http.tls_cert.as_deref())
+            .chain(settings.http.tls_key.as_deref());
+        let files = files.chain(loaded.file.as_deref());
+        let mut read: Vec<PathBuf> = files
+            .flat_map(|file| [folder_of(file), folder_of(&resolved(file))])
+            .flatten()
+            .collect();
+        if let Some(folder) = &settings.component_folder {
+            read.push(folder.clone());
+            let links = links_in(folder);
+            read.extend(links.iter().filter_map(|target| folder_of(target)));
+        }
+        // Pulling from a registry: who we are to it, which certificates are trusted, and how its name is resolved.
+        read.push(credentials_file());
+        for name in ["SSL_CERT_FILE", "SSL_CERT_DIR", "TZDIR"] {
+            let places = std::env::var_os(name).unwrap_or_default();
+            let places = std::env::split_paths(&places);
+            read.extend(places.filter(|place| !place.as_os_str().is_empty()));
+        }
+        for link in SYSTEM_LINKS {
+            read.extend(folder_of(&resolved(link.as_ref())));
+        }
+        FileAccess { write, read }
+    }
+
+    /// A folder among them that holds the user's whole home, and so much more than is needed.
+    pub fn with_whole_home(&self) -> Option<&Path> {
+        let home = resolved(&expand_home("~".as_ref()));
+        let mut folders = self.write.iter().chain(&self.read);
+        folders
+            .find(|folder| home.starts_with(resolved(folder)))
+            .map(PathBuf::as_path)
+    }
+}
+
+/// Files of the system that lead elsewhere on some systems, where they are replaced when the network changes.
+const SYSTEM_LINKS: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"];
+
+/// Where the symbolic links in a folder lead: somebody who moves compiled code or an index to another disk leaves one.
+fn links_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()))
+        .map(|entry| resolved(&entry.path()))
+        .collect()
+}
+
+/// The folder that holds a file; the file itself in the root folder, below which is everything.
+fn folder_of(file: &Path) -> Option<PathBuf> {
+    let file = std::path::absolute(file).ok()?;
+    let folder = file.parent()?.to_owned();
+    Some(if folder.parent().is_none() {
+        file
+    } else {
+        folder
+    })
+}
+
+/// What the sandbox would do with this setting; changes nothing.
+pub fn available(wanted: OsSandbox) -> Confinement {
+    match wanted {
+        OsSandbox::Off => Confinement::Off,
+        _ if system::is_available() => Confinement::Enforced,
+        _ => Confinement::Unavailable,
+    }
+}
+
+/// Confines this thread and every thread that it starts from now on, for good. Called before any other thread exists.
+pub fn confine(wanted: OsSandbox, access: &FileAccess) -> Result<Confinement, String> {
+    let found = available(wanted);
+    match found {
+        Confinement::Enforced => system::confine(access).map(|()| found),
+        Confinement::Unavailable if wanted == OsSandbox::Require => Err(
+            "`os_sandbox = \"require\"`, and this system has no Landlock that can be used"
+                .to_owned(),
+        ),
+        _ => Ok(found),
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::path::PathBuf;
+
+    use landlock::{
+        ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
+    };
+
+    use super::FileAccess;
+
+    /// The newest rights that are asked for; a kernel that knows fewer enforces those.
+    const RIGHTS: ABI = ABI::V5;
+
+    /// What names, time zones, certificates, the allocator and the compiler's pool read of the system.
+    const SYSTEM: [&str; 28] = [
+        "/etc",
+        "/lib",
+        "/lib64",
+        "/usr/lib",
+        "/usr/lib64",
+        "/usr/local/lib",
+        "/nix/store",
+        "/gnu/store",
+        "/usr/share/ca-certificates",
+        "/usr/local/share/ca-certificates",
+        "/usr/share/pki",
+        "/usr/share/ssl",
+        "/var/lib/ca-certificates",
+        "/usr/share/zoneinfo",
+        "/usr/share/zoneinfo-icu",
+        "/run/NetworkManager",
+        "/run/systemd/resolve",
+        "/run/resolvconf",
+        "/run/nscd",
+        "/proc/self",
+        "/proc/cpuinfo",
+        "/proc/locks",
+        "/proc/meminfo",
+        "/proc/stat",
+        "/proc/sys",
+        "/sys/devices/system",
+        "/sys/fs/cgroup",
+        "/sys/kernel/mm",
+    ];
+    const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
+
+    fn read_access() -> BitFlags<AccessFs> {
+        AccessFs::ReadFile | AccessFs::ReadDir
+    }
+
+    /// Everything that a vault and the state folder need: no programs, devices or pipes.
+    fn write_access() -> BitFlags<AccessFs> {
+        AccessFs::from_all(RIGHTS)
+            & !(AccessFs::Execute
+                | AccessFs::MakeChar
+                | AccessFs::MakeBlock
+                | AccessFs::MakeFifo
+                | AccessFs::IoctlDev)
+    }
+
+    /// Rights that all kernels with a usable Landlock have. Without `Refer` (ABI 2) no file can be renamed into another
+    /// folder, and every commit does that.
+    fn ruleset() -> Result<Ruleset, RulesetError> {
+        Ruleset::default()
+            .set_compatibility(CompatLevel::HardRequirement)
+            .handle_access(AccessFs::from_all(ABI::V2))?
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(RIGHTS))
+    }
+
+    pub(super) fn is_available() -> bool {
+        ruleset().and_then(Ruleset::create).is_ok()
+    }
+
+    pub(super) fn confine(access: &FileAccess) -> Result<(), String> {
+        let program: Option<PathBuf> = std::env::current_exe().ok();
+        let restrict = || {
+            ruleset()?
+                .create()?
+                .add_rules(path_beneath_rules(&access.write, write_access()))?
+                .add_rules(path_beneath_rules(
+                    access.read.iter().chain(&program),
+                    read_access(),
+                ))?
+                .add_rules(path_beneath_rules(SYSTEM, read_access()))?
+                .add_rules(path_beneath_rules(
+                    DEVICES,
+                    AccessFs::ReadFile | AccessFs::WriteFile,
+                ))?
+                .restrict_self()
+        };
+        match restrict() {
+            Ok(status) if status.ruleset != RulesetStatus::NotEnforced => Ok(()),
+            Ok(_) => Err("the kernel does not enforce Landlock".to_owned()),
+            Err(error) => Err(format!("Landlock: {error}")),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    pub(super) fn is_available() -> bool {
+        false
+    }
+
+    pub(super) fn confine(_: &super::FileAccess) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! Requests that are expensive to receive or to answer are bounded before they cost anything.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::support::client::Client;
+use crate::support::http::{Connection, HttpClient, Response, STATELESS, Server, stateless_meta};
+use crate::support::place::Place;
+
+/// A vault with a note that is long and one that is short, and a server in front of it.
+fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server, String) {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
+    let long: String = (0..150_000).map(|line| format!("line {line}\n")).collect();
+    place.write("Work/Long.md", long);
+    let mut settings = place.settings();
+    change(&mut settings);
+    let config = place.config_file(&settings);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    command.args([
+        "token",
+        "new",
+        "--name",
+        "ana",
+        "--scopes",
+        "read,write",
+        "--config",
+    ]);
+    let made = command
+        .arg(&config)
+        .arg("--state")
+        .arg(place.state())
+        .output();
+    let told: Value =
+        serde_json::from_slice(&made.expect("the program runs").stdout).expect("JSON");
+    let token = told["token"].as_str().expect("a token").to_owned();
+    let server = Server::start(&config, &place.state());
+    (place, server, token)
+}
+
+/// What a call gets whose arguments are this JSON text.
+fn call(server: &Server, token: &str, tool: &str, arguments: &str) -> Response {
+    let meta = stateless_meta();
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"_meta":{meta},"name":"{tool}","arguments":{arguments}}}}}"#
+    );
+    let shown = format!("Bearer {token}");
+    let headers = [
+        ("MCP-Protocol-Version", STATELESS),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", tool),
+        ("Authorization", &shown),
+    ];
+    Connection::open(server.address()).ask("POST", "/mcp", &headers, &body)
+}
+
+#[track_caller]
+fn assert_too_large(answer: &Response) {
+    assert_eq!(answer.status, 413, "{answer:?}");
+    let body: Value = serde_json::from_str(&answer.body).expect("JSON");
+    assert_eq!(body["error"]["code"], "too_large", "{body}");
+}
+
+fn memory(server: &mut Server) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.process().id()));
+    let status = status.expect("the server lives");
+    // The most that it ever had: nothing that was given back in between is missed.
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.expect("VmHWM") << 10
+}
+
+#[test]
+fn what_is_wide_or_deep_is_refused_before_it_is_built() {
+    let (_place, mut server, token) = serve(|_| {});
+    let plan = r#"{"path":"Work/Plan"}"#;
+    assert_eq!(call(&server, &token, "document__read", plan).status, 200);
+    let before = memory(&mut server);
+    let wide = format!(r#"{{"path":"a","tags":[{}0]}}"#, "0,".repeat(2 << 20));
+    assert_too_large(&call(&server, &token, "document__create", &wide));
+    let deep = format!(
+        r#"{{"path":{}1{}}}"#,
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    assert_too_large(&call(&server, &token, "document__create", &deep));
+    let grown = memory(&mut server) - before;
+    assert!(grown < 64 << 20, "it took {} MiB", grown >> 20);
+    assert_eq!(call(&server, &token, "document__read", plan).status, 200);
+}
+
+#[test]
+fn only_actions_that_write_take_large_messages() {
+    let (place, server, token) = serve(|_| {});
+    let text = "word ".repeat(600_000);
+    let large = format!(r#"{{"path":"Work/New","content":"{text}"}}"#);
+    for tool in ["document__read", "no_such_tool"] {
+        assert_too_large(&call(&server, &token, tool, &large));
+    }
+    let named =
+        |action: &str| format!(r#"{{"action":"{action}","path":"Work/New","content":"{text}"}}"#);
+    assert_too_large(&call(&server, &token, "document", &named("read")));
+    assert_too_large(&call(&server, &token, "document", &named("help")));
+    // Another action of the same name further inside is no way around it.
+    let hidden =
+        format!(r#"{{"action":"read","path":"x","x":{{"action":"create"}},"y":"{text}"}}"#);
+    assert_too_large(&call(&server, &token, "document", &hidden));
+    // A message that says first that it writes, and then that it reads, is refused by what it does.
+    let twice = format!(r#"{{"action":"read","path":"{text}","action":"create"}}"#);
+    let answer = call(
+        &server,
+        &token,
+        "document",
+        &twice.replace(r#""create""#, r#""cre\u0061te""#),
+    );
+    assert_too_large(&answer);
+    let answer = call(&server, &token, "document", &named("create"));
+    assert_ne!(answer.message()["result"]["isError"], true, "{answer:?}");
+    assert_eq!(
+        place.read("Work/New.md").map(|bytes| bytes.len()),
+        Some(text.len())
+    );
+}
+
+#[test]
+fn what_is_wrong_with_many_arguments_is_told_in_a_few_words() {
+    let (_place, server, token) = serve(|_| {});
+    let keys: Vec<String> = (0..20_000)
+        .map(|key| format!(r#""k{key}":{key}"#))
+        .collect();
+    let answer = call(
+        &server,
+        &token,
+        "document__read",
+        &format!("{{{}}}", keys.join(",")),
+    );
+    assert!(answer.body.len() < 10_000, "{} bytes", answer.body.len());
+    assert!(answer.body.contains("nor are 19995 others"), "{answer:?}");
+}
+
+#[test]
+fn requests_are_counted_before_they_are_read() {
+    let (_place, server, token) = serve(|settings| {
+        (
+            settings.rates.read,
+            settings.rates.write,
+            settings.rates.delete,
+        ) = (1, 1, 1);
+        settings.rates.burst_seconds = 1;
+    });
+    // None of these becomes a call, so the limits on calls do not count them.
+    let refused = (0..10_000)
+        .map(|_| call(&server, &token, "document__read", "{}"))
+        .find(|answer| answer.status != 200);
+    let refused = refused.expect("it is too much in the end");
+    assert_eq!(refused.status, 429, "{refused:?}");
+    assert!(refused.header("retry-after").is_some(), "{refused:?}");
+    let body: Value = serde_json::from_str(&refused.body).expect("JSON");
+    assert_eq!(body["error"]["code"], "throttled", "{body}");
+}
+
+#[test]
+fn a_line_that_is_too_much_is_answered_over_stdio() {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    let config = place.config_file(&place.settings());
+    let mut client = Client::start(&config, &place.state());
+    let wide = json!({ "name": "document__create", "arguments": { "path": "a", "tags": vec![0; 100_000] } });
+    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    let deep = json!({ "name": "document__create", "arguments": { "path": deep } });
+    for params in [wide, deep] {
+        let id = client.send("tools/call", params);
+        let answer = client.answer(id);
+        assert_eq!(answer["error"]["data"]["code"], "too_large", "{answer}");
+    }
+    let read = client.ask(
+        "tools/call",
+        json!({ "name": "document__read", "arguments": { "path": "Work/Plan" } }),
+    );
+    assert_ne!(read["isError"], true, "{read}");
+}
+
+#[test]
+fn so_it_is_in_the_stateless_revision() {
+    let place = Place::new();
+    place.write("Work/Plan.md", "# Plan\n");
+    let config = place.config_file(&place.settings());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    command
+        .args(["serve", "--config"])
+        .arg(&config)
+        .arg("--state")
+        .arg(place.state());
+    let mut client = Client::spawn(&mut command);
+    let params = |arguments: Value| json!({ "_meta": stateless_meta(), "name": "document__read", "arguments": arguments });
+    let id = client.send("tools/call", params(json!({ "path": vec![0; 100_000] })));
+    let answer = client.answer(id);
+    assert_eq!(answer["error"]["data"]["code"], "too_large", "{answer}");
+    let read = client.ask("tools/call", params(json!({ "path": "Work/Plan" })));
+    assert_ne!(read["isError"], true, "{read}");
+}
+
+#[test]
+fn a_diff_that_is_too_expensive_is_summarised() {
+    let (_place, server, token) = serve(|settings| settings.limits.call_ms = 60_000);
+    let mut ana = HttpClient::stateless(server.address()).showing(&token);
+    // Two lines in a note of very many: what is the same at both ends is not told as changed.
+    let text: String = (0..150_000)
+        .map(|line| match line {
+            70_000 | 70_010 => format!("LINE {line}\n"),
+            _ => format!("line {line}\n"),
+        })
+        .collect();
+    let update = json!({ "path": "Work/Long", "content": text, "dry_run": true });
+    let answer = ana.call("document.update", update);
+    let change = &answer["structuredContent"]["changes"][0];
+    assert_eq!(
+        (&change["added"], &change["removed"]),
+        (&json!(11), &json!(11)),
+        "{answer}"
+    );
+    let diff = change["diff"].as_str().expect("a diff");
+    assert!(diff.contains("@@ -70001,11 +70001,11 @@"), "{diff}");
+    assert!(diff.contains("… summarised"), "{diff}");
+}
+
+/// A registry that answers every request with a body without an end, and counts what is taken of it.
+fn endless_registry(status: &'static str) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let taken = Arc::new(AtomicUsize::new(0));
+    let counted = taken.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let counted = counted.clone();
+            std::thread::spawn(move || {
+                let mut stream = stream;
+                let _ = stream.read(&mut [0; 4096]);
+                let head = format!("HTTP/1.1 {status}\r\nTransfer-Encoding: chunked\r\n\r\n");
+                let chunk = format!("10000\r\n{}\r\n", " ".repeat(1 << 16));
+                let _ = stream.write_all(head.as_bytes());
+                while stream.write_all(chunk.as_bytes()).is_ok() {
+                    counted.fetch_add(1 << 16, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    (address, taken)
+}
+
+#[test]
+fn a_registry_cannot_send_without_an_end() {
+    let place = Place::new();
+    let config = place.config_file(&place.settings());
+    for (status, words) in [
+        ("200 OK", "more than the 4194304 bytes"),
+        ("500 Internal Server Error", "500"),
+        ("404 Not Found", "there is no"),
+    ] {
+        let (address, taken) = endless_registry(status);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        command.args([
+            "component",
+            "add",
+            &format!("oci://{address}/todo:1.0.0"),
+            "--config",
+        ]);
+        let ended = command
+            .arg(&config)
+            .arg("--state")
+            .arg(place.state())
+            .output();
+        let ended = ended.expect("the program runs");
+        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(
+            !ended.status.success() && told.contains(words),
+            "{status}: {told}"
+        );
+        // The bound, and what fits into the buffers between them.
+        assert!(
+            taken.load(Ordering::Relaxed) < 32 << 20,
+            "{status}: {taken:?}"
+        );
+    }
+}

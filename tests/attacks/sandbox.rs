@@ -1,0 +1,112 @@
+//! The operating system's sandbox: what a server was not started with it cannot open, whatever asks it to.
+
+use std::process::Command;
+
+use crate::support::client::Client;
+use crate::support::guests::guest;
+
+/// Whether Landlock is there to be tested, by the program's own word.
+fn is_available(place: &std::path::Path) -> bool {
+    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["doctor", "--json-output", "--state"])
+        .arg(place.join("doctor"))
+        .arg(place.join("notes"))
+        .output()
+        .expect("the program runs");
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(report.contains("os sandbox"), "{report}");
+    report.contains("Landlock: a server opens only")
+}
+
+#[test]
+fn a_server_opens_only_what_it_was_started_with() {
+    let place = tempfile::tempdir().expect("a folder");
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(place.path().join("notes")).expect("a vault");
+    let component = elsewhere.path().join("echo.wasm");
+    std::fs::copy(guest("echo"), &component).expect("a component");
+    if !is_available(place.path()) {
+        eprintln!("skipped: this kernel has no Landlock");
+        return;
+    }
+    for (wanted, is_confined) in [("auto", true), ("require", true), ("off", false)] {
+        let config = place.path().join("config").join("notehost.toml");
+        std::fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
+        let text = format!(
+            "os_sandbox = {wanted:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
+            place.path().join("notes")
+        );
+        std::fs::write(&config, &text).expect("a config");
+        let mut client = Client::start(&config, &place.path().join("state"));
+        let has_echo = |client: &mut Client| {
+            let listed = client.ask("tools/list", serde_json::json!({}));
+            listed["tools"]
+                .as_array()
+                .expect("tools")
+                .iter()
+                .any(|tool| tool["name"] == "echo")
+        };
+        assert!(!has_echo(&mut client));
+        // The config asks the running server for a file that it was not started with.
+        let more = format!(
+            "{text}[components.echo]\npath = {component:?}\n[components.echo.grant]\nread = [\"**\"]\n"
+        );
+        let beside = config.with_extension("new");
+        std::fs::write(&beside, more).expect("a config");
+        std::fs::rename(&beside, &config).expect("renamed");
+        // The config itself can be read again: the change of the surface arrives together with the component.
+        let looks = if is_confined { 30 } else { 600 };
+        let arrived = (0..looks).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            has_echo(&mut client)
+        });
+        assert_eq!(arrived, !is_confined, "{wanted}");
+        client.leave();
+    }
+}
+
+/// What somebody keeps elsewhere and links to: rules know files and folders, not names.
+#[test]
+fn a_confined_server_follows_links_that_it_was_started_with() {
+    let place = tempfile::tempdir().expect("a folder");
+    let at = |path: &str| place.path().join(path);
+    for folder in [
+        "notes", "config", "dotfiles", "tools", "builds", "state", "disk",
+    ] {
+        std::fs::create_dir(at(folder)).expect("a folder");
+    }
+    if !is_available(place.path()) {
+        eprintln!("skipped: this kernel has no Landlock");
+        return;
+    }
+    std::fs::copy(guest("echo"), at("builds/echo.wasm")).expect("a component");
+    for (target, link) in [
+        ("dotfiles/notehost.toml", "config/notehost.toml"),
+        ("builds/echo.wasm", "tools/echo.wasm"),
+        ("disk", "state/compiled"),
+    ] {
+        std::os::unix::fs::symlink(at(target), at(link)).expect("a link");
+    }
+    let text = format!(
+        "os_sandbox = \"require\"\ncomponent_folder = {:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
+        at("tools"),
+        at("notes")
+    );
+    let put = |text: &str| {
+        std::fs::write(at("dotfiles/new"), text).expect("a config");
+        std::fs::rename(at("dotfiles/new"), at("dotfiles/notehost.toml")).expect("renamed");
+    };
+    put(&text);
+    let mut client = Client::start(&at("config/notehost.toml"), &at("state"));
+    let said = client.call("echo.say", serde_json::json!({"text": "a"}));
+    assert_eq!(said["structuredContent"]["text"], "a", "{said}");
+    let kept = std::fs::read_dir(at("disk")).expect("a folder").count();
+    assert!(kept > 0, "compiled code was kept where the link leads");
+    // The config is read again through its link.
+    put(&format!("{text}[components.echo]\nenabled = false\n"));
+    crate::support::http::wait_until("the change is in force", || {
+        let said = client.call("echo.say", serde_json::json!({"text": "a"}));
+        crate::support::client::error_code(&said) == Some("disabled")
+    });
+    client.leave();
+}

@@ -1,0 +1,300 @@
+//! One vault has one writer, its records belong to that vault alone, and nobody else on the machine can read them.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::json;
+
+use crate::support::client::{Client, error_code};
+use crate::support::place::share_compiled_code;
+
+fn config(place: &Path, notes: &str) -> PathBuf {
+    let file = place.join(format!("{notes}.toml"));
+    let text = format!(
+        "[[vaults]]\nid = \"main\"\npath = {:?}\n[permissions]\ndefault = \"rwd\"\n",
+        place.join(notes)
+    );
+    std::fs::write(&file, text).expect("a config");
+    file
+}
+
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().expect("a folder");
+    for folder in ["a", "b"] {
+        std::fs::create_dir(place.path().join(folder)).expect("a vault");
+        std::fs::write(place.path().join(folder).join("Note.md"), "text\n").expect("a note");
+    }
+    place
+}
+
+fn call(
+    place: &Path,
+    notes: &str,
+    state: &str,
+    words: &[&str],
+    variables: &[(&str, &str)],
+) -> Output {
+    if !place.join(state).exists() {
+        share_compiled_code(&place.join(state));
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    command.args(["call"]).args(words).arg("--config");
+    command
+        .arg(config(place, notes))
+        .arg("--state")
+        .arg(place.join(state));
+    command.envs(variables.iter().copied());
+    command.output().expect("the program runs")
+}
+
+#[test]
+fn a_process_with_another_state_folder_is_kept_out() {
+    let place = place();
+    let mut first = Client::start(&config(place.path(), "a"), &place.path().join("one"));
+    let second = call(place.path(), "a", "two", &["document", "list"], &[]);
+    assert_eq!(second.status.code(), Some(3), "{second:?}");
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(said.contains("already served by process"), "{said}");
+    assert!(
+        !place.path().join("a/.notehost").exists(),
+        "a vault that was only read shows no trace"
+    );
+    let read = first.call("document.read", json!({"path": "Note"}));
+    assert_eq!(error_code(&read), None, "{read}");
+    first.leave();
+    let third = call(place.path(), "a", "two", &["document", "list"], &[]);
+    assert!(third.status.success(), "{third:?}");
+}
+
+#[test]
+fn temporary_files_of_another_state_folder_are_left_alone() {
+    let place = place();
+    let private = place.path().join("a/.notehost/tmp");
+    std::fs::create_dir_all(&private).expect("a folder");
+    let other = private.join("ffffffffffff-0123456789abcdef-0");
+    std::fs::write(&other, "of another machine").expect("a file");
+    let written = call(
+        place.path(),
+        "a",
+        "one",
+        &["document", "append", "--path", "Note", "--text", "more"],
+        &[],
+    );
+    assert!(written.status.success(), "{written:?}");
+    assert_eq!(
+        std::fs::read_to_string(&other).expect("still there"),
+        "of another machine"
+    );
+}
+
+#[test]
+fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
+    let place = place();
+    for notes in ["a", "b"] {
+        let words = [
+            "document",
+            "create",
+            "--path",
+            "New",
+            "--content",
+            "x",
+            "--idempotency_key",
+            "k1",
+        ];
+        let created = call(place.path(), notes, "state", &words, &[]);
+        assert!(created.status.success(), "{notes}: {created:?}");
+        assert!(
+            place.path().join(notes).join("New.md").exists(),
+            "{notes}: {created:?}"
+        );
+    }
+}
+
+/// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
+/// call sent again changes nothing twice.
+#[test]
+fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
+    let append = &["document", "append", "--path", "Note", "--text", "more"][..];
+    // Two steps, so it has a journal: the folder and the note.
+    let create = &[
+        "document",
+        "create",
+        "--path",
+        "Deep/New.md",
+        "--content",
+        "more",
+    ][..];
+    let points = notehost::vault::FAIL_POINTS
+        .iter()
+        .skip_while(|point| **point != "commit-applied")
+        .filter(|point| point.starts_with("commit"))
+        .chain(notehost::vault::REPLY_POINTS);
+    let after = points.map(|point| (*point, append, "a/Note.md"));
+    let with_journal = [
+        "commit-journal-placed",
+        "apply-folder-made",
+        "apply-put",
+        "commit-applied",
+        "commit-history-done",
+        "commit-journal-removed",
+    ];
+    let with_journal = with_journal.map(|point| (point, create, "a/Deep/New.md"));
+    let mut landed = Vec::new();
+    for (point, words, note) in after.chain(with_journal) {
+        let place = place();
+        let count = || {
+            let text = std::fs::read_to_string(place.path().join(note)).unwrap_or_default();
+            text.matches("more").count()
+        };
+        let words = &[words, &["--idempotency_key", "k"]].concat();
+        let panic = [("NOTEHOST_FAIL_PANIC", point)];
+        let done = call(place.path(), "a", "state", words, &panic);
+        let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+        let is_reached = errors.contains("a test asked for a panic");
+        assert!(is_reached || words[1] == "append", "{point}: {errors}");
+        assert_eq!(
+            done.status.success(),
+            count() == 1,
+            "{point}: the answer and the note differ: {done:?}"
+        );
+        let again = call(place.path(), "a", "state", words, &[]);
+        assert!(again.status.success(), "{point}: {again:?}");
+        assert_eq!(count(), 1, "{point}, sent again: {again:?}");
+        if is_reached && done.status.success() {
+            landed.push(point);
+        }
+    }
+    // What comes before is taken back.
+    for point in ["commit-history-done", "commit-temps-removed"]
+        .iter()
+        .chain(notehost::vault::REPLY_POINTS)
+    {
+        assert!(landed.contains(point), "{point}: {landed:?}");
+    }
+}
+
+#[test]
+fn a_damaged_key_stops_the_start_and_says_why() {
+    let place = place();
+    let append = ["document", "append", "--path", "Note", "--text", "more"];
+    let first = call(place.path(), "a", "state", &append, &[]);
+    assert!(first.status.success(), "{first:?}");
+    let key = std::fs::read_dir(place.path().join("state"))
+        .expect("the state folder")
+        .flatten()
+        .map(|entry| entry.path().join("journal.key"))
+        .find(|key| key.exists())
+        .expect("a key");
+    // As a disk leaves it that lost power.
+    std::fs::write(&key, "").expect("written");
+    let refused = call(place.path(), "a", "state", &append, &[]);
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("`journal.key`"), "{said}");
+    assert!(
+        std::fs::read(&key).expect("the key").is_empty(),
+        "no other key was made"
+    );
+    let text = std::fs::read_to_string(place.path().join("a/Note.md")).expect("the note");
+    assert_eq!(text.matches("more").count(), 1);
+    std::fs::remove_file(&key).expect("removed");
+    let again = call(place.path(), "a", "state", &append, &[]);
+    assert!(again.status.success(), "{again:?}");
+}
+
+/// Everything below a folder, with its mode.
+fn modes(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let metadata = entry.metadata().expect("there");
+        found.push((entry.path(), metadata.permissions().mode() & 0o777));
+        if metadata.is_dir() {
+            modes(&entry.path(), found);
+        }
+    }
+}
+
+#[test]
+fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
+    let place = place();
+    let state = place.path().join("state");
+    // As an earlier version left it.
+    std::fs::create_dir(&state).expect("a folder");
+    std::fs::write(state.join("records.sqlite"), "").expect("a file");
+    for (path, mode) in [
+        (state.clone(), 0o755),
+        (state.join("records.sqlite"), 0o644),
+    ] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("a mode");
+    }
+    let mut client = Client::start(&config(place.path(), "a"), &state);
+    for arguments in [
+        json!({"path": "Work/Deep/New", "content": "x"}),
+        json!({"path": "Other", "content": "y"}),
+    ] {
+        let created = client.call("document.create", arguments);
+        assert_eq!(error_code(&created), None, "{created}");
+    }
+    client.leave();
+    let removed = call(
+        place.path(),
+        "a",
+        "state",
+        &["document", "remove", "--paths", "Other", "--yes"],
+        &[],
+    );
+    assert!(removed.status.success(), "{removed:?}");
+    let mut found = Vec::new();
+    modes(&state, &mut found);
+    modes(&place.path().join("a/.notehost"), &mut found);
+    let trash = place.path().join("a/.notehost/trash");
+    let open: Vec<_> = found
+        .iter()
+        // A note in the trash keeps the mode that it has when it comes back; nobody else can enter its folder.
+        .filter(|(path, mode)| mode & 0o077 != 0 && path.parent() != Some(&trash))
+        .collect();
+    assert!(open.is_empty(), "{open:?}");
+    assert!(found.len() > 5, "{found:?}");
+    let root = std::fs::metadata(&state)
+        .expect("there")
+        .permissions()
+        .mode()
+        & 0o777;
+    assert_eq!(root, 0o700);
+    // A note and its folders are as any program would have made them.
+    for (path, usual) in [("a/Work/Deep/New.md", "a/Note.md"), ("a/Work/Deep", "a")] {
+        let mode = |path: &str| {
+            let metadata = std::fs::metadata(place.path().join(path)).expect("there");
+            metadata.permissions().mode() & 0o777
+        };
+        assert_eq!(mode(path), mode(usual), "{path}");
+    }
+}
+
+/// A change that is in no note, only in folders or in a component's store, is reported and repeated just as exactly.
+#[test]
+fn a_panic_after_a_change_of_no_note_is_no_failure_either() {
+    let create = &["notebook", "create", "--notebook", "Empty"][..];
+    let configure = &["notebook", "configure", "--notebook", "Work", "--icon", "x"][..];
+    for point in ["commit-history-done", "commit-journal-removed"]
+        .iter()
+        .chain(notehost::vault::REPLY_POINTS)
+    {
+        let place = place();
+        std::fs::create_dir(place.path().join("a/Work")).expect("a notebook");
+        for words in [create, configure] {
+            let words = &[words, &["--idempotency_key", words[1]]].concat();
+            let panic = [("NOTEHOST_FAIL_PANIC", *point)];
+            let done = call(place.path(), "a", "state", words, &panic);
+            let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert!(
+                errors.contains("a test asked for a panic"),
+                "{point}: {errors}"
+            );
+            assert!(done.status.success(), "{point}: {done:?}");
+            let again = call(place.path(), "a", "state", words, &[]);
+            assert!(again.status.success(), "{point}, sent again: {again:?}");
+        }
+        assert!(place.path().join("a/Empty").is_dir(), "{point}");
+    }
+}

@@ -1,0 +1,4 @@
+//! The target `message`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| notehost_fuzz::run(notehost_fuzz::message, input));
