@@ -33,7 +33,7 @@ pub(super) fn approval_diff(
     max_bytes: usize,
     mark: &str,
 ) -> ShownDiff {
-    let files: Vec<File<'_>> = changes.iter().map(|change| File::of(change)).collect();
+    let files: Vec<File<'_>> = changes.iter().map(File::of).collect();
     let size: usize = files.iter().map(File::size).sum();
     if size <= max_bytes {
         let mut writer = Writer::default();

@@ -28,7 +28,7 @@ impl PropertyTest {
 
     /// The test, prepared for many notes.
     pub fn matcher(&self) -> PropertyMatcher<'_> {
-        let in_order: [(_, fn(Ordering) -> bool); 4] = [
+        let in_order: [(_, Fits); 4] = [
             (&self.greater, Ordering::is_gt),
             (&self.at_least, Ordering::is_ge),
             (&self.less, Ordering::is_lt),
@@ -52,6 +52,9 @@ impl PropertyTest {
     }
 }
 
+/// Whether a comparison came out as it should.
+type Fits = fn(Ordering) -> bool;
+
 /// A [`PropertyTest`] with everything in it folded.
 pub struct PropertyMatcher<'t> {
     name: PropertyName<'t>,
@@ -59,7 +62,7 @@ pub struct PropertyMatcher<'t> {
     is_absent: bool,
     equals: Option<Wanted<'t>>,
     contains: Option<String>,
-    in_order: Vec<(Wanted<'t>, fn(Ordering) -> bool)>,
+    in_order: Vec<(Wanted<'t>, Fits)>,
 }
 
 impl PropertyMatcher<'_> {

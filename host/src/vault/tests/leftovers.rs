@@ -215,7 +215,7 @@ fn an_unreadable_journal_blocks_the_vault() {
             "file" => path,
             _ => folder.join(".notehost/journal"),
         };
-        fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
         let refused = Vault::open("test", &folder, &state, VaultSettings::default());
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
         let refused = refused.unwrap_err();
