@@ -80,7 +80,6 @@ pub fn question(input: &[u8]) {
                 ..Limits::default()
             },
         });
-        let _ = index.is_quick(&transaction, &question);
         let _ = index.ask(&mut transaction, question);
     }
 }
