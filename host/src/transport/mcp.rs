@@ -127,17 +127,8 @@ impl Server {
         &self.0.tasks
     }
 
-    /// Prepares what goes with the first result of a session.
-    pub(super) async fn prepare_first_result(
-        &self,
-        caller: &Caller,
-        context: &mut RequestContext<RoleServer>,
-    ) {
-        self.0.told.prepare(&self.0.host, caller, context).await;
-    }
-
     /// What a client is told of a call; with its first result something about the vaults.
-    pub(super) fn first_result(
+    pub(super) async fn first_result(
         &self,
         caller: &Caller,
         context: &RequestContext<RoleServer>,
@@ -145,7 +136,8 @@ impl Server {
     ) -> CallToolResult {
         let result = results::of(outcome, self.repeat(caller, context));
         let told = &self.0.told;
-        told.with_first_result(self.host(), caller, context, result)
+        told.with_first_result(&self.0.host, caller, context, result)
+            .await
     }
 
     /// Who sent a request: over HTTP whoever its token names.

@@ -40,29 +40,7 @@ pub(super) struct Told {
     when: Mutex<HashMap<String, Instant>>,
 }
 
-/// What a model should know of the vaults, made before its call and carried by the request's context.
-#[derive(Clone)]
-struct Prepared(Arc<str>);
-
 impl Told {
-    /// Prepares what a model should know for the first result of a session. It may take a while, so it is made on a
-    /// thread on which nobody waits.
-    pub(super) async fn prepare(
-        &self,
-        host: &Arc<Host>,
-        caller: &Caller,
-        context: &mut RequestContext<RoleServer>,
-    ) {
-        if !host.settings().orientation.enabled || self.is_told(caller, context) {
-            return;
-        }
-        let words = words(host, caller).await;
-        // Nothing to say yet: the index may still be loading.
-        if !words.is_empty() {
-            context.extensions.insert(Prepared(words.into()));
-        }
-    }
-
     fn is_told(&self, caller: &Caller, context: &RequestContext<RoleServer>) -> bool {
         let session = session(caller, context);
         let has_session = session.is_some();
@@ -71,21 +49,23 @@ impl Told {
         when.is_some_and(|when| has_session || when.elapsed() < HOUR)
     }
 
-    /// Adds what a model should know to the first result of a session.
-    pub(super) fn with_first_result(
+    /// Adds what a model should know to the first result of a session that is not an error.
+    pub(super) async fn with_first_result(
         &self,
-        host: &Host,
+        host: &Arc<Host>,
         caller: &Caller,
         context: &RequestContext<RoleServer>,
         mut result: CallToolResult,
     ) -> CallToolResult {
-        let Some(Prepared(words)) = context.extensions.get::<Prepared>() else {
-            return result;
-        };
         if result.is_error == Some(true)
             || !host.settings().orientation.enabled
             || self.is_told(caller, context)
         {
+            return result;
+        }
+        let words = words(host, caller).await;
+        // Nothing to report yet: the index may still be loading. Or another result was faster.
+        if words.is_empty() || self.is_told(caller, context) {
             return result;
         }
         let mut when = self.when.lock().unwrap_or_else(PoisonError::into_inner);

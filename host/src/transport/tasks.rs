@@ -124,9 +124,8 @@ pub(super) async fn call(
     caller: Caller,
     sent: CallToolRequestParams,
     call: Request,
-    mut context: RequestContext<RoleServer>,
+    context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    server.prepare_first_result(&caller, &mut context).await;
     let given_up = context.ct.clone();
     let telling = Telling::of(&context);
     let mut may_be_task = knows_tasks(&context);
@@ -224,7 +223,7 @@ impl Long {
     /// What a client is answered that has waited.
     async fn response(self, asked: Asked) -> Result<CallToolResponse, ErrorData> {
         match asked {
-            Asked::Answered(outcome) => Ok(self.result(outcome).into()),
+            Asked::Answered(outcome) => Ok(self.result(outcome).await.into()),
             Asked::Question(question) => Ok(asking::input_required(
                 &self.server,
                 &self.caller,
@@ -234,9 +233,14 @@ impl Long {
         }
     }
 
-    fn result(&self, outcome: Result<Reply, CallError>) -> CallToolResult {
-        self.server
-            .first_result(&self.caller, &self.context, outcome)
+    /// Made from copies: the work itself cannot be shared between threads.
+    fn result(
+        &self,
+        outcome: Result<Reply, CallError>,
+    ) -> impl Future<Output = CallToolResult> + Send + use<> {
+        let (server, caller) = (self.server.clone(), self.caller.clone());
+        let context = self.context.clone();
+        async move { server.first_result(&caller, &context, outcome).await }
     }
 
     /// What becomes of it as a task.
@@ -251,7 +255,7 @@ impl Long {
         // A commit that had begun when it was cancelled has landed, and says so.
         match is_cancelled {
             true => Err(TaskExit::Cancelled),
-            false => Ok(self.result(outcome)),
+            false => Ok(self.result(outcome).await),
         }
     }
 

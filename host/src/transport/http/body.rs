@@ -24,16 +24,20 @@ pub(super) async fn hold_in_flight(
     }
     let held = in_flight.subscribe();
     let response = next.run(request).await;
-    response.map(|body| Body::new(Held { body, _held: held }))
+    response.map(|body| holding(body, held))
 }
 
-/// A body that is in flight until it is dropped.
-struct Held {
+/// The same body, which keeps something until it was sent whole or is dropped.
+pub(super) fn holding<T: Send + Unpin + 'static>(body: Body, held: T) -> Body {
+    Body::new(Holding { body, _held: held })
+}
+
+struct Holding<T> {
     body: Body,
-    _held: watch::Receiver<()>,
+    _held: T,
 }
 
-impl HttpBody for Held {
+impl<T: Unpin> HttpBody for Holding<T> {
     type Data = Bytes;
     type Error = axum::Error;
 

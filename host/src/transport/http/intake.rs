@@ -4,9 +4,7 @@
 //! ordinary size are always taken, so callers who send large ones never keep out the others.
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -15,11 +13,11 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 
 use super::super::bounds::{MAX_MESSAGE_BYTES, MAX_PLAIN_MESSAGE_BYTES, Outline, OverBounds, Scan};
 use super::super::message_limit;
+use super::body::holding;
 use super::entry::refusal;
 use crate::auth::Caller;
 use crate::dispatch::Host;
@@ -227,12 +225,7 @@ pub(super) async fn take_in(
     }
     let response = next.run(request).await;
     // An answer that is a stream goes on after this.
-    response.map(|body| {
-        Body::new(Counted {
-            body,
-            _ticket: ticket,
-        })
-    })
+    response.map(|body| holding(body, ticket))
 }
 
 /// A request that is in flight until this is dropped.
@@ -302,32 +295,6 @@ impl Drop for Ticket {
 
 fn lock(in_flight: &Mutex<InFlight>) -> MutexGuard<'_, InFlight> {
     in_flight.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A body whose request is in flight until it was sent whole.
-struct Counted {
-    body: Body,
-    _ticket: Arc<Ticket>,
-}
-
-impl HttpBody for Counted {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }
 
 #[cfg(test)]
