@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Loaded, OsSandbox, expand_home, resolved};
-use crate::packages::oci::credentials_file;
+use notehost_config::{Loaded, OsSandbox, expand_home, resolved};
+use notehost_runtime::packages::oci::credentials_file;
 
 /// What the sandbox does for this process, or would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use notehost::config::{Confirm, Settings};
-use notehost::database::Database;
 use notehost::policy::Approvals;
 use serde_json::{Value, json};
 
@@ -43,7 +42,7 @@ fn unstarted(place: &Place) -> Client {
 
 /// What the person at the command line does, in a process of its own.
 fn decide(place: &Place, id: &str, yes: bool) {
-    let database = Database::open(&place.state()).expect("the records");
+    let database = notehost::policy::open_records(&place.state()).expect("the records");
     let approvals = Approvals::new(Arc::new(database));
     approvals
         .decide(id, yes, "tests")
@@ -156,7 +155,7 @@ fn an_approval_expires() {
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let id = approval_of(&client.call("document.remove", remove()));
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    let database = Database::open(&place.state()).expect("the records");
+    let database = notehost::policy::open_records(&place.state()).expect("the records");
     let decided = Approvals::new(Arc::new(database)).decide(&id, true, "tests");
     assert!(decided.is_err());
     let late = client.call("document.remove", with_approval(remove(), &id));

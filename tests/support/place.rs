@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use notehost::auth::{Caller, NewToken, Tokens};
 use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, VaultEntry};
-use notehost::database::Database;
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
 use serde_json::Value;
@@ -115,7 +114,7 @@ impl Place {
 
     /// A token as `notehost token new` makes it.
     pub(crate) fn token(&self, name: &str, scopes: &str, attended: bool) -> String {
-        let database = Database::open(&self.state()).expect("the records");
+        let database = notehost::policy::open_records(&self.state()).expect("the records");
         let new = NewToken {
             name: name.into(),
             scopes: scopes.parse().expect("scopes"),

@@ -55,7 +55,7 @@ async fn components_say_what_their_description_says() {
     let runtime =
         Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");
     for embedded in EMBEDDED {
-        let component = Component::new(embedded.name, embedded.wasm).expect("a component");
+        let component = Component::embedded(embedded);
         let description = runtime.describe(&component).await.expect("a description");
         assert_eq!(description.name, embedded.name);
         let json = serde_json::to_string_pretty(&description).expect("JSON");

@@ -9,7 +9,7 @@ use crate::support::guests::guest;
 #[test]
 fn a_component_tells_what_it_is() {
     for embedded in EMBEDDED {
-        let inspected = inspect(embedded.wasm).expect("a component");
+        let inspected = inspect(&embedded.wasm()).expect("a component");
         assert_eq!(inspected.track(), Ok(Track::V0_1));
         assert_eq!(
             inspected
@@ -18,8 +18,8 @@ fn a_component_tells_what_it_is() {
                 .as_deref(),
             Some("0.1.0")
         );
-        assert_eq!(inspected.size, embedded.wasm.len());
-        assert_eq!(inspected.digest, embedded.digest);
+        assert_eq!(inspected.size, embedded.wasm().len());
+        assert_eq!(inspected.digest, embedded.digest());
         assert_eq!(inspected.manifest, None);
         let imports: Vec<&str> = inspected.imports.iter().map(String::as_str).collect();
         assert!(

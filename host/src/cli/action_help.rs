@@ -8,8 +8,8 @@ use super::failure::Failure;
 use super::fields::{Fields, accepted, kind_of, quoted};
 use super::terminal::Terminal;
 use super::tools::effect_word;
-use crate::config::nearest;
-use crate::registry::{Action, Domain};
+use notehost_config::nearest;
+use notehost_pipeline::registry::{Action, Domain};
 
 /// The help of one action of a domain.
 pub(super) fn of_action(

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::super::fields::Fields;
 use super::*;
-use crate::registry::EMBEDDED;
-use crate::runtime::Description;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::Description;
 
 /// The words of a command as a shell would find them.
 fn words(command: &str) -> Vec<String> {
@@ -33,7 +33,7 @@ fn every_example_survives_its_command() {
     let mut seen = 0;
     for embedded in EMBEDDED {
         let description = Description::parse(embedded.description).expect("a description");
-        let domain = crate::registry::described(description);
+        let domain = notehost_pipeline::registry::described(description);
         for action in &domain.actions {
             let fields = Fields::of(&domain.name, &action.name, &action.input);
             for example in &action.examples {

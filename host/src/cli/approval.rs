@@ -12,9 +12,9 @@ use super::options::Common;
 use super::records::{self, coloured_diff};
 use super::terminal::Terminal;
 
-use crate::database::now_ms;
-use crate::policy::{Approval as Asked, ApprovalError, ApprovalState, Approvals};
-use crate::when;
+use notehost_policy::{Approval as Asked, ApprovalError, ApprovalState, Approvals};
+use notehost_records::database::now_ms;
+use notehost_records::when;
 
 /// Who decides here.
 const DECIDED_BY: &str = "cli";

@@ -14,12 +14,12 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
-use crate::audit::{Filter, Row, after, latest, latest_number};
-use crate::config::nearest;
-use crate::database::Database;
-use crate::dispatch::CODES;
-use crate::private;
-use crate::when::{self, Moment, moment};
+use notehost_config::nearest;
+use notehost_pipeline::CODES;
+use notehost_platform::private;
+use notehost_records::audit::{Filter, Row, after, latest, latest_number};
+use notehost_records::database::Database;
+use notehost_records::when::{self, Moment, moment};
 
 /// How many calls are shown, where nobody says.
 const USUAL: u32 = 50;

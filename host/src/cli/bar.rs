@@ -3,7 +3,7 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::terminal::Terminal;
-use crate::dispatch::{Progress, ProgressSink};
+use notehost_pipeline::{Progress, ProgressSink};
 
 /// A bar that appears when a call first says how far it is, and goes when this is dropped.
 pub(super) struct Bar(ProgressBar);

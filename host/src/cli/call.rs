@@ -15,12 +15,12 @@ use super::options::{self, Common};
 use super::remote::{Remote, Trouble};
 use super::terminal::Terminal;
 use super::{logging, pages, question, records, remote, reply};
-use crate::auth::Caller;
-use crate::config::{Confirm, Given, Loaded};
-use crate::dispatch::{self, CallError, Host, Reply, Request};
-use crate::registry::Snapshot;
-use crate::transport::Client;
-use crate::vault::Tier;
+use notehost_config::{Confirm, Given, Loaded};
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
+use notehost_policy::auth::Caller;
+use notehost_transport::Client;
+use notehost_vault::Tier;
 
 /// Run one action, without a server.
 ///

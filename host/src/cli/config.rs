@@ -10,7 +10,7 @@ use super::call::print_json;
 use super::failure::Failure;
 use super::options::{self, Common, Serving};
 use super::terminal::Terminal;
-use crate::config::{config_file, expand_home, template};
+use notehost_config::{config_file, expand_home, template};
 
 /// Show, check or write the settings.
 #[derive(Debug, Subcommand)]
@@ -94,12 +94,13 @@ impl Show {
 
 impl Validate {
     fn run(self) -> Result<ExitCode, Failure> {
-        let invalid = |error: crate::config::ConfigError| {
+        let invalid = |error: notehost_config::ConfigError| {
             Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
         };
         let mut given = self.common.given();
         given.config = self.file.or(given.config);
-        let loaded = crate::config::load(given, &|name| std::env::var_os(name)).map_err(invalid)?;
+        let loaded =
+            notehost_config::load(given, &|name| std::env::var_os(name)).map_err(invalid)?;
         let Some(file) = &loaded.file else {
             return Err(Failure::call("there is no config file")
                 .with_hint("write one with every setting explained: `notehost config init`"));

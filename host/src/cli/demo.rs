@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::fields::quoted;
 use super::terminal::Terminal;
-use crate::private::new_folder_in;
+use notehost_platform::private::new_folder_in;
 
 macro_rules! notes {
     ($($path:literal),* $(,)?) => {

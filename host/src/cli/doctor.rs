@@ -14,8 +14,8 @@ use super::failure::Failure;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{doctor_settings, doctor_vault};
-use crate::config::{Given, Loaded, OsSandbox, vault_of};
 use crate::os_sandbox::{self, Confinement, FileAccess};
+use notehost_config::{Given, Loaded, OsSandbox, vault_of};
 
 /// Less free space than this and writing may soon fail.
 const LITTLE_SPACE: u64 = 512 << 20;
@@ -223,11 +223,11 @@ fn sandbox(loaded: &Loaded) -> Check {
 
 fn writable_state(state: &Path) -> Check {
     let probe = state.join(format!(".doctor-{}", std::process::id()));
-    let written = crate::state_folder::open_state(state)
+    let written = notehost_records::state_folder::open_state(state)
         .and_then(|()| std::fs::write(&probe, b""))
         .and_then(|()| std::fs::remove_file(&probe));
     match written {
-        Ok(()) if crate::private::is_open_to_others(state) => Check::warn(
+        Ok(()) if notehost_platform::private::is_open_to_others(state) => Check::warn(
             "state folder",
             format!(
                 "{}: other users of this machine can open it",

@@ -8,12 +8,11 @@ use std::sync::Arc;
 use super::doctor::Check;
 use super::profile::store;
 use super::serve;
-use crate::auth::Tokens;
-use crate::config::{AuthMode, Loaded, Settings, VaultEntry, nearest};
-use crate::database::Database;
-use crate::policy::Permissions;
-use crate::transport::{self, TransportError};
-use crate::vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
+use notehost_config::{AuthMode, Loaded, Settings, VaultEntry, nearest};
+use notehost_policy::Permissions;
+use notehost_policy::auth::Tokens;
+use notehost_transport::{self as transport, TransportError};
+use notehost_vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
 
 /// As many notebooks as anybody has.
 const NOTEBOOKS: u32 = 10_000;
@@ -126,7 +125,7 @@ pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
         let advice = refused.hint().unwrap_or_default();
         checks.push(Check::fail("http", refused.message(), advice));
     }
-    match Database::open(&loaded.running.state) {
+    match notehost_policy::open_records(&loaded.running.state) {
         Ok(database) => {
             let tokens = Arc::new(Tokens::new(Arc::new(database)));
             if let Err(error) = transport::check_http(&loaded.settings, tokens, address) {

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::doctor::Check;
-use crate::config::VaultEntry;
-use crate::index::report;
-use crate::vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
+use notehost_config::VaultEntry;
+use notehost_index::report;
+use notehost_vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
 
 /// How many paths of a long list are told.
 const TOLD: usize = 5;

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use super::terminal::Terminal;
-use crate::config::ConfigError;
-use crate::dispatch::StartError;
-use crate::runtime::LoadError;
-use crate::transport::TransportError;
+use notehost_config::ConfigError;
+use notehost_pipeline::StartError;
+use notehost_runtime::LoadError;
+use notehost_transport::TransportError;
 
 /// Why a command did not work.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::io::Read;
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
-use crate::config::nearest;
-use crate::registry::COMMON_ARGUMENTS;
+use notehost_config::nearest;
+use notehost_pipeline::registry::COMMON_ARGUMENTS;
 
 /// The fields that an action takes from the command line, by name.
 pub(super) struct Fields<'a> {

@@ -11,8 +11,8 @@ use super::remote::Remote;
 use super::terminal::Terminal;
 use super::tools::{effect_word, first_sentence};
 use super::{action_help, logging};
-use crate::config::nearest;
-use crate::registry::{Domain, Snapshot};
+use notehost_config::nearest;
+use notehost_pipeline::registry::{Domain, Snapshot};
 
 /// Explain a domain or an action.
 #[derive(Debug, Args)]

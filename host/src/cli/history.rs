@@ -15,16 +15,16 @@ use super::history_told::{cells, for_programs, remark, shown_files, with_diff};
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::audit::{Audit, Entry};
-use crate::config::{Given, Loaded, VaultEntry};
-use crate::database::{Database, now_ms};
-use crate::dispatch::CallError;
-use crate::policy::Permissions;
-use crate::vault::{
+use notehost_config::{Given, Loaded, VaultEntry};
+use notehost_pipeline::CallError;
+use notehost_policy::Permissions;
+use notehost_records::audit::{Audit, Entry};
+use notehost_records::database::now_ms;
+use notehost_records::when::{self, Moment, moment};
+use notehost_vault::{
     Access, Change, CommitError, CommitNote, Effect, Kind, Limits, Rules, StagedChange, Tier,
     Transaction, Vault, VaultError, VaultSettings,
 };
-use crate::when::{self, Moment, moment};
 
 /// In whose name this is done, and what it is called where calls are written down.
 const CALLER: &str = "cli";
@@ -357,7 +357,7 @@ impl Undo {
             Err(error) => record.outcome = error.code,
         }
         record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let database = Database::open(&desk.loaded.running.state)?;
+        let database = notehost_policy::open_records(&desk.loaded.running.state)?;
         Audit::start(&database, &desk.loaded.settings)?.write(record);
         let Undone { files, change: id } = done.map_err(|error| desk.why_not(&change, error))?;
         if desk.as_json {

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::config::VaultEntry;
-use crate::vault::{Change, StagedChange, unified_diff};
-use crate::when;
+use notehost_config::VaultEntry;
+use notehost_records::when;
+use notehost_vault::{Change, StagedChange, unified_diff};
 
 /// How many paths a line names.
 const MOST_PATHS: usize = 3;

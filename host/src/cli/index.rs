@@ -15,9 +15,9 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::config::{Given, Loaded, VaultEntry};
-use crate::index::{Index, Report, condemn, is_condemned, report};
-use crate::vault::{Vault, VaultSettings, holder};
+use notehost_config::{Given, Loaded, VaultEntry};
+use notehost_index::{Index, Report, condemn, is_condemned, report};
+use notehost_vault::{Vault, VaultSettings, holder};
 
 /// How often the bar moves.
 const TICK: Duration = Duration::from_millis(100);

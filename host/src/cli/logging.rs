@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use tracing_subscriber::EnvFilter;
 
 use super::failure::Failure;
-use crate::config::{LogFormat, Running};
-use crate::visible::{visible_json, visible_with_styles};
+use notehost_config::{LogFormat, Running};
+use notehost_records::visible::{visible_json, visible_with_styles};
 
 /// The words that stand for a level rather than a filter.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];

@@ -124,7 +124,7 @@ impl Command {
 
 /// Run the command that these words say, the program's own name first.
 pub fn run(words: Vec<OsString>) -> ExitCode {
-    crate::memory::share();
+    notehost_platform::memory::share();
     let arguments = match Arguments::try_parse_from(words::arrange(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -133,9 +133,10 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         terminal::without_pager();
     }
     if !arguments.command.writes_for_others() {
-        crate::private::restrict_new_files();
+        notehost_platform::private::restrict_new_files();
     }
-    let done = match arguments.command {
+    let done = notehost_embedded::prepare().map_err(failure::Failure::start);
+    let done = done.and_then(|()| match arguments.command {
         Command::Serve(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Tools(command) => command.run(),
@@ -155,7 +156,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Man(command) => command.run(),
         Command::Complete(command) => command.run(),
         Command::Doctor(command) => command.run(),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(failure) => {
@@ -183,7 +184,7 @@ fn command_help(name: Option<&str>) -> Option<String> {
 }
 
 fn after_help() -> String {
-    let variables = crate::config::VARIABLES.iter().chain(&remote::VARIABLES);
+    let variables = notehost_config::VARIABLES.iter().chain(&remote::VARIABLES);
     let lines: Vec<String> = variables
         .map(|(name, meaning)| format!("  {name:<20} {meaning}"))
         .collect();

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::config::{self, Confirm, Given, Loaded, LogFormat, Surface, parse_address};
-use crate::registry::{Registry, Snapshot};
-use crate::runtime::{LoadError, Runtime};
-use crate::vault::Tier;
+use notehost_config::{self as config, Confirm, Given, Loaded, LogFormat, Surface, parse_address};
+use notehost_pipeline::registry::{Registry, Snapshot};
+use notehost_runtime::{LoadError, Runtime};
+use notehost_vault::Tier;
 
 /// Flags of every command that reads the settings.
 #[derive(Debug, Clone, Default, Args)]
@@ -101,7 +101,7 @@ impl Serving {
 pub(super) fn load(given: Given) -> Result<Loaded, Failure> {
     let loaded = config::load(given, &|name| std::env::var_os(name))?;
     // Before anything is created there: a folder with somebody else's files is refused.
-    crate::state_folder::check_state(&loaded.running.state)
+    notehost_records::state_folder::check_state(&loaded.running.state)
         .map_err(|error| Failure::start(error.to_string()))?;
     Ok(loaded)
 }

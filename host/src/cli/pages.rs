@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::dispatch::Reply;
+use notehost_pipeline::Reply;
 
 /// More items than this are not put together; the cursor that is left leads on.
 const MOST_ITEMS: usize = 20_000;

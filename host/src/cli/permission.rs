@@ -11,12 +11,12 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
-use crate::auth::Caller;
-use crate::config::{
+use notehost_config::{
     CallerPermissions, Edit, Given, Loaded, Origin, config_file, dotted, expand_home,
 };
-use crate::dispatch::{Asked, explain};
-use crate::vault::{Kind, Tier};
+use notehost_pipeline::{Asked, explain};
+use notehost_policy::auth::Caller;
+use notehost_vault::{Kind, Tier};
 
 /// List, set and explain who may do what.
 #[derive(Debug, Args)]
@@ -209,7 +209,7 @@ fn rows(
 impl Row {
     /// Whether this line of a caller stands in the place of one for everybody.
     fn replaces(&self, other: &Row) -> bool {
-        let fold = |row: &Row| row.notebook.as_deref().map(crate::vault::fold_path);
+        let fold = |row: &Row| row.notebook.as_deref().map(notehost_vault::fold_path);
         self.glob.is_none() && fold(self) == fold(other)
     }
 
@@ -376,6 +376,6 @@ pub(super) fn tell(told: &str) {
     terminal.print(&format!("{} {told}\n", terminal.good("set:")));
 }
 
-pub(super) fn refused(error: crate::config::ConfigError) -> Failure {
+pub(super) fn refused(error: notehost_config::ConfigError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
 }

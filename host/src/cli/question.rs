@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::bar::Bar;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::auth::Caller;
-use crate::dispatch::{self, CallError, ConfirmedVia, Host, Reply, Request};
+use notehost_pipeline::{self as dispatch, CallError, ConfirmedVia, Host, Reply, Request};
+use notehost_policy::auth::Caller;
 
 /// Make a call; where it needs a person's word and one sits here, ask.
 pub(super) async fn call(

@@ -7,9 +7,9 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::auth::{Caller, Token, Tokens};
-use crate::config::{Given, Loaded};
-use crate::database::{Database, DatabaseError, now_ms};
+use notehost_config::{Given, Loaded};
+use notehost_policy::auth::{Caller, Token, Tokens};
+use notehost_records::database::{Database, DatabaseError, now_ms};
 
 /// The settings, and the records that they lead to.
 pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
@@ -20,7 +20,7 @@ pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
         ..common.given()
     })?;
     logging::start(&loaded.running, "warn")?;
-    let database = Database::open(&loaded.running.state)?;
+    let database = notehost_policy::open_records(&loaded.running.state)?;
     Ok((loaded, database))
 }
 
@@ -48,7 +48,9 @@ pub(super) fn coloured_diff(terminal: &Terminal, diff: &str) -> String {
 
 /// Whoever shows the token of that name, if there is one; an error if it no longer holds.
 pub(super) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>, Failure> {
-    let tokens = Tokens::new(Arc::new(Database::open(&loaded.running.state)?));
+    let tokens = Tokens::new(Arc::new(notehost_policy::open_records(
+        &loaded.running.state,
+    )?));
     let found = tokens
         .list()?
         .into_iter()

@@ -13,11 +13,11 @@ use super::options::{self, Common};
 use super::profile::store::{self, Profiles};
 use super::terminal::Terminal;
 use super::{local_listener, pages, question};
-use crate::auth::OwnerToken;
-use crate::config::{Loaded, expand_home, state_folder};
-use crate::dispatch::{CallError, Reply};
-use crate::registry::Snapshot;
-use crate::transport::{Client, ClientError};
+use notehost_config::{Loaded, expand_home, state_folder};
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{CallError, Reply};
+use notehost_policy::auth::OwnerToken;
+use notehost_transport::{Client, ClientError};
 
 /// The variables that name a server, and what each says.
 pub(super) const VARIABLES: [(&str, &str); 3] = [

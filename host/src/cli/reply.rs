@@ -7,9 +7,9 @@ use super::action_help::command;
 use super::fields::{Fields, quoted};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::dispatch::{Content, Reply};
-use crate::registry::Snapshot;
-use crate::when;
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{Content, Reply};
+use notehost_records::when;
 
 /// A reply for a terminal.
 pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {

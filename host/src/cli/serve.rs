@@ -14,12 +14,12 @@ use super::fields::quoted;
 use super::options::{self, Serving};
 use super::terminal::Terminal;
 use super::{logging, tour};
-use crate::config::{AuthMode, Confirm, Given, Loaded, Origin};
-use crate::dispatch::Host;
 use crate::os_sandbox::{self, FileAccess};
-use crate::state_folder;
-use crate::transport::{self, ServeOptions};
-use crate::vault::Tier;
+use notehost_config::{AuthMode, Confirm, Given, Loaded, Origin};
+use notehost_pipeline::Host;
+use notehost_records::state_folder;
+use notehost_transport::{self as transport, ServeOptions};
+use notehost_vault::Tier;
 
 /// Serve notes to an MCP client, over stdio or HTTP.
 #[derive(Debug, Args)]

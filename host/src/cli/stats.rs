@@ -10,8 +10,8 @@ use super::failure::Failure;
 use super::options::Common;
 use super::records;
 use super::terminal::Terminal;
-use crate::audit::{By, Filter, Group, Part, Statistics, statistics};
-use crate::when::{self, Moment, moment};
+use notehost_records::audit::{By, Filter, Group, Part, Statistics, statistics};
+use notehost_records::when::{self, Moment, moment};
 
 /// How wide a bar is at most.
 const BAR: usize = 20;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
-use crate::visible::{visible, visible_json, visible_with_styles};
+use notehost_records::visible::{visible, visible_json, visible_with_styles};
 
 /// More lines than this go through a pager.
 const PAGE: usize = 24;

@@ -14,11 +14,11 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::terminal::Terminal;
 use super::{logging, records};
-use crate::auth::{self, NewToken, Scopes, TokenError, Tokens};
-use crate::config::{CallerPermissions, Loaded, nearest};
-use crate::database::{Database, now_ms};
-use crate::vault::Tier;
-use crate::when;
+use notehost_config::{CallerPermissions, Loaded, nearest};
+use notehost_policy::auth::{self, NewToken, Scopes, TokenError, Tokens};
+use notehost_records::database::now_ms;
+use notehost_records::when;
+use notehost_vault::Tier;
 
 /// Make, list and revoke tokens for HTTP callers.
 #[derive(Debug, Args)]
@@ -208,7 +208,7 @@ impl From<TokenError> for Failure {
 fn open(common: Common) -> Result<(Loaded, Tokens), Failure> {
     let loaded = options::load(common.given())?;
     logging::start(&loaded.running, "warn")?;
-    let database = Database::open(&loaded.running.state)?;
+    let database = notehost_policy::open_records(&loaded.running.state)?;
     Ok((loaded, Tokens::new(Arc::new(database))))
 }
 

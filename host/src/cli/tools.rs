@@ -12,11 +12,11 @@ use super::logging;
 use super::options::{self, Common};
 use super::remote::Remote;
 use super::terminal::Terminal;
-use crate::auth::Scopes;
-use crate::config::{Given, Surface};
-use crate::registry::Snapshot;
-use crate::transport::tool_list;
-use crate::vault::Effect;
+use notehost_config::{Given, Surface};
+use notehost_pipeline::registry::Snapshot;
+use notehost_policy::auth::Scopes;
+use notehost_transport::tool_list;
+use notehost_vault::Effect;
 
 /// List the domains and their actions.
 #[derive(Debug, Args)]

@@ -7,8 +7,8 @@ use tokio_util::sync::CancellationToken;
 use super::fields::quoted;
 use super::terminal::Terminal;
 use super::{reply, tools};
-use crate::auth::Caller;
-use crate::dispatch::{self, Host, Request};
+use notehost_pipeline::{self as dispatch, Host, Request};
+use notehost_policy::auth::Caller;
 
 /// Which calls are shown.
 const STOPS: [(&str, &str, &str); 3] = [

@@ -9,9 +9,9 @@ use clap::{Args, CommandFactory};
 
 use super::call::Call;
 use super::help::Help;
-use crate::config::nearest;
-use crate::registry::EMBEDDED;
-use crate::runtime::check_name;
+use notehost_config::nearest;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::check_name;
 
 /// Put the words of a `call` in order; every other command stays as it is.
 ///

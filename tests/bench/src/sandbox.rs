@@ -209,12 +209,12 @@ fn told(asked: &Asked, refused: Option<String>) -> Result<()> {
 }
 
 /// A component, compiled; printed with what that took.
-async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
+async fn loaded(runtime: &Runtime, embedded: &'static Embedded) -> Result<Component> {
     let mut took = Vec::new();
     let mut component = None;
     // The first time it is compiled, then it is loaded from what was kept.
     for _ in 0..6 {
-        let fresh = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
+        let fresh = Component::embedded(embedded);
         let began = Instant::now();
         let prepared = fresh.prepare(runtime).await;
         prepared.map_err(|error| anyhow!("{error}"))?;
@@ -226,7 +226,7 @@ async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
     println!(
         "{:12} {:8} {compiled:12.0} {:10.2}",
         embedded.name,
-        embedded.wasm.len() >> 10,
+        embedded.wasm().len() >> 10,
         took[took.len() / 2]
     );
     component.ok_or_else(|| anyhow!("nothing was loaded"))

@@ -9,7 +9,7 @@ use super::super::tools::first_sentence;
 use super::Candidate;
 use super::commands::{flag, flags, takes_value, values, with_flag};
 use super::settings::Setting;
-use crate::registry::Snapshot;
+use notehost_pipeline::registry::Snapshot;
 
 /// The fields that name a note or a file.
 const NOTES: [&str; 10] = [

@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use super::super::{Arguments, profile};
 use super::settings::Setting;
 use super::{Candidate, call, files};
-use crate::vault::Tier;
+use notehost_vault::Tier;
 
 /// What may stand in place of the word that was begun.
 pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {

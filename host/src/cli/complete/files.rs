@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Candidate;
-use crate::config::expand_home;
+use notehost_config::expand_home;
 
 /// As many are offered as a person could look through.
 const MOST: usize = 1000;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use super::super::options;
 use super::Candidate;
-use crate::config::{Given, Loaded};
-use crate::policy::Permissions;
-use crate::registry::Snapshot;
-use crate::vault::{Access, Effect, Entry, Kind, Limits, Vault};
+use notehost_config::{Given, Loaded};
+use notehost_pipeline::registry::Snapshot;
+use notehost_policy::Permissions;
+use notehost_vault::{Access, Effect, Entry, Kind, Limits, Vault};
 
 /// As many are offered as a person could look through.
 const MOST: u32 = 1000;

@@ -9,10 +9,10 @@ use super::super::options::{self, Common};
 use super::super::permission;
 use super::super::terminal::Terminal;
 use super::installing::{Granted, Terms, examine};
-use crate::config::GrantSettings;
-use crate::database::now_ms;
-use crate::packages::Packages;
-use crate::registry::EMBEDDED;
+use notehost_config::GrantSettings;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_records::database::now_ms;
+use notehost_runtime::packages::Packages;
 
 /// Install a component.
 ///

@@ -21,10 +21,10 @@ use super::place::{Own, Place, Running, Taken};
 use super::project::Project;
 use super::trying;
 use super::watch::Watch;
-use crate::config::{Confirm, Given, Loaded};
-use crate::private;
-use crate::transport::{self, ServeOptions};
-use crate::vault::Tier;
+use notehost_config::{Confirm, Given, Loaded};
+use notehost_platform::private;
+use notehost_transport::{self as transport, ServeOptions};
+use notehost_vault::Tier;
 
 /// What is logged unless somebody says otherwise: troubles, and what the component itself says.
 const USUAL_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";

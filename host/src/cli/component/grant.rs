@@ -9,8 +9,8 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
 use super::installing::Granted;
-use crate::config::{GrantSettings, Loaded, nearest};
-use crate::registry::{Origin, Snapshot};
+use notehost_config::{GrantSettings, Loaded, nearest};
+use notehost_pipeline::registry::{Origin, Snapshot};
 
 /// Say what a component may use, in place of what it was granted.
 #[derive(Debug, Args)]

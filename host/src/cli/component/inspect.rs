@@ -11,10 +11,10 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
 use super::installing::to_json;
-use crate::packages::signature;
-use crate::packages::{Packages, PackagesError};
-use crate::registry::{EMBEDDED, Offer, known_description};
-use crate::runtime::{Description, Inspected, inspect};
+use notehost_pipeline::registry::{EMBEDDED, Offer, known_description};
+use notehost_runtime::packages::signature;
+use notehost_runtime::packages::{Packages, PackagesError};
+use notehost_runtime::{Description, Inspected, inspect};
 
 /// See what a component is: actions, imports, manifest, size, digest, signature.
 ///
@@ -98,7 +98,7 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
     }
     let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name);
     Ok(embedded.map(|embedded| Found {
-        bytes: embedded.wasm.to_vec(),
+        bytes: embedded.wasm(),
         signature: None,
         source: "part of this program".into(),
         publisher: None,
@@ -106,7 +106,7 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
 }
 
 /// Who vouches for it, in words.
-fn signed(found: &Found, trust: &crate::config::TrustSettings) -> String {
+fn signed(found: &Found, trust: &notehost_config::TrustSettings) -> String {
     match (&found.signature, &found.publisher) {
         (None, Some(publisher)) => {
             format!("signed by {publisher} when it was installed; the signature was not kept")

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::super::failure::Failure;
 use super::super::options;
 use super::super::terminal::Terminal;
-use crate::config::{GrantSettings, Loaded};
-use crate::packages::PackagesError;
-use crate::registry::{Candidate, Offer, OfferError, Refused};
-use crate::runtime::{Inspected, Runtime};
+use notehost_config::{GrantSettings, Loaded};
+use notehost_pipeline::registry::{Candidate, Offer, OfferError, Refused};
+use notehost_runtime::packages::PackagesError;
+use notehost_runtime::{Inspected, Runtime};
 
 /// What must be true of a component that is fetched.
 #[derive(Debug, Clone, Args)]

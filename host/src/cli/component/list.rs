@@ -9,7 +9,7 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::registry::Snapshot;
+use notehost_pipeline::registry::Snapshot;
 
 #[derive(Debug, Args)]
 pub(super) struct List {

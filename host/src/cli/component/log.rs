@@ -9,8 +9,8 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::audit::{LogFollower, LogLine, log_lines};
-use crate::config::Given;
+use notehost_config::Given;
+use notehost_records::audit::{LogFollower, LogLine, log_lines};
 
 /// How often it is looked for more.
 const POLL: Duration = Duration::from_millis(200);

@@ -9,8 +9,8 @@ use super::super::failure::Failure;
 use super::super::fields::quoted;
 use super::super::terminal::Terminal;
 use super::template::{self, Language};
-use crate::registry::EMBEDDED;
-use crate::runtime::check_name;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::check_name;
 
 /// Make a project for a new tool domain.
 #[derive(Debug, Args)]

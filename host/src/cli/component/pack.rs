@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::super::failure::Failure;
 use super::super::terminal::Terminal;
-use crate::runtime::{Manifest, digest, inspect, with_manifest};
+use notehost_runtime::{Manifest, digest, inspect, with_manifest};
 
 #[derive(Debug, Args)]
 pub(super) struct Pack {

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::super::failure::Failure;
-use crate::config::{ComponentSettings, GrantSettings, Loaded};
-use crate::database::now_ms;
-use crate::dispatch::Host;
-use crate::packages::Packages;
-use crate::private;
-use crate::registry::{Broken, Candidate, Difference, Offer};
-use crate::runtime::{Component, Description, Inspected, Runtime, digest};
+use notehost_config::{ComponentSettings, GrantSettings, Loaded};
+use notehost_pipeline::Host;
+use notehost_pipeline::registry::{Broken, Candidate, Difference, Offer};
+use notehost_platform::private;
+use notehost_records::database::now_ms;
+use notehost_runtime::packages::Packages;
+use notehost_runtime::{Component, Description, Inspected, Runtime, digest};
 
 /// Where builds lie, in the state folder.
 const FOLDER: &str = "dev";
@@ -126,7 +126,7 @@ impl Own {
         })
     }
 
-    async fn apply(&self, settings: crate::config::Settings) -> Result<(), Failure> {
+    async fn apply(&self, settings: notehost_config::Settings) -> Result<(), Failure> {
         let applied = self.host.apply(settings).await;
         applied.map_err(|error| Failure::start(error.to_string()))
     }

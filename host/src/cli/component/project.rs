@@ -184,7 +184,7 @@ impl Project {
             .stdin(Stdio::null())
             .stdout(std::io::stderr())
             .kill_on_drop(true);
-        crate::private::restore_umask(command.as_std_mut());
+        notehost_platform::private::restore_umask(command.as_std_mut());
         command
     }
 }

@@ -10,9 +10,9 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::packages::oci::{self, Artifact, OciError, Reference};
-use crate::packages::signature::{self, SignatureError};
-use crate::runtime::inspect;
+use notehost_runtime::inspect;
+use notehost_runtime::packages::oci::{self, Artifact, OciError, Reference};
+use notehost_runtime::packages::signature::{self, SignatureError};
 
 #[derive(Debug, Args)]
 pub(super) struct Push {

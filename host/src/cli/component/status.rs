@@ -10,8 +10,7 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::database::Database;
-use crate::dispatch::{ComponentStatus, component_status};
+use notehost_pipeline::{ComponentStatus, component_status};
 
 /// How much of a digest is shown to people.
 const SHOWN_DIGEST: usize = 12;
@@ -31,7 +30,7 @@ impl Status {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let loaded = options::load(self.common.given())?;
         let snapshot = options::block_on(options::load_components(&loaded))??;
-        let database = Database::open(&loaded.running.state)?;
+        let database = notehost_policy::open_records(&loaded.running.state)?;
         let items = component_status(&snapshot, &database, self.name.as_deref())?;
         if let (Some(name), true) = (&self.name, items.is_empty()) {
             return Err(Failure::call(format!("no component `{name}`"))

@@ -9,10 +9,9 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
-use crate::config::{Loaded, SwitchReason, nearest};
-use crate::database::Database;
-use crate::policy::lift_quarantine;
-use crate::registry::{Absence, Snapshot};
+use notehost_config::{Loaded, SwitchReason, nearest};
+use notehost_pipeline::registry::{Absence, Snapshot};
+use notehost_policy::lift_quarantine;
 
 /// Switch a component, or one of its actions, on.
 ///
@@ -50,7 +49,10 @@ impl Enable {
         let action = self.action.as_deref();
         check_name(&loaded, &self.name, action)?;
         let rested = action.is_none()
-            && lift_quarantine(&Database::open(&loaded.running.state)?, &self.name)?;
+            && lift_quarantine(
+                &notehost_policy::open_records(&loaded.running.state)?,
+                &self.name,
+            )?;
         let told = match rested {
             true => format!("{} is on, and rests no longer", words(&self.name, action)),
             false => format!("{} is on", words(&self.name, action)),

@@ -12,10 +12,10 @@ use super::super::failure::Failure;
 use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::config::nearest;
-use crate::kit::{self, Check, Finding, KitError, Report, Verdict};
-use crate::registry::EMBEDDED;
-use crate::runtime::Component;
+use notehost_config::nearest;
+use notehost_pipeline::kit::{self, Check, Finding, KitError, Report, Verdict};
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::Component;
 
 /// How many reasons of one check are shown.
 const MOST_SHOWN: usize = 8;
@@ -60,11 +60,7 @@ fn component(named: &str) -> Result<Component, Failure> {
     if let Some(embedded) = EMBEDDED.iter().find(|embedded| embedded.name == named)
         && !file.exists()
     {
-        return Ok(Component::embedded(
-            embedded.name,
-            embedded.wasm,
-            embedded.digest,
-        )?);
+        return Ok(Component::embedded(embedded));
     }
     let bytes = std::fs::read(file).map_err(|error| {
         let near = nearest(named, EMBEDDED.iter().map(|embedded| embedded.name));

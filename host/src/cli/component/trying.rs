@@ -8,9 +8,9 @@ use super::super::failure::Failure;
 use super::super::fields::Fields;
 use super::super::reply;
 use super::super::terminal::Terminal;
-use crate::auth::Caller;
-use crate::dispatch::{self, Host, Request};
-use crate::runtime::Description;
+use notehost_pipeline::{self as dispatch, Host, Request};
+use notehost_policy::auth::Caller;
+use notehost_runtime::Description;
 
 /// The actions, and how to try one.
 pub(super) fn overview(terminal: &Terminal, description: &Description) -> String {

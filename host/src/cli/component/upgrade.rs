@@ -10,10 +10,10 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
 use super::installing::{Terms, difference, examine, refused};
-use crate::config::{Loaded, nearest};
-use crate::database::now_ms;
-use crate::packages::{Packages, PackagesError};
-use crate::registry::EMBEDDED;
+use notehost_config::{Loaded, nearest};
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_records::database::now_ms;
+use notehost_runtime::packages::{Packages, PackagesError};
 
 /// Put another version of a component in the place of the one that runs.
 ///

@@ -21,9 +21,9 @@ use super::fields::quoted;
 use super::options::{self, Common};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::config::{Given, Loaded, Origin, expand_home};
-use crate::transport;
-use crate::vault::Tier;
+use notehost_config::{Given, Loaded, Origin, expand_home};
+use notehost_transport as transport;
+use notehost_vault::Tier;
 
 /// Only its owner may read and write.
 const PRIVATE: u32 = 0o600;

@@ -14,7 +14,7 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::remote;
 use super::terminal::Terminal;
-use crate::transport::Client;
+use notehost_transport::Client;
 
 /// Name servers elsewhere, and choose the one that calls go to.
 #[derive(Debug, Args)]

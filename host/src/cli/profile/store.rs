@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Failure;
-use crate::config::{config_file, is_inside, nearest};
-use crate::private;
+use notehost_config::{config_file, is_inside, nearest};
+use notehost_platform::private;
 
 /// Every profile of this machine's user.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -106,7 +106,7 @@ impl Profiles {
     }
 }
 
-pub(crate) use crate::private::is_open_to_others;
+pub(crate) use notehost_platform::private::is_open_to_others;
 
 fn unreadable(file: &Path, reason: &str) -> Failure {
     Failure::start(format!(

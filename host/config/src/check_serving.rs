@@ -1,0 +1,357 @@
+//! Whether what is said about serving makes sense: files that are there and out of reach of note tools, secrets that
+//! are long enough, numbers within reason.
+
+use std::fs::Metadata;
+use std::path::Path;
+
+use super::check::Nonsense;
+use super::{ConfigError, JwtSettings, RateSettings, Settings};
+use notehost_platform::private::{is_readable_by_others, is_writable_by_everybody};
+
+/// A shared secret of fewer bytes can be guessed.
+pub const SHORTEST_SECRET: usize = 32;
+/// More calls in a minute than any machine makes.
+const MOST_CALLS: u32 = 10_000_000;
+/// A day.
+const MOST_BURST: u32 = 24 * 60 * 60;
+
+/// Check how callers prove who they are, how HTTP is served, and how much is counted and kept.
+///
+/// `secret` is the length of the shared secret in its variable, where that is set here.
+pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Result<(), Nonsense> {
+    check_tls(settings)?;
+    check_jwt(&settings.auth.jwt, secret)?;
+    if let Some(resource) = &settings.auth.resource {
+        check_url("auth.resource", resource)?;
+    }
+    for (index, host) in settings.http.allowed_hosts.iter().enumerate() {
+        if host.is_empty() || host.contains(['/', ' ', '@']) {
+            let problem = ConfigError::new(format!("`{host}` is no name of a host"))
+                .with_hint("such as `notes.example.org`, or `notes.example.org:8443` for one port");
+            return Err(Nonsense::new(
+                format!("http.allowed_hosts[{index}]"),
+                problem,
+            ));
+        }
+    }
+    for (index, origin) in settings.http.allowed_origins.iter().enumerate() {
+        check_url(&format!("http.allowed_origins[{index}]"), origin)?;
+    }
+    check_rates(&settings.rates)?;
+    if let Some(endpoint) = &settings.telemetry.otlp_endpoint {
+        check_url("telemetry.otlp_endpoint", endpoint)?;
+    }
+    for (key, value, meaning) in [
+        (
+            "confirmation.notes",
+            settings.confirmation.notes as u64,
+            "every change would be asked about",
+        ),
+        (
+            "confirmation.expires_seconds",
+            settings.confirmation.expires_seconds,
+            "every approval would be void at once",
+        ),
+        (
+            "confirmation.unattended_expires_seconds",
+            settings.confirmation.unattended_expires_seconds,
+            "every approval would be void at once",
+        ),
+        (
+            "http.session_idle_seconds",
+            settings.http.session_idle_seconds,
+            "no session would last",
+        ),
+        (
+            "idempotency.keep_hours",
+            settings.idempotency.keep_hours,
+            "no key would mean anything",
+        ),
+        (
+            "audit.keep_days",
+            settings.audit.keep_days,
+            "nothing would be remembered",
+        ),
+        (
+            "audit.keep_rows",
+            settings.audit.keep_rows,
+            "nothing would be remembered",
+        ),
+    ] {
+        if value == 0 {
+            let problem = ConfigError::new(format!("`{key}` is 0: {meaning}"))
+                .with_hint("leave the key out for its default");
+            return Err(Nonsense::new(key, problem));
+        }
+    }
+    Ok(())
+}
+
+/// The files that the settings name beside vaults and components, by key. Note tools must not reach them.
+pub(super) fn named_files(settings: &Settings) -> impl Iterator<Item = (&'static str, &Path)> {
+    let (http, jwt) = (&settings.http, &settings.auth.jwt);
+    [
+        ("http.tls_cert", &http.tls_cert),
+        ("http.tls_key", &http.tls_key),
+        ("auth.jwt.secret_file", &jwt.secret_file),
+        ("auth.jwt.jwks_file", &jwt.jwks_file),
+    ]
+    .into_iter()
+    .filter_map(|(key, path)| Some((key, path.as_deref()?)))
+}
+
+fn check_tls(settings: &Settings) -> Result<(), Nonsense> {
+    let (there, missing) = match (&settings.http.tls_cert, &settings.http.tls_key) {
+        (Some(_), None) => ("http.tls_cert", "http.tls_key"),
+        (None, Some(_)) => ("http.tls_key", "http.tls_cert"),
+        _ => return check_files(settings),
+    };
+    let problem = ConfigError::new(format!("`{there}` is set and `{missing}` is not"))
+        .with_hint("TLS needs the certificate and its private key");
+    Err(Nonsense::new(there, problem))
+}
+
+fn check_files(settings: &Settings) -> Result<(), Nonsense> {
+    for (key, path) in named_files(settings) {
+        let shown = path.display();
+        let problem = match std::fs::metadata(path) {
+            Err(error) => format!("cannot use `{shown}`: {error}"),
+            Ok(found) if !found.is_file() => format!("`{shown}` is not a file"),
+            Ok(found) => match check_mode(key, path, &found) {
+                Ok(()) => continue,
+                Err(problem) => return Err(Nonsense::new(key, problem)),
+            },
+        };
+        let problem =
+            ConfigError::new(problem).with_hint(format!("`{key}` names a file that exists"));
+        return Err(Nonsense::new(key, problem));
+    }
+    Ok(())
+}
+
+/// Whether a file is as private as what is in it: a secret is for one reader, and keys that tokens are checked with are
+/// for one writer.
+fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigError> {
+    let is_secret = matches!(key, "http.tls_key" | "auth.jwt.secret_file");
+    let (problem, mode) = match is_secret {
+        true if is_readable_by_others(found) => ("read", "600"),
+        false if is_writable_by_everybody(found) => ("change", "go-w"),
+        _ => return Ok(()),
+    };
+    let shown = path.display();
+    Err(ConfigError::new(format!(
+        "others on this machine can {problem} `{shown}`, the file of `{key}`"
+    ))
+    .with_hint(format!("`chmod {mode} {}`", quoted(path))))
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:,".contains(letter);
+    match text.chars().all(is_plain) {
+        true => text.into_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
+    if jwt.secret_env.is_some() && jwt.secret_file.is_some() {
+        let problem =
+            ConfigError::new("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")
+                .with_hint("there is one shared secret: keep one of the two");
+        return Err(Nonsense::new("auth.jwt.secret_file", problem));
+    }
+    if let Some(name) = &jwt.secret_env {
+        if name.is_empty() || name.contains(['=', '\0', ' ']) {
+            let problem = ConfigError::new("`auth.jwt.secret_env` is no name of a variable")
+                .with_hint("it names the variable; the secret itself does not belong in this file");
+            return Err(Nonsense::new("auth.jwt.secret_env", problem));
+        }
+        // What is not set here may be set where the server runs.
+        check_secret(
+            "auth.jwt.secret_env",
+            &format!("the variable {name}"),
+            secret,
+        )?;
+    }
+    if let Some(path) = &jwt.secret_file {
+        // A file that only the server's user may read is not for us to judge.
+        let length = std::fs::read_to_string(path)
+            .ok()
+            .map(|text| text.trim_end().len());
+        check_secret("auth.jwt.secret_file", "the file", length)?;
+    }
+    Ok(())
+}
+
+fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), Nonsense> {
+    match length {
+        Some(length) if length < SHORTEST_SECRET => {
+            let problem = ConfigError::new(format!(
+                "the secret in {place} has {length} bytes, and {SHORTEST_SECRET} is the least"
+            ))
+            .with_hint("make one: `openssl rand -hex 32`");
+            Err(Nonsense::new(key, problem))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_rates(rates: &RateSettings) -> Result<(), Nonsense> {
+    for (key, value, most) in [
+        ("rates.read", rates.read, MOST_CALLS),
+        ("rates.write", rates.write, MOST_CALLS),
+        ("rates.delete", rates.delete, MOST_CALLS),
+        ("rates.burst_seconds", rates.burst_seconds, MOST_BURST),
+    ] {
+        if value > most {
+            let problem = ConfigError::new(format!("`{key}` is {value}, and {most} is the most"))
+                .with_hint("0 in a minute is as many as a caller likes");
+            return Err(Nonsense::new(key, problem));
+        }
+    }
+    if rates.burst_seconds == 0 {
+        let problem = ConfigError::new("`rates.burst_seconds` is 0: no call could ever be made")
+            .with_hint("leave the key out for its default");
+        return Err(Nonsense::new("rates.burst_seconds", problem));
+    }
+    Ok(())
+}
+
+fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
+    let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
+    let parsed: Option<http::Uri> = url.parse().ok();
+    let is_url = rest.is_some_and(|rest| !rest.is_empty())
+        && parsed.is_some_and(|url| url.host().is_some_and(|host| !host.is_empty()));
+    if is_url {
+        return Ok(());
+    }
+    let problem = ConfigError::new(format!(
+        "`{url}` is no URL that begins with `http://` or `https://`"
+    ))
+    .with_hint(format!("`{key}` is such as `https://notes.example.org`"));
+    Err(Nonsense::new(key, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(toml: &str) -> Result<(), (String, String)> {
+        let settings: Settings = toml::from_str(toml).expect("settings");
+        let secret = match settings.auth.jwt.secret_env.as_deref() {
+            Some("SHORT") => Some(9),
+            Some("LONG") => Some(32),
+            _ => None,
+        };
+        check_serving(&settings, secret).map_err(|found| (found.key, found.problem.to_string()))
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_its_key() {
+        for (toml, key, told) in [
+            (
+                "[http]\ntls_cert = '/c'",
+                "http.tls_cert",
+                "`http.tls_key` is not",
+            ),
+            (
+                "[http]\ntls_cert = '/nowhere/c'\ntls_key = '/nowhere/k'",
+                "http.tls_cert",
+                "cannot use",
+            ),
+            (
+                "[http]\nallowed_origins = ['notes.example.org']",
+                "http.allowed_origins[0]",
+                "no URL",
+            ),
+            (
+                "[http]\nallowed_hosts = ['https://a']",
+                "http.allowed_hosts[0]",
+                "no name of a host",
+            ),
+            (
+                "[auth.jwt]\njwks_file = '/nowhere/jwks'",
+                "auth.jwt.jwks_file",
+                "cannot use",
+            ),
+            (
+                "[auth.jwt]\nsecret_env = 'SHORT'",
+                "auth.jwt.secret_env",
+                "has 9 bytes",
+            ),
+            (
+                "[auth.jwt]\nsecret_env = 'A'\nsecret_file = '/'",
+                "auth.jwt.secret_file",
+                "is not a file",
+            ),
+            (
+                "[telemetry]\notlp_endpoint = 'ftp://a'",
+                "telemetry.otlp_endpoint",
+                "no URL",
+            ),
+            ("[rates]\nread = 4_000_000_000", "rates.read", "is the most"),
+            (
+                "[rates]\nburst_seconds = 0",
+                "rates.burst_seconds",
+                "no call",
+            ),
+            (
+                "[confirmation]\nexpires_seconds = 0",
+                "confirmation.expires_seconds",
+                "void at once",
+            ),
+            (
+                "[audit]\nkeep_rows = 0",
+                "audit.keep_rows",
+                "nothing would be remembered",
+            ),
+        ] {
+            let (found, said) = checked(toml).expect_err(toml);
+            assert_eq!(found, key);
+            assert!(said.contains(told), "{said}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_are_as_private_as_what_is_in_them() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a key");
+        std::fs::write(&file, "x".repeat(SHORTEST_SECRET)).expect("a file");
+        let shown = file.display();
+        let check = |key: &str, mode| {
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&file, mode).expect("a mode");
+            let settings = format!("[auth.jwt]\n{key} = '{shown}'");
+            let settings: Settings = toml::from_str(&settings).expect("settings");
+            check_serving(&settings, None).map_err(|found| {
+                let hint = found.problem.hint().map(str::to_owned);
+                (found.problem.to_string(), hint.unwrap_or_default())
+            })
+        };
+        for mode in [0o644, 0o640, 0o604, 0o660] {
+            let (said, hint) = check("secret_file", mode).expect_err("refused");
+            assert!(said.contains("others on this machine can read"), "{said}");
+            assert_eq!(hint, format!("`chmod 600 '{shown}'`"));
+        }
+        assert_eq!(check("secret_file", 0o600), Ok(()));
+        assert_eq!(check("secret_file", 0o400), Ok(()));
+        assert_eq!(check("jwks_file", 0o644), Ok(()));
+        let (said, hint) = check("jwks_file", 0o646).expect_err("refused");
+        assert!(said.contains("can change"), "{said}");
+        assert_eq!(hint, format!("`chmod go-w '{shown}'`"));
+    }
+
+    #[test]
+    fn a_secret_that_is_long_enough_or_not_here_is_taken() {
+        assert_eq!(checked("[auth.jwt]\nsecret_env = 'LONG'"), Ok(()));
+        assert_eq!(checked("[auth.jwt]\nsecret_env = 'NOT_SET'"), Ok(()));
+        assert_eq!(
+            checked("[telemetry]\notlp_endpoint = 'http://localhost:4318'"),
+            Ok(())
+        );
+    }
+}

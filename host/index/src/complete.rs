@@ -1,0 +1,178 @@
+//! What may follow what somebody has typed: notes, tags, properties, headings. As every answer it is made for one asker,
+//! from what it sees.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use notehost_sdk::{fold_name, stem_of};
+
+use super::Index;
+use super::deadline::Deadline;
+use super::graph::Graph;
+use super::viewer::Viewer;
+use notehost_vault::{Transaction, VaultError};
+
+/// What is to be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completing<'a> {
+    /// The path or name of a note.
+    Note,
+    /// A tag, with or without `#`.
+    Tag,
+    /// The name of a property.
+    Property,
+    /// A heading of the note with this path or name.
+    Heading(&'a str),
+}
+
+/// How long a person who types waits for it.
+const COMPLETION_TIME: Duration = Duration::from_millis(1000);
+
+impl Index {
+    /// Everything of the kind that the asker sees and that fits what was typed: what begins with it first, then paths
+    /// whose name begins with it, then what has it somewhere; each in order. Nothing if that takes too long.
+    ///
+    /// Not for async workers: it reads what commits changed, and goes through all notes.
+    pub fn complete(
+        &self,
+        transaction: &Transaction,
+        completing: Completing<'_>,
+        typed: &str,
+    ) -> Vec<String> {
+        let deadline = &Deadline::within(transaction, COMPLETION_TIME);
+        let completed = self.complete_until(transaction, completing, typed, deadline);
+        completed.unwrap_or_default()
+    }
+
+    pub(super) fn complete_until(
+        &self,
+        transaction: &Transaction,
+        completing: Completing<'_>,
+        typed: &str,
+        deadline: &Deadline,
+    ) -> Result<Vec<String>, VaultError> {
+        self.core.settle_until(deadline)?;
+        let graph = self.core.graph_until(deadline)?;
+        let viewer = self.core.viewers.of(transaction, &graph, deadline)?;
+        let typed = match completing {
+            Completing::Tag => typed.strip_prefix('#').unwrap_or(typed),
+            _ => typed,
+        };
+        let mut fitting = Fitting::new(typed);
+        match completing {
+            Completing::Note => {
+                for slot in viewer.finds.iter() {
+                    deadline.step()?;
+                    fitting.offer(graph.path(slot));
+                }
+            }
+            Completing::Tag => {
+                for tag in viewer.tags(&graph, deadline)?.names() {
+                    deadline.step()?;
+                    fitting.offer(tag);
+                }
+            }
+            Completing::Property => {
+                let mut names: BTreeSet<&String> = BTreeSet::new();
+                for note in viewer.finds.iter().filter_map(|slot| graph.note(slot)) {
+                    deadline.before_all(note.property_bytes())?;
+                    names.extend(note.properties.iter().flat_map(|all| all.keys()));
+                }
+                for name in names {
+                    deadline.step()?;
+                    fitting.offer(name);
+                }
+            }
+            Completing::Heading(note) => {
+                for heading in headings(&graph, &viewer, note, deadline)? {
+                    deadline.step()?;
+                    fitting.offer(&heading);
+                }
+            }
+        }
+        deadline.check()?;
+        Ok(fitting.best_first())
+    }
+}
+
+/// The headings of a note, each once.
+fn headings(
+    graph: &Graph,
+    viewer: &Viewer,
+    note: &str,
+    deadline: &Deadline,
+) -> Result<BTreeSet<String>, VaultError> {
+    let with_extension = format!("{note}.md");
+    let exact = [note, &with_extension];
+    let mut slot = exact.into_iter().find_map(|path| graph.slot(path));
+    if slot.is_none() {
+        let asked = fold_name(note);
+        for other in viewer.finds.iter() {
+            deadline.step()?;
+            if fold_name(stem_of(graph.path(other))) == asked {
+                slot = Some(other);
+                break;
+            }
+        }
+    }
+    let slot = slot.filter(|slot| viewer.sees.contains(*slot));
+    let Some(note) = slot.and_then(|slot| graph.note(slot)) else {
+        return Ok(BTreeSet::new());
+    };
+    deadline.before(note.rest_bytes())?;
+    let headings = note.rest().headings.into_iter();
+    Ok(headings.map(|heading| heading.text).collect())
+}
+
+/// Names that fit what was typed, each with how well.
+struct Fitting {
+    typed: String,
+    names: Vec<(u8, String)>,
+}
+
+impl Fitting {
+    fn new(typed: &str) -> Fitting {
+        Fitting {
+            typed: fold_name(typed),
+            names: Vec::new(),
+        }
+    }
+
+    fn offer(&mut self, name: &str) {
+        let folded = fold_name(name);
+        let rank = match self.typed.as_str() {
+            typed if folded.starts_with(typed) => 0,
+            typed if stem_of(&folded).starts_with(typed) => 1,
+            typed if folded.contains(typed) => 2,
+            _ => return,
+        };
+        self.names.push((rank, name.to_owned()));
+    }
+
+    fn best_first(mut self) -> Vec<String> {
+        self.names.sort_unstable();
+        self.names.into_iter().map(|(_, name)| name).collect()
+    }
+}
+
+/// Of these names those that fit what was typed, the best first.
+pub fn fitting(names: Vec<String>, typed: &str) -> Vec<String> {
+    let mut fitting = Fitting::new(typed);
+    for name in names {
+        fitting.offer(&name);
+    }
+    fitting.best_first()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_begins_so_comes_before_what_has_it_somewhere() {
+        let names = ["Work/Plan.md", "Planning.md", "Work/A plan.md", "Garden.md"];
+        let names = names.map(str::to_owned).to_vec();
+        let expected = ["Planning.md", "Work/Plan.md", "Work/A plan.md"];
+        assert_eq!(fitting(names, "plan"), expected);
+    }
+}

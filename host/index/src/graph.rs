@@ -1,0 +1,328 @@
+//! The note graph: every file of the vault by path and by name, and for each note what it holds. Links are kept as they
+//! are written and resolved when somebody asks, because what a link leads to depends on what the asker may see. So
+//! nothing here depends on the order in which notes came in.
+//!
+//! A file keeps its slot as long as it keeps its path; slots are never given to another file.
+
+use std::collections::{BTreeMap, HashMap};
+
+use notehost_sdk::fold_name;
+use notehost_sdk::text::links::{Matched, Resolved, choose};
+
+use super::deadline::STEP_BYTES;
+use super::record::Note;
+use super::text::Slots;
+use notehost_vault::Stamp;
+
+/// All that is known of a vault's files.
+///
+/// Invariant: every list of slots is sorted, and has a slot once. So a note is taken out of a list, or put into it, without
+/// going through all of it, and what a note costs grows with what is in it, never with the square of that.
+#[derive(Default)]
+pub(super) struct Graph {
+    files: Vec<Option<File>>,
+    by_path: HashMap<Box<str>, u32>,
+    /// By folded file name.
+    by_name: HashMap<Box<str>, Vec<u32>>,
+    /// The notes with a link that asks for a name, by that name, folded.
+    asking: HashMap<Box<str>, Vec<u32>>,
+    /// The notes with a tag, by its folded name and then by its spelling.
+    pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
+    /// The notes with an alias, folded.
+    pub(super) aliases: HashMap<Box<str>, Vec<u32>>,
+    /// The files that are notes.
+    pub(super) notes: Slots,
+    /// The files that searches leave out.
+    pub(super) ignored: Slots,
+    /// How many steps going through the properties of all notes takes, beside one for each note: almost none, unless some
+    /// have very many properties.
+    pub(super) property_steps: usize,
+    /// Another number after each change.
+    pub(super) generation: u64,
+}
+
+/// A note with a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tagged {
+    pub(super) slot: u32,
+    /// How often the tag occurs in it: the commonest spelling is the one that occurs most often.
+    pub(super) count: u32,
+}
+
+/// A file of the vault.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct File {
+    pub(super) path: Box<str>,
+    pub(super) stamp: Stamp,
+    /// Whether it was read so soon after it changed that another change could have the same stamp.
+    pub(super) is_unsure: bool,
+    /// What is in it; `None` for a file that is no note, or that cannot be read as one.
+    pub(super) note: Option<Note>,
+}
+
+impl Graph {
+    /// The file in a slot.
+    pub(super) fn file(&self, slot: u32) -> Option<&File> {
+        self.files.get(slot as usize)?.as_ref()
+    }
+
+    /// The path in a slot; `""` for an empty one.
+    pub(super) fn path(&self, slot: u32) -> &str {
+        self.file(slot).map_or("", |file| &file.path)
+    }
+
+    /// How many bytes the file in a slot has.
+    pub(super) fn size(&self, slot: u32) -> usize {
+        let size = self.file(slot).map_or(0, |file| file.stamp.size());
+        usize::try_from(size).unwrap_or(usize::MAX)
+    }
+
+    /// The note in a slot.
+    pub(super) fn note(&self, slot: u32) -> Option<&Note> {
+        self.file(slot)?.note.as_ref()
+    }
+
+    /// The slot of a path, spelt exactly so.
+    pub(super) fn slot(&self, path: &str) -> Option<u32> {
+        self.by_path.get(path).copied()
+    }
+
+    /// Every file, in order of slot.
+    pub(super) fn files(&self) -> impl Iterator<Item = (u32, &File)> {
+        (0u32..)
+            .zip(&self.files)
+            .filter_map(|(slot, file)| Some((slot, file.as_ref()?)))
+    }
+
+    /// How many slots were ever given.
+    pub(super) fn slots(&self) -> u32 {
+        u32::try_from(self.files.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The slot that a path has or will have.
+    fn reserve(&mut self, path: &str) -> u32 {
+        if let Some(slot) = self.slot(path) {
+            return slot;
+        }
+        let slot = self.slots();
+        self.files.push(None);
+        self.by_path.insert(path.into(), slot);
+        slot
+    }
+
+    /// Puts a file where it belongs, in the place of what was known of its path.
+    pub(super) fn put(&mut self, file: File, is_ignored: bool) -> u32 {
+        let slot = self.reserve(&file.path);
+        self.forget_facts(slot);
+        let name = fold_name(last_part(&file.path));
+        add(&mut self.by_name, &name, slot);
+        if is_ignored {
+            self.ignored.insert(slot);
+        }
+        if let Some(note) = &file.note {
+            self.notes.insert(slot);
+            self.property_steps += note.property_bytes() / STEP_BYTES;
+            let keys = note.keys();
+            for asked in &keys.asked {
+                add(&mut self.asking, asked, slot);
+            }
+            for (tag, count) in &keys.tags {
+                let spellings = self.tags.entry(fold_name(tag).into()).or_default();
+                let tagged = spellings.entry(tag.clone()).or_default();
+                let at = tagged.partition_point(|known| known.slot < slot);
+                let count = *count;
+                tagged.insert(at, Tagged { slot, count });
+            }
+            for alias in &keys.aliases {
+                add(&mut self.aliases, alias, slot);
+            }
+        }
+        self.files[slot as usize] = Some(file);
+        self.generation += 1;
+        slot
+    }
+
+    /// The same file with another stamp.
+    pub(super) fn restamp(&mut self, slot: u32, stamp: Stamp, is_unsure: bool) {
+        if let Some(Some(file)) = self.files.get_mut(slot as usize) {
+            file.stamp = stamp;
+            file.is_unsure = is_unsure;
+            // When a note was changed is told to callers.
+            self.generation += 1;
+        }
+    }
+
+    /// How many words a note has, once they were counted.
+    pub(super) fn set_lengths(&mut self, slot: u32, lengths: [u32; 3]) {
+        if let Some(Some(File {
+            note: Some(note), ..
+        })) = self.files.get_mut(slot as usize)
+        {
+            note.lengths = lengths;
+        }
+    }
+
+    /// Forgets a file. Returns its slot, if it was known.
+    pub(super) fn remove(&mut self, path: &str) -> Option<u32> {
+        let slot = self.by_path.remove(path)?;
+        self.forget_facts(slot);
+        self.files[slot as usize] = None;
+        self.generation += 1;
+        Some(slot)
+    }
+
+    fn forget_facts(&mut self, slot: u32) {
+        self.notes.remove(slot);
+        self.ignored.remove(slot);
+        let Some(file) = self.files[slot as usize].take() else {
+            return;
+        };
+        take(&mut self.by_name, &fold_name(last_part(&file.path)), slot);
+        let Some(note) = &file.note else { return };
+        self.property_steps -= note.property_bytes() / STEP_BYTES;
+        let keys = note.keys();
+        for asked in &keys.asked {
+            take(&mut self.asking, asked, slot);
+        }
+        for (tag, _) in &keys.tags {
+            let folded = fold_name(tag);
+            let Some(spellings) = self.tags.get_mut(folded.as_str()) else {
+                continue;
+            };
+            if let Some(tagged) = spellings.get_mut(tag) {
+                if let Ok(at) = tagged.binary_search_by_key(&slot, |known| known.slot) {
+                    tagged.remove(at);
+                }
+                if tagged.is_empty() {
+                    spellings.remove(tag);
+                }
+            }
+            if spellings.is_empty() {
+                self.tags.remove(folded.as_str());
+            }
+        }
+        for alias in &keys.aliases {
+            take(&mut self.aliases, alias, slot);
+        }
+    }
+
+    /// Whether a file is left out of searches, decided anew.
+    pub(super) fn set_ignored(&mut self, slot: u32, is_ignored: bool) {
+        if self.ignored.contains(slot) == is_ignored {
+            return;
+        }
+        if is_ignored {
+            self.ignored.insert(slot);
+        } else {
+            self.ignored.remove(slot);
+        }
+        self.generation += 1;
+    }
+
+    /// The file that a target means in a link of the note at `source`, among the files in `seen`.
+    pub(super) fn resolve<'g>(
+        &'g self,
+        source: &'g str,
+        target: &str,
+        seen: &Slots,
+    ) -> Option<Resolved<'g>> {
+        if target.is_empty() {
+            return Some(Resolved {
+                path: source,
+                matched: Matched::Itself,
+                rivals: 0,
+            });
+        }
+        if !target.contains('/') {
+            // Mostly there is one file of that name, and nothing to choose.
+            let folded = fold_name(target);
+            let files = self.seen_slots(&folded, seen);
+            let notes = self.seen_slots(&format!("{folded}.md"), seen);
+            match (files, notes) {
+                ((0, _), (0, _)) => return None,
+                ((1, slot), (0, _)) | ((0, _), (1, slot)) => {
+                    let path = self.path(slot);
+                    return Some(Resolved {
+                        path,
+                        matched: match path.contains('/') {
+                            true => Matched::Name,
+                            false => Matched::Path,
+                        },
+                        rivals: 0,
+                    });
+                }
+                _ => {}
+            }
+        }
+        choose(source, target, |name| self.named(name, seen))
+    }
+
+    /// How many files in `seen` have a folded name, and one of them.
+    fn seen_slots(&self, name: &str, seen: &Slots) -> (usize, u32) {
+        let slots = self.slots_named(name).iter();
+        slots
+            .filter(|slot| seen.contains(**slot))
+            .fold((0, 0), |(count, _), slot| (count + 1, *slot))
+    }
+
+    /// The paths of the files in `seen` whose folded name is this, the shortest first.
+    pub(super) fn named(&self, name: &str, seen: &Slots) -> Vec<&str> {
+        let Some(slots) = self.by_name.get(name) else {
+            return Vec::new();
+        };
+        let seen = slots.iter().filter(|slot| seen.contains(**slot));
+        let mut paths: Vec<&str> = seen.map(|slot| self.path(*slot)).collect();
+        if paths.len() > 1 {
+            paths.sort_unstable_by_key(|path| (path.chars().count(), *path));
+        }
+        paths
+    }
+
+    /// The slots of the files with a folded name.
+    pub(super) fn slots_named(&self, name: &str) -> &[u32] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The notes that may link to a file of this path: they ask for its name, with or without `.md`.
+    pub(super) fn asking_for(&self, path: &str) -> Vec<u32> {
+        let name = fold_name(last_part(path));
+        let stem = name.strip_suffix(".md");
+        let mut slots: Vec<u32> = [Some(name.as_str()), stem]
+            .into_iter()
+            .flatten()
+            .filter_map(|name| self.asking.get(name))
+            .flatten()
+            .copied()
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+}
+
+/// The last part of a path.
+pub(super) fn last_part(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+fn add(map: &mut HashMap<Box<str>, Vec<u32>>, key: &str, slot: u32) {
+    let slots = map.entry(key.into()).or_default();
+    if let Err(at) = slots.binary_search(&slot) {
+        slots.insert(at, slot);
+    }
+}
+
+fn take(map: &mut HashMap<Box<str>, Vec<u32>>, key: &str, slot: u32) {
+    if let Some(slots) = map.get_mut(key) {
+        if let Ok(at) = slots.binary_search(&slot) {
+            slots.remove(at);
+        }
+        if slots.is_empty() {
+            map.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/graph.rs"]
+mod tests;

@@ -1,0 +1,105 @@
+//! The names and aliases of notes that stand in a text, from left to right, the longest at each place; where several
+//! notes have that name, each of them. A name is found if it begins and ends with a word.
+
+use notehost_sdk::fold_name;
+use notehost_sdk::index::NameAt;
+use notehost_sdk::words::{self, Form};
+
+use super::bounds::MAX_NAMES;
+use super::deadline::Deadline;
+use super::graph::Graph;
+use super::room::Room;
+use super::viewer::Viewer;
+use notehost_vault::VaultError;
+
+/// Names of more words are not looked for.
+const MOST_WORDS: usize = 8;
+/// In scripts without spaces every letter counts as a word.
+const MOST_LETTERS: usize = 24;
+/// Shorter names stand everywhere.
+const SHORTEST: usize = 2;
+
+/// The names and aliases of notes that stand in a text, in their order; at each place the longest.
+pub(super) fn names_in(
+    graph: &Graph,
+    viewer: &Viewer,
+    text: &str,
+    room: &Room,
+    deadline: &Deadline,
+) -> Result<Vec<NameAt>, VaultError> {
+    // Every place at which a name can begin or end, with whether spaces divide words there.
+    let mut places: Vec<(usize, usize, bool)> = Vec::new();
+    words::each(text, |word| match word.form {
+        Form::Whole => places.push((word.range.start, word.range.end, true)),
+        Form::Single => places.push((word.range.start, word.range.end, false)),
+        Form::Cut | Form::Part | Form::Pair => {}
+    });
+    let mut found = Vec::new();
+    let mut next = 0;
+    while next < places.len() {
+        deadline.step()?;
+        let (start, _, is_spaced) = places[next];
+        let most = if is_spaced { MOST_WORDS } else { MOST_LETTERS };
+        let mut longest = None;
+        for last in (next..places.len().min(next + most)).rev() {
+            let end = places[last].1;
+            let name = &text[start..end];
+            deadline.before(name.len())?;
+            if name.chars().nth(SHORTEST - 1).is_none() {
+                continue;
+            }
+            let notes = named(graph, viewer, name, deadline)?;
+            if !notes.is_empty() {
+                longest = Some((last, end, notes));
+                break;
+            }
+        }
+        let Some((last, end, notes)) = longest else {
+            next += 1;
+            continue;
+        };
+        if found.len() + notes.len() > MAX_NAMES {
+            return Err(VaultError::too_large(format!(
+                "more than {MAX_NAMES} names of notes in one text"
+            )));
+        }
+        for (path, alias) in notes {
+            room.take_item([path.len()])?;
+            found.push(NameAt {
+                path,
+                start: u32::try_from(start).unwrap_or(u32::MAX),
+                end: u32::try_from(end).unwrap_or(u32::MAX),
+                alias,
+            });
+        }
+        next = last + 1;
+    }
+    Ok(found)
+}
+
+/// The notes that have this name or alias, in order of path.
+fn named(
+    graph: &Graph,
+    viewer: &Viewer,
+    name: &str,
+    deadline: &Deadline,
+) -> Result<Vec<(String, bool)>, VaultError> {
+    let folded = fold_name(name);
+    let own = graph.slots_named(&format!("{folded}.md"));
+    let aliased = graph
+        .aliases
+        .get(folded.as_str())
+        .map_or(&[][..], Vec::as_slice);
+    let own = own.iter().map(|slot| (*slot, false));
+    let all = own.chain(aliased.iter().map(|slot| (*slot, true)));
+    let mut notes: Vec<(String, bool)> = Vec::new();
+    for (slot, alias) in all {
+        deadline.step()?;
+        if viewer.finds.contains(slot) {
+            notes.push((graph.path(slot).to_owned(), alias));
+        }
+    }
+    notes.sort_unstable();
+    notes.dedup_by(|later, first| later.0 == first.0);
+    Ok(notes)
+}

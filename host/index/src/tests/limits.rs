@@ -1,0 +1,302 @@
+//! Questions that are too large or out of time, and notes whose frontmatter is over a limit.
+
+use std::time::{Duration, Instant};
+
+use notehost_sdk::index::{
+    BacklinksOf, Condition, Field, PropertyTest, Sort, SortBy, TagsOf, UnresolvedIn,
+};
+use serde_json::json;
+
+use super::*;
+use crate::room::Room;
+use crate::{Abandoned, MAX_RESULTS, find as finding, links, names};
+
+fn property() -> Condition {
+    Condition::Property(Box::new(PropertyTest {
+        key: "status".to_owned(),
+        equals: Some(json!("open")),
+        ..PropertyTest::default()
+    }))
+}
+
+fn find(condition: Condition) -> Question {
+    Question::Find(Query {
+        condition: Some(condition),
+        limit: 10,
+        ..Query::default()
+    })
+}
+
+fn small() -> World {
+    let world = World::new();
+    world.put("Plan.md", "---\nstatus: open\n---\nSee [[Note]] #tag\n");
+    world.put("Note.md", "apple\n");
+    world.catch_up();
+    world
+}
+
+#[test]
+fn every_question_ends_at_the_deadline_and_when_nobody_waits() {
+    let world = small();
+    for question in [
+        find(property()),
+        Question::Backlinks(
+            serde_json::from_value(json!({"path": "Note.md", "limit": 1})).unwrap(),
+        ),
+        Question::Tags(serde_json::from_value(json!({"limit": 1})).unwrap()),
+        Question::Edges,
+        Question::NamesIn("Note".to_owned()),
+        Question::Linking(vec!["Note.md".to_owned()]),
+        Question::Containing(vec![vec!["apple".to_owned()]]),
+    ] {
+        let mut late = world.vault().begin(Access {
+            rules: Arc::new(Hiding(None)),
+            effect: Effect::Read,
+            component: "test".into(),
+            limits: Limits {
+                deadline: Some(Instant::now() - Duration::from_secs(1)),
+                ..Limits::default()
+            },
+        });
+        let refused = world.index().ask(&mut late, question.clone());
+        assert_eq!(refused.unwrap_err().code(), "timeout", "{question:?}");
+        let abandoned = Abandoned::default();
+        abandoned.store(true, std::sync::atomic::Ordering::Relaxed);
+        let mut left = begin(world.vault(), None, Effect::Read);
+        let refused = world
+            .index()
+            .ask_unless(&mut left, question.clone(), Some(&abandoned));
+        assert_eq!(refused.unwrap_err().code(), "timeout", "{question:?}");
+        let mut asked = begin(world.vault(), None, Effect::Read);
+        assert!(world.index().ask(&mut asked, question).is_ok());
+    }
+}
+
+#[test]
+fn a_question_with_too_many_conditions_is_refused_and_never_quick() {
+    let world = small();
+    let many = find(Condition::Any(vec![property(); 60_000]));
+    let mut transaction = begin(world.vault(), None, Effect::Read);
+    assert!(!world.index().is_quick(&transaction, &many));
+    let refused = world.index().ask(&mut transaction, many);
+    assert_eq!(refused.unwrap_err().code(), "too_large");
+    assert!(world.index().is_quick(&transaction, &find(property())));
+}
+
+#[test]
+fn a_note_whose_frontmatter_is_over_a_limit_is_found_without_properties() {
+    let world = small();
+    let bomb = format!("---\na: {}\n---\n# Head\n\npear #tag\n", "[".repeat(5000));
+    world.put("Bomb.md", &bomb);
+    world.catch_up();
+    let by_word = world.ask(find(Condition::Words(notehost_sdk::index::Words {
+        text: "pear".to_owned(),
+        part: None,
+    })));
+    assert!(by_word.contains("Bomb.md"), "{by_word}");
+    let with_properties = find(Condition::Has(notehost_sdk::index::Has::Properties));
+    assert!(!world.ask(with_properties).contains("Bomb.md"));
+    world.index().core.save();
+    let report = crate::report(world.vault()).expect("a report");
+    assert_eq!(report.unread_properties, ["Bomb.md"]);
+}
+
+/// How many keys the notes of [`heavy`] have each.
+const KEYS: usize = 6000;
+
+/// A vault of notes with very many properties.
+fn heavy(notes: usize) -> World {
+    let world = World::new();
+    let keys: String = (0..KEYS).map(|key| format!("key{key}: {key}\n")).collect();
+    for note in 0..notes {
+        let last = format!("X:\n  Y: {}\n", note % 3);
+        world.put(&format!("{note}.md"), &format!("---\n{keys}{last}---\n"));
+    }
+    world.catch_up();
+    world
+}
+
+fn by_properties(count: usize) -> Query {
+    let sort = (0..count).map(|key| Sort {
+        by: SortBy::Property(["x.y".to_owned(), format!("none{key}.y")][key.min(1)].clone()),
+        descending: false,
+    });
+    Query {
+        sort: sort.collect(),
+        limit: 200,
+        ..Query::default()
+    }
+}
+
+/// How many steps and checks a question takes, once it is known what its caller sees.
+fn steps(world: &World, question: &Question) -> u64 {
+    world.ask(question.clone());
+    let transaction = begin(world.vault(), None, Effect::Read);
+    let deadline = &Deadline::after(1 << 40);
+    let answer = world.index().core.answer(&transaction, question, deadline);
+    assert!(answer.is_ok());
+    (1 << 40) - deadline.left()
+}
+
+#[test]
+fn notes_with_very_many_properties_take_as_many_steps_and_are_no_quick_question() {
+    let notes = 12;
+    let world = heavy(notes);
+    let work = (notes * KEYS / 64) as u64;
+    let sorted = Question::Find(by_properties(5));
+    assert!(steps(&world, &sorted) > 5 * work);
+    let test = Condition::Property(Box::new(PropertyTest {
+        key: "x.y".to_owned(),
+        exists: Some(true),
+        ..PropertyTest::default()
+    }));
+    assert!(steps(&world, &find(test.clone())) > work);
+    let all = Question::Find(Query {
+        fields: vec![Field::Properties],
+        limit: 200,
+        ..Query::default()
+    });
+    assert!(steps(&world, &all) > work);
+    // Sixteen sort keys are too much by the estimate; what the estimate lets through ends at the first such note. Texts
+    // that are not built yet would make no question quick.
+    assert!(world.index().core.texts().flush().is_ok());
+    let transaction = begin(world.vault(), None, Effect::Read);
+    let many = Question::Find(by_properties(16));
+    assert!(!world.index().is_quick(&transaction, &many));
+    assert!(world.index().is_quick(&transaction, &find(test.clone())));
+    assert!(
+        world
+            .index()
+            .ask_if_quick(&transaction, &find(test))
+            .is_none()
+    );
+    assert_eq!(small().index().core.graph().property_steps, 0);
+}
+
+#[test]
+fn a_sort_by_properties_ends_at_the_deadline() {
+    let world = heavy(4);
+    let question = Question::Find(by_properties(5));
+    let most = steps(&world, &question);
+    for left in [most / 4, most / 2, most - 1] {
+        let transaction = begin(world.vault(), None, Effect::Read);
+        let deadline = &Deadline::after(left);
+        let refused = world.index().core.answer(&transaction, &question, deadline);
+        assert_eq!(refused.unwrap_err().code(), "timeout", "after {left}");
+    }
+    assert!(world.ask(question).contains("\"total\":4"));
+}
+
+#[test]
+fn long_values_are_sorted_with_a_look_at_the_clock_for_each_comparison() {
+    let world = World::new();
+    let long = "x".repeat(100_000);
+    for note in 0..8 {
+        world.put(
+            &format!("{note}.md"),
+            &format!("---\nx: {long}{note}\n---\n"),
+        );
+    }
+    world.catch_up();
+    let sorted = |descending| Query {
+        sort: vec![Sort {
+            by: SortBy::Property("x".to_owned()),
+            descending,
+        }],
+        limit: 3,
+        ..Query::default()
+    };
+    // Eight notes, of which most are compared once.
+    let comparisons = 8;
+    let steps = steps(&world, &Question::Find(sorted(false)));
+    assert!(steps > comparisons * 100_000 / 1024, "{steps}");
+    let found: Value = serde_json::from_str(&world.ask(Question::Find(sorted(true)))).unwrap();
+    let paths = found["items"].as_array().unwrap().iter();
+    let paths: Vec<&str> = paths.filter_map(|item| item["path"].as_str()).collect();
+    assert_eq!(paths, ["7.md", "6.md", "5.md"]);
+}
+
+#[test]
+fn an_answer_that_would_be_too_large_is_refused() {
+    let world = small();
+    world.put(
+        "Many.md",
+        "---\na: b\n---\n# Head\n\n[[Note]] [[Nowhere]] apple\n",
+    );
+    world.catch_up();
+    let core = &world.index().core;
+    let transaction = begin(world.vault(), None, Effect::Read);
+    let (graph, none) = (core.graph(), &Deadline::none());
+    let Ok(viewer) = core.viewers.of(&transaction, &graph, none) else {
+        panic!("a viewer")
+    };
+    let query = |fields: &[Field]| Query {
+        limit: MAX_RESULTS,
+        fields: fields.to_vec(),
+        ..Query::default()
+    };
+    let found = |fields: &[Field], room: &Room| {
+        let texts = core.texts();
+        let found = finding::find(&graph, &texts, &viewer, &query(fields), room, none);
+        found.err().map(|broken| match broken {
+            finding::Broken::Question(error) => error,
+            finding::Broken::Texts(_) => panic!("the texts are broken"),
+        })
+    };
+    let (web, tags) = (viewer.web(&graph, none), viewer.tags(&graph, none));
+    let (Ok(web), Ok(tags)) = (web, tags) else {
+        panic!("what is derived")
+    };
+    let links_to: BacklinksOf =
+        serde_json::from_value(json!({"path": "Note.md", "limit": 9})).unwrap();
+    let missing = UnresolvedIn {
+        limit: 9,
+        places: 9,
+        ..UnresolvedIn::default()
+    };
+    let all_tags = TagsOf {
+        limit: 9,
+        ..TagsOf::default()
+    };
+    type Asked<'a> = (
+        &'a str,
+        Box<dyn Fn(&Room) -> Option<notehost_vault::VaultError> + 'a>,
+    );
+    let asked: [Asked<'_>; 9] = [
+        ("paths", Box::new(|room| found(&[], room))),
+        (
+            "backlinks",
+            Box::new(|room| links::backlinks(&graph, &viewer, &links_to, room, none).err()),
+        ),
+        (
+            "unresolved",
+            Box::new(|room| web.unresolved(&graph, &missing, room, none).err()),
+        ),
+        (
+            "tags",
+            Box::new(|room| tags.page(&all_tags, room, none).err()),
+        ),
+        (
+            "names",
+            Box::new(|room| names::names_in(&graph, &viewer, "Note", room, none).err()),
+        ),
+        (
+            "edges",
+            Box::new(|room| web.told(&graph, &viewer, room, none).err()),
+        ),
+        // With room for paths only.
+        (
+            "properties",
+            Box::new(|room| found(&[Field::Properties], room)),
+        ),
+        ("links", Box::new(|room| found(&[Field::Links], room))),
+        ("headings", Box::new(|room| found(&[Field::Headings], room))),
+    ];
+    for (number, (what, ask)) in asked.iter().enumerate() {
+        let small = Room::new(if number < 6 { 60 } else { 230 });
+        let refused = ask(&small).unwrap_or_else(|| panic!("{what} are not counted"));
+        assert_eq!(refused.code(), "too_large", "{what}");
+        assert!(ask(&Room::of_page()).is_none(), "{what}");
+    }
+    assert!(found(&[], &Room::new(230)).is_none());
+}

@@ -1,0 +1,123 @@
+//! Which notes may contain a text, told from their words: so that a search for a text need not read every note.
+//!
+//! What is found may be too much, never too little. A text is cut into what must lie within one word of the note: a run of
+//! letters of a script with spaces is part of a word, two neighbours of a script without are a word. This holds for letters
+//! that the words of a note tell in the order in which folding the note would; notes for which it does not (very long
+//! runs, letters composed of several, signs that fold to letters) are marked as loose when they are indexed (`schema.rs`),
+//! and may contain anything.
+
+use notehost_sdk::words::{self, Form};
+
+use super::schema::place;
+use super::segment::Segment;
+use super::state::State;
+use super::{SearchResult, Slots};
+use crate::deadline::Deadline;
+
+/// A shorter piece of a word stands in too many words to be worth a look.
+const SHORTEST: usize = 3;
+
+/// What the words of a note must be like to contain a text.
+struct Needle {
+    /// A word contains this.
+    within: Option<String>,
+    /// These are words.
+    exact: Vec<String>,
+}
+
+pub(super) fn containing(
+    state: &State,
+    texts: &[Vec<String>],
+    visible: &Slots,
+    deadline: &Deadline,
+) -> SearchResult<Slots> {
+    let mut found = state.live.clone();
+    found.keep_within(visible);
+    for choices in texts {
+        // One that says nothing makes the others worthless: the note may contain just that.
+        let mut needles = Vec::with_capacity(choices.len());
+        for text in choices {
+            deadline.before(text.len())?;
+            needles.push(needle(text));
+        }
+        let Some(needles) = needles.into_iter().collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let mut fitting = Slots::new();
+        for segment in state.segments() {
+            for doc in candidates(segment, &needles, deadline)?.iter() {
+                deadline.step()?;
+                let slot = segment.slots[doc as usize];
+                if found.contains(slot) {
+                    fitting.insert(slot);
+                }
+            }
+        }
+        found = fitting;
+    }
+    Ok(found)
+}
+
+/// The documents of a segment that may contain one of these.
+fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> SearchResult<Slots> {
+    let words = &segment.parts[place(notehost_sdk::index::Part::Text)];
+    let mut found: Slots = segment.loose.iter().copied().collect();
+    for needle in needles {
+        deadline.check()?;
+        let mut fitting: Option<Slots> = None;
+        let mut keep = |docs: Slots| match &mut fitting {
+            Some(fitting) => fitting.keep_within(&docs),
+            None => fitting = Some(docs),
+        };
+        for word in &needle.exact {
+            deadline.step()?;
+            let mut docs = Slots::new();
+            if let Some(info) = words.info(word)? {
+                words.each_doc(&info, deadline, |doc| {
+                    docs.insert(doc);
+                })?;
+            }
+            keep(docs);
+        }
+        if let Some(text) = &needle.within {
+            let mut docs = Slots::new();
+            words.each_containing(text, deadline, |info| {
+                words.each_doc(info, deadline, |doc| {
+                    docs.insert(doc);
+                })
+            })?;
+            keep(docs);
+        }
+        if let Some(fitting) = fitting {
+            found.extend_by(&fitting);
+        }
+    }
+    Ok(found)
+}
+
+/// Nothing if the text could stand in any note.
+fn needle(text: &str) -> Option<Needle> {
+    let folded = words::fold(text);
+    let mut longest: &str = "";
+    let mut pairs: Vec<String> = Vec::new();
+    let mut singles: Vec<String> = Vec::new();
+    words::each(&folded, |word| match word.form {
+        Form::Whole | Form::Cut => {
+            // An iota can be written as a mark, which folding takes away.
+            for piece in folded[word.range].split('ι') {
+                if piece.chars().count() > longest.chars().count() {
+                    longest = piece;
+                }
+            }
+        }
+        Form::Part => {}
+        Form::Single => singles.push(word.text.to_owned()),
+        Form::Pair => pairs.push(word.text.to_owned()),
+    });
+    let mut exact = if pairs.is_empty() { singles } else { pairs };
+    exact.sort_unstable();
+    exact.dedup();
+    let longest = longest.trim_matches('_');
+    let within = (longest.chars().count() >= SHORTEST).then(|| longest.to_owned());
+    (within.is_some() || !exact.is_empty()).then_some(Needle { within, exact })
+}

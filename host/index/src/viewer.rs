@@ -1,0 +1,259 @@
+//! What one asker sees of the graph, and what was derived from that. Rules are asked once per file and asker: a slot
+//! keeps its path, so what was decided for it holds as long as the rules do.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::deadline::Deadline;
+use super::graph::Graph;
+use super::links::Incoming;
+use super::tags::TagTable;
+use super::text::Slots;
+use super::web::Web;
+use notehost_vault::{Transaction, VaultError};
+
+/// How many askers are remembered.
+const MOST_KNOWN: usize = 64;
+/// Of how many files it is remembered who links to them.
+const MOST_LINKED: usize = 512;
+
+/// What an asker sees.
+#[derive(Clone)]
+pub(super) struct Viewer {
+    /// Every file that it may know of, also those that are gone.
+    pub(super) sees: Arc<Slots>,
+    /// The notes that its searches are made of: without those that are ignored.
+    pub(super) finds: Arc<Slots>,
+    derived: Arc<Derived>,
+}
+
+/// What was worked out for an asker, good for one generation of the graph.
+#[derive(Default)]
+struct Derived {
+    web: Mutex<Option<(u64, Arc<Web>)>>,
+    tags: Mutex<Option<(u64, Arc<TagTable>)>>,
+    incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
+}
+
+/// What of it is there for an asker already, so that the next answer costs little.
+#[derive(Clone, Copy, Default)]
+pub(super) struct WorkedOut {
+    pub(super) web: bool,
+    pub(super) tags: bool,
+}
+
+impl Derived {
+    fn worked_out(&self, generation: u64) -> WorkedOut {
+        WorkedOut {
+            web: is_of(&self.web, generation),
+            tags: is_of(&self.tags, generation),
+        }
+    }
+}
+
+fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
+    let kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_ref().is_some_and(|(known, _)| *known == generation)
+}
+
+/// An asker, the notes that are expected, and how many of them it sees.
+type Expecting = (u64, Arc<Vec<String>>, u64);
+
+/// The askers of late.
+#[derive(Default)]
+pub(super) struct Viewers {
+    known: Mutex<Vec<Known>>,
+    /// How many of the notes that are expected an asker sees.
+    expecting: Mutex<Vec<Expecting>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    identity: u64,
+    sees: Arc<Slots>,
+    /// How many slots were decided.
+    decided: u32,
+    finds: (u64, Arc<Slots>),
+    derived: Arc<Derived>,
+}
+
+impl Viewers {
+    /// What whoever began this transaction sees. Rules are asked without holding up other callers; what was decided
+    /// before the deadline passed is kept for the next question.
+    pub(super) fn of(
+        &self,
+        transaction: &Transaction,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Viewer, VaultError> {
+        let identity = transaction.terms().rules.identity();
+        let mut viewer = self.taken(identity);
+        let mut decided = Ok(());
+        if viewer.decided < graph.slots() {
+            let sees = Arc::make_mut(&mut viewer.sees);
+            for slot in viewer.decided..graph.slots() {
+                decided = deadline.step();
+                if decided.is_err() {
+                    break;
+                }
+                // What is gone comes back in another slot.
+                if let Some(file) = graph.file(slot)
+                    && transaction.sees_file(&file.path)
+                {
+                    sees.insert(slot);
+                }
+                viewer.decided = slot + 1;
+            }
+        }
+        if viewer.finds.0 != graph.generation {
+            let finds = viewer.sees.and(&graph.notes).without(&graph.ignored);
+            // Not all of them, if the deadline passed.
+            let generation = decided.as_ref().map_or(u64::MAX, |()| graph.generation);
+            viewer.finds = (generation, Arc::new(finds));
+        }
+        let answer = Viewer {
+            sees: viewer.sees.clone(),
+            finds: viewer.finds.1.clone(),
+            derived: viewer.derived.clone(),
+        };
+        if identity.is_some() {
+            self.remember(viewer);
+        }
+        decided.map(|()| answer)
+    }
+
+    /// What is known of an asker.
+    fn taken(&self, identity: Option<u64>) -> Known {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|known| Some(known.identity) == identity);
+        found.cloned().unwrap_or_else(|| Known {
+            identity: identity.unwrap_or(0),
+            sees: Arc::default(),
+            decided: 0,
+            finds: (u64::MAX, Arc::default()),
+            derived: Arc::default(),
+        })
+    }
+
+    /// Whoever asks again is the last to be forgotten.
+    fn remember(&self, viewer: Known) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known
+            .iter()
+            .position(|known| known.identity == viewer.identity);
+        let viewer = match place.map(|place| known.remove(place)) {
+            // Another question of the same asker was faster.
+            Some(other) if other.decided > viewer.decided => other,
+            _ => viewer,
+        };
+        known.push(viewer);
+        if known.len() > MOST_KNOWN {
+            known.remove(0);
+        }
+    }
+}
+
+impl Viewers {
+    /// What is worked out for whoever began this transaction, for a generation of the graph.
+    pub(super) fn worked_out(&self, transaction: &Transaction, generation: u64) -> WorkedOut {
+        let identity = transaction.terms().rules.identity();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.iter().find(|known| Some(known.identity) == identity);
+        known.map_or_else(WorkedOut::default, |known| {
+            known.derived.worked_out(generation)
+        })
+    }
+
+    /// How many of these notes whoever began this transaction sees; counted once.
+    pub(super) fn count(
+        &self,
+        transaction: &Transaction,
+        expected: &Arc<Vec<String>>,
+        deadline: &Deadline,
+    ) -> Result<u64, VaultError> {
+        let identity = transaction.terms().rules.identity();
+        let locked = || {
+            let expecting = self.expecting.lock();
+            expecting.unwrap_or_else(PoisonError::into_inner)
+        };
+        {
+            let mut known = locked();
+            known.retain(|(_, notes, _)| Arc::ptr_eq(notes, expected));
+            if let Some((_, _, seen)) = known.iter().find(|(known, ..)| Some(*known) == identity) {
+                return Ok(*seen);
+            }
+        }
+        let mut seen = 0;
+        for path in expected.iter() {
+            deadline.step()?;
+            seen += u64::from(transaction.sees_file(path));
+        }
+        if let Some(identity) = identity {
+            let mut known = locked();
+            known.truncate(MOST_KNOWN);
+            known.push((identity, expected.clone(), seen));
+        }
+        Ok(seen)
+    }
+}
+
+impl Viewer {
+    /// Who links to whom, as far as it sees.
+    pub(super) fn web(&self, graph: &Graph, deadline: &Deadline) -> Result<Arc<Web>, VaultError> {
+        kept(&self.derived.web, graph.generation, || {
+            Web::new(graph, self, deadline)
+        })
+    }
+
+    /// Who links to a file, as far as it sees.
+    pub(super) fn incoming(
+        &self,
+        graph: &Graph,
+        target: u32,
+        find: impl FnOnce() -> Result<Incoming, VaultError>,
+    ) -> Result<Arc<Incoming>, VaultError> {
+        let place = &self.derived.incoming;
+        let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (generation, known) = &*locked()
+            && *generation == graph.generation
+            && let Some(incoming) = known.get(&target)
+        {
+            return Ok(incoming.clone());
+        }
+        let incoming = Arc::new(find()?);
+        let mut known = locked();
+        if known.0 != graph.generation || known.1.len() >= MOST_LINKED {
+            *known = (graph.generation, HashMap::new());
+        }
+        known.1.insert(target, incoming.clone());
+        Ok(incoming)
+    }
+
+    /// The tags that it sees.
+    pub(super) fn tags(
+        &self,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Arc<TagTable>, VaultError> {
+        kept(&self.derived.tags, graph.generation, || {
+            TagTable::new(graph, &self.finds, deadline)
+        })
+    }
+}
+
+/// What is there for this generation, or else is made now. Two who ask at once may both make it.
+fn kept<T>(
+    place: &Mutex<Option<(u64, Arc<T>)>>,
+    generation: u64,
+    make: impl FnOnce() -> Result<T, VaultError>,
+) -> Result<Arc<T>, VaultError> {
+    let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, value)) = &*locked()
+        && *known == generation
+    {
+        return Ok(value.clone());
+    }
+    let value = Arc::new(make()?);
+    *locked() = Some((generation, value.clone()));
+    Ok(value)
+}

@@ -1,0 +1,125 @@
+//! Which calls were made, and what they come to; and the config, read again.
+
+use serde_json::json;
+
+use super::super::{CallError, Host};
+use super::{Answer, Said, written};
+use notehost_policy::auth::Caller;
+use notehost_records::audit::{self, By, Filter};
+use notehost_records::database::{Database, DatabaseError};
+use notehost_records::when;
+
+const USUAL: u64 = 50;
+const MOST: u64 = 500;
+
+pub(super) async fn audit(
+    host: &Host,
+    caller: &Caller,
+    said: &Said<'_>,
+) -> Result<Answer, CallError> {
+    let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
+    let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
+    let before = before
+        .map_err(|_| CallError::new("validation_error", "`cursor` is not one that a page gave"))?;
+    let filter = Filter {
+        before,
+        ..filter(host, caller, said)?
+    };
+    let mut rows = looked_up(host, move |database| {
+        audit::latest(database, &filter, limit as u32)
+    })
+    .await?;
+    rows.reverse();
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let milliseconds = row.microseconds as f64 / 1000.0;
+            format!(
+                "#{} {} {}.{}: {} ({milliseconds:.1} ms)",
+                row.number, row.caller, row.domain, row.action, row.outcome
+            )
+        })
+        .collect();
+    let mut told = json!({ "items": rows });
+    if let Some(last) = rows.last().filter(|_| rows.len() as u64 == limit) {
+        told["next_cursor"] = last.number.to_string().into();
+    }
+    Ok((lines.join("\n"), told))
+}
+
+pub(super) async fn stats(
+    host: &Host,
+    caller: &Caller,
+    said: &Said<'_>,
+) -> Result<Answer, CallError> {
+    let filter = filter(host, caller, said)?;
+    let statistics = looked_up(host, move |database| {
+        audit::statistics(database, &filter, By::Action)
+    })
+    .await?;
+    let (calls, failed) = (statistics.total.calls, statistics.total.failed);
+    let mut lines = vec![format!("{calls} calls, {failed} of them failed")];
+    for group in &statistics.items {
+        lines.push(format!(
+            "{}: {} calls, p50 {:.1} ms, p95 {:.1} ms",
+            group.name, group.calls, group.p50_ms, group.p95_ms
+        ));
+    }
+    let told = json!({
+        "calls": calls,
+        "failed": failed,
+        "actions": statistics.items,
+        "callers": statistics.callers,
+    });
+    Ok((lines.join("\n"), told))
+}
+
+pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
+    let waiting = host.reload().await;
+    let text = match &waiting {
+        Ok(waiting) if !waiting.is_empty() => {
+            format!(
+                "the config is in force; {} waits for a restart",
+                waiting.join(", ")
+            )
+        }
+        _ => "the config is in force".to_owned(),
+    };
+    written(waiting.map(|_| ()))?;
+    Ok((text, json!({ "reloaded": true })))
+}
+
+/// Look into the records on a connection and a thread of their own: there may be a million rows.
+pub(super) async fn looked_up<T: Send + 'static>(
+    host: &Host,
+    look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
+) -> Result<T, CallError> {
+    let unavailable = |reason: String| CallError::new("unavailable", reason);
+    let database = host
+        .database()
+        .reopen()
+        .map_err(|error| unavailable(error.to_string()))?;
+    tokio::task::spawn_blocking(move || look(&database))
+        .await
+        .map_err(|error| unavailable(error.to_string()))?
+        .map_err(|error| unavailable(error.to_string()))
+}
+
+/// Which calls are wanted. Who is bound to some vaults does not know of the others.
+fn filter(host: &Host, caller: &Caller, said: &Said<'_>) -> Result<Filter, CallError> {
+    let vaults = host.vault_ids_of(caller);
+    let is_bound = vaults.len() < host.vault_ids().len();
+    let owned = |name: &str| said.maybe(name).map(str::to_owned);
+    let since = said.maybe("since").map(when::moment).transpose();
+    let since = since
+        .map_err(|problem| CallError::new("validation_error", format!("`since`: {problem}")))?;
+    Ok(Filter {
+        caller: owned("caller"),
+        domain: owned("domain"),
+        action: owned("action"),
+        outcome: owned("outcome"),
+        since: since.map(|moment| moment.0),
+        vaults: is_bound.then_some(vaults),
+        ..Filter::default()
+    })
+}

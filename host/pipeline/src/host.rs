@@ -1,0 +1,373 @@
+//! The host as a whole: what a running Notehost consists of.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use arc_swap::{ArcSwap, ArcSwapOption};
+use notehost_sdk::host::Now;
+use tokio::sync::broadcast;
+
+use super::hearing::{Happened, Happenings};
+use super::orientation::assistant_notes;
+use super::reload::Watching;
+use super::rights::{BadRights, Rights, RightsBySettings};
+use super::supervision::Supervision;
+use super::surroundings::moment_of_start;
+use crate::registry::Registry;
+use notehost_config::Settings;
+use notehost_index::Index;
+use notehost_policy::auth::{Caller, Entrance, Proof, Scopes, Tokens};
+use notehost_policy::{Approvals, DropLedger, Idempotency, Rates};
+use notehost_records::audit::{Audit, ComponentLogs};
+use notehost_records::database::{Database, DatabaseError};
+use notehost_runtime::{LoadError, Runtime};
+use notehost_vault::{Vault, VaultError, VaultSettings};
+
+/// A running Notehost.
+pub struct Host {
+    /// The settings in force, with what callers may do by them.
+    current: ArcSwap<RightsBySettings>,
+    /// Where the settings came from, if they can change.
+    pub(super) watching: OnceLock<Watching>,
+    /// One after the other: what was loaded last must be what holds.
+    pub(super) refreshing: tokio::sync::Mutex<()>,
+    runtime: Runtime,
+    registry: Registry,
+    vaults: Vec<Arc<Vault>>,
+    /// One per vault, in the same order.
+    indexes: Vec<Arc<Index>>,
+    happenings: Happenings,
+    state: PathBuf,
+    tokens: Arc<Tokens>,
+    approvals: Approvals,
+    drops: Arc<DropLedger>,
+    idempotency: Idempotency,
+    rates: Rates,
+    audit: Audit,
+    component_logs: ComponentLogs,
+    supervision: Supervision,
+    /// The names of the tokens that no longer hold, as far as is known.
+    revoked: ArcSwap<HashSet<String>>,
+    database: Arc<Database>,
+    /// The moment at which the clock of the components stands, if it does.
+    clock: ArcSwapOption<Now>,
+    /// When it began, in milliseconds since 1970.
+    started: u64,
+    me: Weak<Host>,
+}
+
+/// Why Notehost cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is nothing to serve.
+    #[error("no vault is configured")]
+    NoVault,
+    /// A vault cannot be opened.
+    #[error("{0}")]
+    Vault(#[from] VaultError),
+    /// The sandbox cannot be made.
+    #[error(transparent)]
+    Runtime(#[from] LoadError),
+    /// What is remembered about calls cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A rule about a caller cannot be read.
+    #[error(transparent)]
+    Rights(#[from] BadRights),
+    /// The system has no randomness to give.
+    #[error("no random numbers: {0}")]
+    Random(#[from] getrandom::Error),
+}
+
+impl StartError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            StartError::NoVault => Some("name a folder: `notehost serve ~/notes`".into()),
+            StartError::Vault(error) => error.hint(),
+            StartError::Runtime(_)
+            | StartError::Database(_)
+            | StartError::Rights(_)
+            | StartError::Random(_) => None,
+        }
+    }
+}
+
+impl Host {
+    /// Open the vaults, finishing what a crash left, and load the components.
+    pub async fn start(settings: Settings, state: &Path) -> Result<Arc<Host>, StartError> {
+        if settings.vaults.is_empty() {
+            return Err(StartError::NoVault);
+        }
+        let current = RightsBySettings::new(settings.clone())?;
+        let memory = VaultSettings {
+            history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
+            history_max_bytes: settings.history.keep_bytes,
+            ..VaultSettings::default()
+        };
+        // First of all: it refuses a state folder that belongs to somebody else.
+        let database = Arc::new(notehost_policy::open_records(state)?);
+        let mut vaults = Vec::new();
+        for entry in &settings.vaults {
+            vaults.push(Arc::new(Vault::open(
+                &entry.id,
+                &entry.path,
+                state,
+                memory,
+            )?));
+        }
+        let indexes: Vec<Arc<Index>> = vaults.iter().map(Index::open).collect();
+        tell_orientation(&indexes, &settings);
+        let runtime = Runtime::new(&settings.sandbox_limits(), &state.join("compiled"))?;
+        let registry = Registry::load(&settings, &runtime, state).await;
+        let audit = Audit::start(&database, &settings)?;
+        // On a connection of their own: whoever shows a token does not wait for what others write.
+        let tokens = Arc::new(Tokens::new(Arc::new(database.reopen()?)));
+        let rates = Rates::open(database.clone())?;
+        let idempotency = Idempotency::new(database.clone())?;
+        Ok(Arc::new_cyclic(|me| Host {
+            current: ArcSwap::from_pointee(current),
+            watching: OnceLock::new(),
+            refreshing: tokio::sync::Mutex::default(),
+            runtime,
+            registry,
+            happenings: Happenings::of(&vaults, &indexes),
+            indexes,
+            vaults,
+            state: state.to_owned(),
+            tokens,
+            approvals: Approvals::new(database.clone()),
+            drops: Arc::new(DropLedger::new(database.clone())),
+            idempotency,
+            rates,
+            audit,
+            component_logs: ComponentLogs::new(&state.join("logs")),
+            supervision: Supervision::new(database.clone()),
+            revoked: ArcSwap::default(),
+            database,
+            clock: ArcSwapOption::empty(),
+            started: moment_of_start(),
+            me: me.clone(),
+        }))
+    }
+
+    /// Compile in the background what is not compiled yet, so that no call has to wait for it.
+    pub fn warm_up(self: &Arc<Self>) {
+        let host = self.clone();
+        tokio::spawn(async move { host.registry.warm_up(&host.runtime).await });
+    }
+
+    /// Begin to keep the indexes, so that they are ready when somebody asks.
+    pub fn start_indexes(&self) {
+        for index in &self.indexes {
+            index.start();
+        }
+    }
+
+    /// What happens to the files of all vaults from now on. Who may be told is for [`super::Hearing`] to say.
+    pub fn happenings(&self) -> broadcast::Receiver<Happened> {
+        self.happenings.listen()
+    }
+
+    /// The index of each vault, with the vault's id.
+    pub fn indexes(&self) -> impl Iterator<Item = (&str, &Arc<Index>)> {
+        self.vaults
+            .iter()
+            .map(|vault| vault.id())
+            .zip(&self.indexes)
+    }
+
+    /// The index of one of the vaults.
+    pub(super) fn index_of(&self, vault: &Arc<Vault>) -> Arc<Index> {
+        let place = self
+            .vaults
+            .iter()
+            .position(|known| Arc::ptr_eq(known, vault));
+        self.indexes[place.unwrap_or(0)].clone()
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        self.current.load().settings().clone()
+    }
+
+    /// Put other settings in force, for every call that begins from now on. What is opened at the start (vaults, the
+    /// sandbox) stays as it is; components that are switched on or off are, and clients are told.
+    pub async fn apply(&self, settings: Settings) -> Result<(), BadRights> {
+        let before = self.settings();
+        let current = RightsBySettings::new(settings)?;
+        let settings = current.settings().clone();
+        self.audit.apply(&settings);
+        tell_orientation(&self.indexes, &settings);
+        // What callers may do comes first: a component that is new must not meet the old permissions.
+        self.current.store(Arc::new(current));
+        // Calls that are under way meet it at their next step.
+        self.registry.step();
+        let _turn = self.refreshing.lock().await;
+        self.registry
+            .apply(&before, &settings, &self.runtime, &self.state)
+            .await;
+        Ok(())
+    }
+
+    /// Another number with every change of what calls may do.
+    pub(super) fn generation(&self) -> u64 {
+        self.registry.generation().load(Ordering::Acquire)
+    }
+
+    /// Whether a token is known to hold no longer.
+    pub(super) fn is_revoked(&self, token: &str) -> bool {
+        self.revoked.load().contains(token)
+    }
+
+    /// Whether what a caller authenticated with still holds, as far as is known: neither revoked nor expired.
+    pub fn still_holds(&self, caller: &Caller) -> bool {
+        let is_revoked = caller.proof() == Proof::Token && self.is_revoked(caller.name());
+        !is_revoked && !caller.has_expired()
+    }
+
+    /// These tokens no longer hold: the calls of whoever showed one of them are ended at their next step.
+    pub(super) fn set_revoked(&self, tokens: HashSet<String>) {
+        self.revoked.store(Arc::new(tokens));
+        self.registry.step();
+    }
+
+    /// What components print and log.
+    pub fn component_logs(&self) -> &ComponentLogs {
+        &self.component_logs
+    }
+
+    /// Which components rest because they failed too often.
+    pub(super) fn supervision(&self) -> &Supervision {
+        &self.supervision
+    }
+
+    /// When it began, in milliseconds since 1970.
+    pub(super) fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// Let the clock that components are told stand at a moment: for tests, which have to come out the same every day.
+    pub fn stop_clock(&self, now: Now) {
+        self.clock.store(Some(Arc::new(now)));
+    }
+
+    /// The moment at which the clock of the components stands, if it does.
+    pub(super) fn stopped_clock(&self) -> Option<Now> {
+        self.clock.load().as_deref().cloned()
+    }
+
+    /// The host, for what may outlive a call.
+    pub(super) fn shared(&self) -> Weak<Host> {
+        self.me.clone()
+    }
+
+    /// Which components there are.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// What runs them.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The folder for what this machine keeps.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// The static tokens.
+    pub fn tokens(&self) -> &Arc<Tokens> {
+        &self.tokens
+    }
+
+    /// What people are asked, and what they said.
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    /// What callers dropped of notes.
+    pub(super) fn drops(&self) -> &Arc<DropLedger> {
+        &self.drops
+    }
+
+    /// How many calls callers have left.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
+    }
+
+    /// What is written down about calls.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
+    }
+
+    pub(super) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    pub(super) fn idempotency(&self) -> &Idempotency {
+        &self.idempotency
+    }
+
+    /// The vaults' ids, in the order of the config.
+    pub fn vault_ids(&self) -> Vec<String> {
+        self.vaults
+            .iter()
+            .map(|vault| vault.id().to_owned())
+            .collect()
+    }
+
+    /// The ids of the vaults that a caller may use.
+    pub fn vault_ids_of(&self, caller: &Caller) -> Vec<String> {
+        self.vaults_of(caller)
+            .map(|vaults| vaults.iter().map(|vault| vault.id().to_owned()).collect())
+            .unwrap_or_default()
+    }
+
+    /// What a caller may do at all.
+    pub fn scopes_of(&self, caller: &Caller) -> Scopes {
+        self.rights_of(caller)
+            .map(|rights| rights.scopes.clone())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn vaults_of(&self, caller: &Caller) -> Result<Vec<Arc<Vault>>, BadRights> {
+        let rights = self.rights_of(caller)?;
+        let vaults = self.vaults.iter();
+        Ok(vaults
+            .filter(|vault| rights.may_use(vault.id()))
+            .cloned()
+            .collect())
+    }
+
+    /// Whether a caller's client is trusted to ask its user, and to report the answer. Of others a program may answer
+    /// its own questions, so the decision is made elsewhere.
+    pub fn is_attended(&self, caller: &Caller) -> bool {
+        let settings = self.settings();
+        let own = settings.callers.get(caller.name());
+        let configured = own.and_then(|own| own.attended);
+        match (caller.entrance(), caller.proof()) {
+            (Entrance::Http, Proof::Place) => false,
+            (Entrance::Http, Proof::Token | Proof::Signed) => {
+                configured.unwrap_or_else(|| caller.has_attended_token())
+            }
+            (Entrance::Stdio | Entrance::CommandLine, _) => configured.unwrap_or(true),
+        }
+    }
+
+    /// What a caller may do.
+    pub(super) fn rights_of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
+        self.current.load().of(caller)
+    }
+}
+
+/// Components may show models the notes that are written for them, if the settings list notebooks for it.
+fn tell_orientation(indexes: &[Arc<Index>], settings: &Settings) {
+    for index in indexes {
+        index.set_assistant_notes(assistant_notes(&settings.orientation));
+    }
+}

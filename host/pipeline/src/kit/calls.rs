@@ -1,0 +1,114 @@
+//! The calls that a component is tested with: for each action one that works, if one can be found, and all kinds of
+//! others beside it.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::arguments::{Told, gather, odd, sensible, with_options};
+use super::description::validator;
+use super::ground::{Answer, Ending, Ground};
+use notehost_runtime::{ActionDescription, Description};
+use notehost_vault::Effect;
+
+/// How many calls of an action are made with odd arguments.
+const MOST_ODD: usize = 250;
+
+/// What is called, and with what.
+pub(super) struct Calls(pub(super) Vec<ActionCalls>);
+
+/// The calls of one action.
+pub(super) struct ActionCalls {
+    pub(super) action: Arc<ActionDescription>,
+    /// The call that is tried under all conditions, and what it came to.
+    pub(super) usual: Map<String, Value>,
+    pub(super) answer: Answer,
+    /// Others that make sense, with optional arguments.
+    pub(super) sensible: Vec<Map<String, Value>>,
+    /// And others that make none.
+    pub(super) odd: Vec<Map<String, Value>>,
+}
+
+impl Calls {
+    /// Try what works. Reading comes first: what it tells is what other actions are asked for.
+    pub(super) async fn find(ground: &Ground<'_>, description: &Description) -> Calls {
+        let mut told = Told::new();
+        let mut found = Vec::new();
+        let mut actions: Vec<&ActionDescription> = description.actions.iter().collect();
+        actions.sort_by_key(|action| action.effect);
+        for action in &actions {
+            let (usual, answer) = usual_call(ground, action, &told).await;
+            if action.effect == Effect::Read
+                && let Some(reply) = reply_of(&answer)
+            {
+                gather(&reply, &mut told);
+            }
+            found.push((usual, answer));
+        }
+        let mut calls = Vec::new();
+        for (action, (mut usual, mut answer)) in actions.into_iter().zip(found) {
+            // With all that was told by then, what was refused may work.
+            if matches!(answer.ending, Ending::Refused { .. }) {
+                (usual, answer) = usual_call(ground, action, &told).await;
+            }
+            let fits = validator(&action.input).ok();
+            let is_valid = |arguments: &Map<String, Value>| {
+                let arguments = Value::Object(arguments.clone());
+                fits.as_ref().is_some_and(|fits| fits.is_valid(&arguments))
+            };
+            let only_valid = |made: Vec<Map<String, Value>>| -> Vec<Map<String, Value>> {
+                made.into_iter().filter(|made| is_valid(made)).collect()
+            };
+            let mut odd = only_valid(odd(&action.input, &usual));
+            odd.truncate(MOST_ODD);
+            calls.push(ActionCalls {
+                sensible: only_valid(with_options(&action.input, &usual, &told)),
+                odd,
+                action: Arc::new(action.clone()),
+                usual,
+                answer,
+            });
+        }
+        Calls(calls)
+    }
+}
+
+/// The first sensible call that is answered, or else the first that fits the schema.
+async fn usual_call(
+    ground: &Ground<'_>,
+    action: &ActionDescription,
+    told: &Told,
+) -> (Map<String, Value>, Answer) {
+    let fits = validator(&action.input).ok();
+    let mut first = None;
+    for arguments in sensible(&action.input, told) {
+        let value = Value::Object(arguments.clone());
+        if !fits.as_ref().is_some_and(|fits| fits.is_valid(&value)) {
+            continue;
+        }
+        let answer = ground.call(action, &arguments).await;
+        if reply_of(&answer).is_some() {
+            return (arguments, answer);
+        }
+        let is_hopeless = !matches!(answer.ending, Ending::Refused { .. });
+        first.get_or_insert((arguments, answer));
+        if is_hopeless {
+            break;
+        }
+    }
+    match first {
+        Some(found) => found,
+        None => {
+            let answer = ground.call(action, &Map::new()).await;
+            (Map::new(), answer)
+        }
+    }
+}
+
+/// What an action told, if it did.
+fn reply_of(answer: &Answer) -> Option<Value> {
+    match &answer.ending {
+        Ending::Replied { structured, .. } => serde_json::from_str(structured).ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,238 @@
+//! What a component says of itself: whether models and their clients can use it.
+
+use jsonschema::Validator;
+use serde_json::{Map, Value};
+
+use super::ground::{Ending, Ground};
+use super::manners;
+use super::report::{Findings, Report};
+use crate::registry::COMMON_ARGUMENTS;
+use notehost_runtime::{ActionDescription, Description};
+
+/// Clients cut what is longer.
+const LONGEST_DESCRIPTION: usize = 2048;
+/// What combines schemas: many clients refuse a tool whose arguments have it.
+const COMBINING: [&str; 6] = ["oneOf", "anyOf", "allOf", "not", "if", "$ref"];
+
+/// Its name and version.
+pub(super) fn identity(description: &Description, findings: &mut Findings) {
+    let version = &description.version;
+    let numbers: Vec<&str> = version
+        .split(['-', '+'])
+        .next()
+        .unwrap_or("")
+        .split('.')
+        .collect();
+    let is_number = |text: &&str| text.parse::<u64>().is_ok();
+    if numbers.len() != 3 || !numbers.iter().all(is_number) {
+        findings.add(format!(
+            "its version is `{version}`: write three numbers, such as `1.0.0`, so that upgrades can be told from rollbacks"
+        ));
+    }
+}
+
+/// Whether the schemas are such as clients take.
+pub(super) fn schemas(description: &Description, report: &mut Report) {
+    let mut findings = Findings::default();
+    for action in &description.actions {
+        check_input(action, &mut findings);
+        for key in COMBINING
+            .iter()
+            .filter(|key| action.output.contains_key(**key))
+        {
+            let told = format!("its output schema has `{key}` at the top: write the fields out");
+            findings.add_for(&action.name, told);
+        }
+        if mentions(&Value::Object(action.output.clone()), "$ref") {
+            let told = "its output schema has a `$ref`: write the part out where it stands";
+            findings.add_for(&action.name, told);
+        }
+        for (part, schema) in [("input", &action.input), ("output", &action.output)] {
+            if let Err(reason) = validator(schema) {
+                let told = format!("its {part} schema does not compile: {reason}");
+                findings.add_for(&action.name, told);
+            }
+        }
+    }
+    report.check(
+        "schemas",
+        "its schemas compile and are flat, as clients want them",
+        findings,
+    );
+}
+
+fn check_input(action: &ActionDescription, findings: &mut Findings) {
+    for key in COMBINING
+        .iter()
+        .filter(|key| action.input.contains_key(**key))
+    {
+        let told = format!(
+            "its input schema has `{key}` at the top, which many clients refuse: make the fields optional, and refuse in \
+             `call` what does not go together"
+        );
+        findings.add_for(&action.name, told);
+    }
+    for (name, schema) in properties(&action.input) {
+        if COMMON_ARGUMENTS.contains(&name.as_str()) {
+            let told = format!("it declares the argument `{name}`, which the host handles itself");
+            findings.add_for(&action.name, told);
+        }
+        check_argument(action, name, schema, findings);
+    }
+    let known: Vec<&String> = properties(&action.input).map(|(name, _)| name).collect();
+    for name in required(&action.input).filter(|name| !known.iter().any(|known| known == name)) {
+        let told = format!("it requires `{name}`, which its schema does not describe");
+        findings.add_for(&action.name, told);
+    }
+}
+
+fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findings: &mut Findings) {
+    let Some(schema) = schema.as_object() else {
+        let told = format!("the schema of `{name}` is no object");
+        return findings.add_for(&action.name, told);
+    };
+    for key in COMBINING.iter().filter(|key| schema.contains_key(**key)) {
+        let told =
+            format!("`{name}` has `{key}`, which many clients refuse: give it one plain type");
+        findings.add_for(&action.name, told);
+    }
+    let is_chosen = schema.contains_key("enum") || schema.contains_key("const");
+    match schema.get("type") {
+        Some(Value::String(_)) => {}
+        Some(_) => {
+            let told = format!(
+                "`{name}` has several types, which many clients refuse: give it one, and leave it out of `required`"
+            );
+            findings.add_for(&action.name, told);
+        }
+        None if is_chosen || schema.keys().any(|key| COMBINING.contains(&key.as_str())) => {}
+        None => {
+            let told = format!("`{name}` has no `type`: clients do not guess");
+            findings.add_for(&action.name, told);
+        }
+    }
+    if let Some(items) = schema.get("items") {
+        check_argument(action, &format!("{name}[]"), items, findings);
+    }
+    for (inner, schema) in properties(schema) {
+        check_argument(action, &format!("{name}.{inner}"), schema, findings);
+    }
+}
+
+/// Whether everything that a model reads is there.
+pub(super) fn words(description: &Description, report: &mut Report) {
+    let mut findings = Findings::default();
+    if description.description.trim().is_empty() {
+        findings.add("the domain has no description: say what it is for in a sentence");
+    }
+    for action in &description.actions {
+        let length = action.description.len();
+        if action.description.trim().is_empty() {
+            let told = "it has no description: a model chooses by it";
+            findings.add_for(&action.name, told);
+        }
+        if length > LONGEST_DESCRIPTION {
+            let told = format!(
+                "its description has {length} bytes, and clients cut at {LONGEST_DESCRIPTION}: say the most important first, and less"
+            );
+            findings.add_for(&action.name, told);
+        }
+        for (name, schema) in properties(&action.input) {
+            let described = schema.get("description").and_then(Value::as_str);
+            if described.is_none_or(|text| text.trim().is_empty()) {
+                let told =
+                    format!("`{name}` has no description: say what belongs there, with an example");
+                findings.add_for(&action.name, told);
+            }
+        }
+    }
+    report.check(
+        "words",
+        "domain, actions and arguments are described",
+        findings,
+    );
+}
+
+/// Whether examples and defaults fit, and examples can be called.
+pub(super) async fn examples(ground: &Ground<'_>, description: &Description, report: &mut Report) {
+    let mut findings = Findings::default();
+    for action in &description.actions {
+        for (name, schema) in properties(&action.input) {
+            let listed = schema.get("examples").and_then(Value::as_array);
+            let shown = listed.into_iter().flatten().chain(schema.get("default"));
+            let Some(fits) = schema.as_object().and_then(|map| validator(map).ok()) else {
+                continue;
+            };
+            for value in shown.filter(|value| !fits.is_valid(value)) {
+                let told = format!(
+                    "`{value}` stands as an example or default of `{name}` and does not fit its schema"
+                );
+                findings.add_for(&action.name, told);
+            }
+        }
+        let whole = action.input.get("examples").and_then(Value::as_array);
+        for example in whole.into_iter().flatten() {
+            example_works(ground, action, example, &mut findings).await;
+        }
+    }
+    report.check(
+        "examples",
+        "its examples work, where it gives any",
+        findings,
+    );
+}
+
+async fn example_works(
+    ground: &Ground<'_>,
+    action: &ActionDescription,
+    example: &Value,
+    findings: &mut Findings,
+) {
+    let fits = validator(&action.input).is_ok_and(|fits| fits.is_valid(example));
+    let Some(arguments) = example.as_object().filter(|_| fits) else {
+        let told = format!("the example `{example}` does not fit the input schema");
+        return findings.add_for(&action.name, told);
+    };
+    let answer = ground.call(action, arguments).await;
+    let told = match &answer.ending {
+        // The notes of an example are the author's, and need not lie in this vault.
+        Ending::Refused { code, .. } if code == "not_found" => None,
+        Ending::Refused { code, message } => {
+            Some(format!("the example is refused: {code}: {message}"))
+        }
+        _ => manners::fault(&answer.ending),
+    };
+    if let Some(told) = told {
+        findings.add_call(&action.name, arguments, told);
+    }
+}
+
+/// The properties of an object's schema.
+pub(super) fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let declared = schema.get("properties").and_then(Value::as_object);
+    declared.into_iter().flatten()
+}
+
+/// The names that an object's schema requires.
+pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// What checks values against a schema.
+pub(super) fn validator(schema: &Map<String, Value>) -> Result<Validator, String> {
+    jsonschema::options()
+        .build(&Value::Object(schema.clone()))
+        .map_err(|error| error.to_string())
+}
+
+/// Whether a key stands anywhere in a schema.
+fn mentions(schema: &Value, key: &str) -> bool {
+    match schema {
+        Value::Object(map) => {
+            map.contains_key(key) || map.values().any(|inner| mentions(inner, key))
+        }
+        Value::Array(items) => items.iter().any(|inner| mentions(inner, key)),
+        _ => false,
+    }
+}

@@ -1,0 +1,183 @@
+//! What the kit found: one verdict for each check, and reasons that tell an author what to do.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use notehost_runtime::Component;
+
+/// Every check, in the order in which they are made.
+const CHECKS: [&str; 12] = [
+    "describe",
+    "schemas",
+    "words",
+    "examples",
+    "input",
+    "output",
+    "effects",
+    "limits",
+    "repetition",
+    "denial",
+    "cancellation",
+    "conflict",
+];
+
+/// How many reasons one check keeps.
+const MOST_KEPT: usize = 200;
+/// How much of a call's arguments is shown.
+const LONGEST_ARGUMENTS: usize = 200;
+
+/// What the kit found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The component's name.
+    pub name: String,
+    /// Its version, if it told.
+    pub version: String,
+    /// Names its content.
+    pub digest: String,
+    /// How many calls were made.
+    pub calls: u64,
+    /// One for each check.
+    pub checks: Vec<Check>,
+}
+
+/// What one check came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    /// Its name.
+    pub name: &'static str,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was asked of the component.
+    pub asked: &'static str,
+    /// Why it failed.
+    pub findings: Vec<Finding>,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// All is well.
+    Passed,
+    /// Something is to be mended.
+    Failed,
+    /// It could not be made.
+    Skipped,
+}
+
+/// One reason why a check failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The action, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// What it was called with, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<String>,
+    /// What is wrong, and what to do about it.
+    pub told: String,
+}
+
+impl Report {
+    pub(super) fn of(component: &Component) -> Report {
+        Report {
+            name: component.name().to_owned(),
+            version: String::new(),
+            digest: component.digest().to_owned(),
+            calls: 0,
+            checks: Vec::new(),
+        }
+    }
+
+    /// Whether nothing is to be mended.
+    pub fn passed(&self) -> bool {
+        self.checks
+            .iter()
+            .all(|check| check.verdict == Verdict::Passed)
+    }
+
+    pub(super) fn check(&mut self, name: &'static str, asked: &'static str, found: Findings) {
+        let verdict = match found.0.is_empty() {
+            true => Verdict::Passed,
+            false => Verdict::Failed,
+        };
+        self.checks.push(Check {
+            name,
+            verdict,
+            asked,
+            findings: found.0,
+        });
+    }
+
+    /// Nothing more can be asked of this component.
+    pub(super) fn skip_the_rest(&mut self) {
+        let made = self.checks.len();
+        let left = CHECKS.iter().skip(made).map(|name| Check {
+            name,
+            verdict: Verdict::Skipped,
+            asked: "it must say what it is first",
+            findings: Vec::new(),
+        });
+        self.checks.extend(left);
+    }
+}
+
+/// Reasons, as they are found.
+#[derive(Debug, Default)]
+pub(super) struct Findings(Vec<Finding>);
+
+impl Findings {
+    /// A reason that concerns the component as a whole.
+    pub(super) fn add(&mut self, told: impl Into<String>) {
+        self.put(None, None, told.into());
+    }
+
+    /// A reason that concerns an action.
+    pub(super) fn add_for(&mut self, action: &str, told: impl Into<String>) {
+        self.put(Some(action), None, told.into());
+    }
+
+    /// A reason that concerns one call of an action.
+    pub(super) fn add_call(
+        &mut self,
+        action: &str,
+        arguments: &Map<String, Value>,
+        told: impl Into<String>,
+    ) {
+        self.put(Some(action), Some(shown(arguments)), told.into());
+    }
+
+    /// How many concern an action: after a few of a kind the rest teaches nothing.
+    pub(super) fn count_for(&self, action: &str) -> usize {
+        let of_action = |finding: &&Finding| finding.action.as_deref() == Some(action);
+        self.0.iter().filter(of_action).count()
+    }
+
+    fn put(&mut self, action: Option<&str>, arguments: Option<String>, told: String) {
+        let finding = Finding {
+            action: action.map(str::to_owned),
+            arguments,
+            told,
+        };
+        // The same reason for the same action is told once, whatever it was called with.
+        let is_known = self
+            .0
+            .iter()
+            .any(|known| known.action == finding.action && known.told == finding.told);
+        if !is_known && self.0.len() < MOST_KEPT {
+            self.0.push(finding);
+        }
+    }
+}
+
+/// Arguments as a person can take them in: controls escaped, and not a megabyte of them.
+fn shown(arguments: &Map<String, Value>) -> String {
+    let text = Value::Object(arguments.clone()).to_string();
+    let length = text.chars().count();
+    if length <= LONGEST_ARGUMENTS {
+        return text;
+    }
+    let beginning: String = text.chars().take(LONGEST_ARGUMENTS).collect();
+    format!("{beginning}… ({length} characters)")
+}

@@ -1,0 +1,113 @@
+//! What a component may ask of the outside in one call: hosts that are granted to it, now and when the call began, and
+//! in an action that only reads, or in a dry run, nothing that could change something there.
+//!
+//! A request cannot be taken back, and so it is no part of the call's transaction. What the host can do it does: a call
+//! that may have changed something elsewhere is not run again when the vault changed under it.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::Host;
+use super::standing::CallStanding;
+use super::validate::Checked;
+use notehost_config::Destination;
+use notehost_policy::Reach;
+use notehost_records::audit::count_request;
+use notehost_runtime::{Denial, Outside, Permit, Standing};
+use notehost_vault::Effect;
+
+/// Requests that change nothing, whoever answers them, as HTTP defines it.
+const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+
+/// The outside as one call meets it, however often it is run.
+pub(super) struct CallOutside {
+    host: Weak<Host>,
+    domain: Arc<str>,
+    /// As the call began: what is granted later is for later calls.
+    reach: Arc<Reach>,
+    only_reading: bool,
+    /// What else may be taken from the call while it runs.
+    standing: Arc<CallStanding>,
+    asked: AtomicBool,
+    may_have_changed: AtomicBool,
+    denials: AtomicU64,
+}
+
+impl CallOutside {
+    pub(super) fn of(
+        host: &Host,
+        checked: &Checked,
+        effect: Effect,
+        standing: Arc<CallStanding>,
+    ) -> CallOutside {
+        let domain = &checked.found.domain;
+        CallOutside {
+            host: host.shared(),
+            domain: domain.shared_name.clone(),
+            reach: domain.reach.clone(),
+            only_reading: effect == Effect::Read || checked.common.dry_run,
+            standing,
+            asked: AtomicBool::new(false),
+            may_have_changed: AtomicBool::new(false),
+            denials: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether a request was sent.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// How many requests were refused since this was last asked.
+    pub(super) fn take_denials(&self) -> u64 {
+        self.denials.swap(0, Ordering::Relaxed)
+    }
+
+    /// Whether a request was sent that may have changed something elsewhere.
+    pub(super) fn may_have_changed(&self) -> bool {
+        self.may_have_changed.load(Ordering::Relaxed)
+    }
+}
+
+impl Outside for CallOutside {
+    fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial> {
+        // What was taken back since the call began is taken back.
+        let host = self.host.upgrade().ok_or(Denial::NotGranted)?;
+        let domains = host.registry().snapshot();
+        let now = domains.domain(&self.domain).ok_or(Denial::NotGranted)?;
+        let (Some(then), Some(now)) = (self.reach.decide(to), now.reach.decide(to)) else {
+            return Err(Denial::NotGranted);
+        };
+        let standing = match self.standing.generation() == self.standing.began() {
+            true => Standing::default(),
+            false => self.standing.now().map_err(|_| Denial::NotGranted)?,
+        };
+        let is_safe = SAFE.contains(&method);
+        if (self.only_reading || standing.closed.is_some()) && !is_safe {
+            return Err(Denial::OnlyReading);
+        }
+        self.asked.store(true, Ordering::Relaxed);
+        self.may_have_changed.fetch_or(!is_safe, Ordering::Relaxed);
+        count_request(&self.domain, "sent");
+        Ok(Permit {
+            may_be_private: then.may_be_private && now.may_be_private,
+        })
+    }
+
+    fn denied(&self, to: Option<&Destination>, why: Denial) {
+        self.denials.fetch_add(1, Ordering::Relaxed);
+        count_request(&self.domain, "denied");
+        // Controlled by the guest: bounded, and control characters are shown.
+        let to: String = to
+            .map_or_else(|| "nowhere".to_owned(), ToString::to_string)
+            .chars()
+            .take(300)
+            .collect();
+        let domain = &*self.domain;
+        tracing::warn!(
+            domain,
+            "a request to {} was not sent: {why}",
+            to.escape_debug()
+        );
+    }
+}

@@ -1,0 +1,468 @@
+//! What became different between two versions of a component, as it describes itself, in words that a person can decide
+//! on. What lies outside of a description (imports, manifest) is compared in `capabilities`.
+
+use serde_json::{Map, Value};
+
+use notehost_runtime::{ActionDescription, Description};
+use notehost_vault::Effect;
+
+/// How deep schemas are compared field by field; below that they are equal or not.
+const DEEPEST: usize = 6;
+
+/// What became different, in the order in which it should be told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Difference {
+    pub(super) changes: Vec<Change>,
+}
+
+/// One thing that became different.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What, as a sentence without a full stop.
+    pub words: String,
+    /// Whether the component can do more to notes than before: nobody agreed to that yet.
+    pub widens: bool,
+}
+
+impl Difference {
+    /// What is different in `new`, seen from `old`. Both come from guests, so names in them are short and plain; texts
+    /// that are not are never quoted.
+    pub fn between(old: &Description, new: &Description) -> Difference {
+        let mut difference = Difference::default();
+        if old.name != new.name {
+            difference.tell(format!(
+                "the domain is called `{}` instead of `{}`",
+                new.name, old.name
+            ));
+        }
+        if old.version != new.version {
+            difference.tell(format!(
+                "version `{}` instead of `{}`",
+                short(&new.version),
+                short(&old.version)
+            ));
+        }
+        if old.description != new.description {
+            difference.tell("the domain is described in other words".to_owned());
+        }
+        let most = old.actions.iter().map(|action| action.effect).max();
+        for action in &new.actions {
+            match find(old, &action.name) {
+                Some(before) => difference.compare(before, action),
+                None => difference.add(action, most),
+            }
+        }
+        for gone in old
+            .actions
+            .iter()
+            .filter(|action| find(new, &action.name).is_none())
+        {
+            difference.tell(format!("action `{}` is gone", gone.name));
+        }
+        difference.compare_prompts(old, new);
+        difference
+    }
+
+    /// Everything that became different.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Whether nothing did.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// What lets the component do more to notes than before.
+    pub fn widening(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| change.widens)
+    }
+
+    fn tell(&mut self, words: String) {
+        self.changes.push(Change {
+            words,
+            widens: false,
+        });
+    }
+
+    /// An action that was not there before; `most` is the strongest effect that one of the others had.
+    fn add(&mut self, action: &ActionDescription, most: Option<Effect>) {
+        let words = format!(
+            "action `{}` is new; its effect is `{}`",
+            action.name,
+            action.effect.word()
+        );
+        self.changes.push(Change {
+            words,
+            widens: most.is_none_or(|most| action.effect > most),
+        });
+    }
+
+    /// Prompts are words for people to choose: they let a component do nothing more.
+    fn compare_prompts(&mut self, old: &Description, new: &Description) {
+        for prompt in &new.prompts {
+            let mut known = old.prompts.iter();
+            match known.find(|known| known.name == prompt.name) {
+                None => self.tell(format!("prompt `{}` is new", prompt.name)),
+                Some(known) if known != prompt => {
+                    self.tell(format!("prompt `{}` says something else", prompt.name));
+                }
+                Some(_) => {}
+            }
+        }
+        let is_kept = |name: &str| new.prompts.iter().any(|prompt| prompt.name == name);
+        let gone = old.prompts.iter().filter(|prompt| !is_kept(&prompt.name));
+        for prompt in gone {
+            self.tell(format!("prompt `{}` is gone", prompt.name));
+        }
+    }
+
+    fn compare(&mut self, old: &ActionDescription, new: &ActionDescription) {
+        let name = &new.name;
+        if old.effect != new.effect {
+            self.changes.push(Change {
+                words: format!(
+                    "action `{name}` has the effect `{}` instead of `{}`",
+                    new.effect.word(),
+                    old.effect.word()
+                ),
+                widens: new.effect > old.effect,
+            });
+        }
+        if old.description != new.description {
+            self.tell(format!("action `{name}` is described in other words"));
+        }
+        let mut told = Fields {
+            part: "argument",
+            ..Fields::default()
+        };
+        told.compare("", &old.input, &new.input, 0);
+        told.differs_otherwise(
+            "its arguments are bound by other rules",
+            &old.input,
+            &new.input,
+        );
+        let mut answers = Fields {
+            part: "answer",
+            ..Fields::default()
+        };
+        answers.compare("", &old.output, &new.output, 0);
+        answers.differs_otherwise(
+            "its answer is bound by other rules",
+            &old.output,
+            &new.output,
+        );
+        for words in told.words.into_iter().chain(answers.words) {
+            self.tell(format!("action `{name}`: {words}"));
+        }
+    }
+}
+
+/// The fields of two schemas, compared.
+#[derive(Default)]
+struct Fields {
+    /// What a field is called.
+    part: &'static str,
+    words: Vec<String>,
+}
+
+impl Fields {
+    fn compare(
+        &mut self,
+        above: &str,
+        old: &Map<String, Value>,
+        new: &Map<String, Value>,
+        depth: usize,
+    ) {
+        let nothing = Map::new();
+        let (before, after) = (properties(old, &nothing), properties(new, &nothing));
+        for (name, schema) in after {
+            let path = format!("{above}{}", short(name));
+            let is_required = requires(new, name);
+            match before.get(name) {
+                None => self.tell(
+                    &path,
+                    if is_required {
+                        "is new and required"
+                    } else {
+                        "is new"
+                    },
+                ),
+                Some(known) => {
+                    match (requires(old, name), is_required) {
+                        (false, true) => self.tell(&path, "is now required"),
+                        (true, false) => self.tell(&path, "need no longer be there"),
+                        _ => {}
+                    }
+                    self.compare_one(&path, known, schema, depth);
+                }
+            }
+        }
+        for name in before.keys().filter(|name| !after.contains_key(*name)) {
+            self.tell(&format!("{above}{}", short(name)), "is gone");
+        }
+    }
+
+    fn compare_one(&mut self, path: &str, old: &Value, new: &Value, depth: usize) {
+        if old == new {
+            return;
+        }
+        let (Value::Object(old), Value::Object(new)) = (old, new) else {
+            return self.tell(path, "takes other values");
+        };
+        if old.get("type") != new.get("type") {
+            let told = format!("is {} instead of {}", kind(new), kind(old));
+            return self.tell(path, &told);
+        }
+        let told = self.words.len();
+        if old.get("enum") != new.get("enum") {
+            self.tell_choices(path, old, new);
+        }
+        if old.get("default") != new.get("default") {
+            self.tell(path, "has another default");
+        }
+        if depth < DEEPEST {
+            self.compare(&format!("{path}."), old, new, depth + 1);
+            if let (Some(Value::Object(old)), Some(Value::Object(new))) =
+                (old.get("items"), new.get("items"))
+            {
+                let (old, new) = (Value::Object(old.clone()), Value::Object(new.clone()));
+                self.compare_one(&format!("{path}[]"), &old, &new, depth + 1);
+            }
+        }
+        if without_texts(old, PARTS) != without_texts(new, PARTS) {
+            self.tell(path, "takes other values");
+        } else if self.words.len() == told {
+            self.tell(path, "is described in other words");
+        }
+    }
+
+    fn tell_choices(&mut self, path: &str, old: &Map<String, Value>, new: &Map<String, Value>) {
+        let (before, after) = (choices(old), choices(new));
+        let missing = |these: &[String], those: &[String]| -> Vec<String> {
+            let missing = these.iter().filter(|word| !those.contains(word));
+            missing.map(|word| format!("`{}`", short(word))).collect()
+        };
+        for (words, more) in [
+            ("also takes", missing(&after, &before)),
+            ("no longer takes", missing(&before, &after)),
+        ] {
+            if !more.is_empty() {
+                self.tell(path, &format!("{words} {}", more.join(", ")));
+            }
+        }
+    }
+
+    fn tell(&mut self, path: &str, words: &str) {
+        self.words.push(match self.part {
+            "answer" => format!("`{path}` of its answer {words}"),
+            part => format!("{part} `{path}` {words}"),
+        });
+    }
+
+    /// Whatever the fields do not tell: what a schema says as a whole.
+    fn differs_otherwise(
+        &mut self,
+        words: &str,
+        old: &Map<String, Value>,
+        new: &Map<String, Value>,
+    ) {
+        if without_texts(old, PARTS) != without_texts(new, PARTS) {
+            self.words.push(words.to_owned());
+        }
+    }
+}
+
+/// What is compared by itself, or says nothing about values.
+const PARTS: &[&str] = &["properties", "required", "items", "enum", "default"];
+
+fn without_texts(schema: &Map<String, Value>, parts: &[&str]) -> Map<String, Value> {
+    let texts = ["description", "title", "examples", "$schema", "$comment"];
+    let kept = schema
+        .iter()
+        .filter(|(key, _)| !texts.contains(&key.as_str()) && !parts.contains(&key.as_str()));
+    kept.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn find<'a>(description: &'a Description, name: &str) -> Option<&'a ActionDescription> {
+    description
+        .actions
+        .iter()
+        .find(|action| action.name == name)
+}
+
+fn properties<'a>(
+    schema: &'a Map<String, Value>,
+    nothing: &'a Map<String, Value>,
+) -> &'a Map<String, Value> {
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .unwrap_or(nothing)
+}
+
+fn requires(schema: &Map<String, Value>, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|known| known == name))
+}
+
+fn choices(schema: &Map<String, Value>) -> Vec<String> {
+    let choices = schema.get("enum").and_then(Value::as_array);
+    let word = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    choices
+        .map(|choices| choices.iter().map(word).collect())
+        .unwrap_or_default()
+}
+
+/// The type that a schema names, as a word.
+fn kind(schema: &Map<String, Value>) -> String {
+    match schema.get("type") {
+        Some(Value::String(kind)) => format!("`{}`", short(kind)),
+        Some(_) => "one of several types".to_owned(),
+        None => "of any type".to_owned(),
+    }
+}
+
+/// Text of a guest, cut to what a sentence can hold and without what would move a cursor.
+fn short(text: &str) -> String {
+    let plain = text.chars().map(|letter| {
+        if letter.is_control() {
+            '\u{fffd}'
+        } else {
+            letter
+        }
+    });
+    plain.take(60).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn described(actions: Value) -> Description {
+        let json = json!({"name": "todo", "version": "1.0.0", "description": "Tasks.", "actions": actions});
+        Description::parse(&json.to_string()).expect("a description")
+    }
+
+    fn action(name: &str, effect: &str, input: Value) -> Value {
+        let output = json!({"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]});
+        json!({"name": name, "description": "", "effect": effect, "input": input, "output": output})
+    }
+
+    fn plain(name: &str, effect: &str) -> Value {
+        action(name, effect, json!({"type": "object", "properties": {}}))
+    }
+
+    fn told(old: Value, new: Value) -> Vec<String> {
+        let difference = Difference::between(&described(old), &described(new));
+        let line = |change: &Change| {
+            let mark = if change.widens { "! " } else { "" };
+            format!("{mark}{}", change.words)
+        };
+        difference.changes().iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_same_has_no_difference() {
+        assert!(
+            told(
+                json!([plain("add", "write")]),
+                json!([plain("add", "write")])
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn only_what_reaches_further_widens() {
+        let before = || json!([plain("list", "read"), plain("add", "write")]);
+        assert_eq!(
+            told(
+                before(),
+                json!([
+                    plain("list", "read"),
+                    plain("add", "write"),
+                    plain("find", "read"),
+                    plain("move", "write")
+                ])
+            ),
+            [
+                "action `find` is new; its effect is `read`",
+                "action `move` is new; its effect is `write`"
+            ]
+        );
+        assert_eq!(
+            told(
+                before(),
+                json!([plain("list", "read"), plain("clear", "delete")])
+            ),
+            [
+                "! action `clear` is new; its effect is `delete`",
+                "action `add` is gone"
+            ]
+        );
+        assert_eq!(
+            told(
+                before(),
+                json!([plain("list", "write"), plain("add", "read")])
+            ),
+            [
+                "! action `list` has the effect `write` instead of `read`",
+                "action `add` has the effect `read` instead of `write`"
+            ]
+        );
+    }
+
+    #[test]
+    fn arguments_are_compared_one_by_one() {
+        let old = json!({"type": "object", "required": ["text"], "additionalProperties": false, "properties": {
+            "text": {"type": "string"}, "due": {"type": "string", "description": "When"}, "old": {"type": "boolean"},
+            "order": {"type": "string", "enum": ["name", "date"]},
+            "where": {"type": "object", "properties": {"folder": {"type": "string"}}},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        }});
+        let new = json!({"type": "object", "required": ["due", "list"], "properties": {
+            "text": {"type": "string", "maxLength": 5}, "due": {"type": "string", "description": "By when"},
+            "list": {"type": "string"}, "order": {"type": "string", "enum": ["name", "path"], "default": "name"},
+            "where": {"type": "object", "properties": {"folder": {"type": "array"}, "depth": {"type": "integer"}}},
+            "tags": {"type": "array", "items": {"type": "integer"}},
+        }});
+        assert_eq!(
+            told(
+                json!([action("add", "write", old)]),
+                json!([action("add", "write", new)])
+            ),
+            [
+                "action `add`: argument `text` need no longer be there",
+                "action `add`: argument `text` takes other values",
+                "action `add`: argument `due` is now required",
+                "action `add`: argument `due` is described in other words",
+                "action `add`: argument `list` is new and required",
+                "action `add`: argument `order` also takes `path`",
+                "action `add`: argument `order` no longer takes `date`",
+                "action `add`: argument `order` has another default",
+                "action `add`: argument `where.folder` is `array` instead of `string`",
+                "action `add`: argument `where.depth` is new",
+                "action `add`: argument `tags[]` is `integer` instead of `string`",
+                "action `add`: argument `old` is gone",
+                "action `add`: its arguments are bound by other rules",
+            ]
+        );
+    }
+
+    #[test]
+    fn names_of_a_guest_cannot_speak_to_the_terminal() {
+        let input = json!({"type": "object", "properties": {"a\u{1b}[2J": {"type": "string"}}});
+        let told = told(
+            json!([plain("add", "write")]),
+            json!([action("add", "write", input)]),
+        );
+        assert_eq!(told, ["action `add`: argument `a\u{fffd}[2J` is new"]);
+    }
+}

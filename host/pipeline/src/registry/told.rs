@@ -1,0 +1,104 @@
+//! Domains that can be shown and never run: what a server tells another Notehost of its own, so that a command line
+//! elsewhere can call them as if they were here; and what is known of those here without running anything.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Domain, EMBEDDED, Snapshot, known_description};
+use notehost_config::Settings;
+use notehost_runtime::packages::Packages;
+use notehost_runtime::{Description, DescriptionError};
+
+impl Snapshot {
+    /// Every domain with its actions and what they take. What they answer says the answer itself.
+    pub fn told(&self) -> Value {
+        let domains = self.domains().map(|domain| {
+            let actions = domain.actions.iter().map(|action| {
+                json!({
+                    "name": action.name,
+                    "description": action.description,
+                    "effect": action.effect,
+                    "input": action.input,
+                })
+            });
+            json!({
+                "name": domain.name,
+                "version": domain.version,
+                "description": domain.description,
+                "actions": actions.collect::<Vec<_>>(),
+            })
+        });
+        json!({ "domains": domains.collect::<Vec<_>>() })
+    }
+
+    /// What is known without running anything: what came with the program, and what is installed and once said what it
+    /// is. It can be shown, not called.
+    pub fn known(settings: &Settings, state: &Path) -> Snapshot {
+        let embedded = EMBEDDED
+            .iter()
+            .filter_map(|embedded| Description::parse(embedded.description).ok());
+        let installed = Packages::of(state).installed().unwrap_or_default();
+        let installed = installed
+            .components
+            .values()
+            .filter_map(|component| known_description(&component.current.digest, state));
+        // What is installed takes the place of what came with the program.
+        let domains: BTreeMap<String, Description> = embedded
+            .chain(installed)
+            .map(|description| (description.name.clone(), description))
+            .collect();
+        let mut known = Snapshot::default();
+        known.add_own();
+        for (name, description) in domains {
+            let switches = settings.components.get(&name).cloned().unwrap_or_default();
+            known.add(&name, &switches, Ok(Domain::of_host(description)), None);
+        }
+        known
+    }
+
+    /// What another Notehost told. It is taken with the same suspicion as what a component says.
+    pub fn heard(mut told: Value) -> Result<Snapshot, DescriptionError> {
+        let domains = match told.get_mut("domains").map(Value::take) {
+            Some(Value::Array(domains)) => domains,
+            _ => Vec::new(),
+        };
+        let domains = domains.into_iter().map(|mut domain| {
+            let actions = domain.get_mut("actions").and_then(Value::as_array_mut);
+            for action in actions.into_iter().flatten() {
+                action["output"] = json!({"type": "object", "properties": {}});
+            }
+            let description = Description::parse(&domain.to_string())?;
+            let version = description.version.clone();
+            Ok(Domain {
+                version,
+                ..Domain::of_host(description)
+            })
+        });
+        let domains: Result<_, DescriptionError> = domains.collect();
+        Ok(Snapshot::of(domains?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_is_heard() {
+        let mut own = Snapshot::default();
+        own.add_own();
+        let heard = Snapshot::heard(own.told()).expect("it can be heard");
+        assert_eq!(heard.told(), own.told());
+        let nothing = Snapshot::heard(json!({})).expect("nothing is something");
+        assert_eq!(nothing.domains().count(), 0);
+    }
+
+    #[test]
+    fn names_that_no_tool_can_have_are_not_taken() {
+        let bad =
+            json!({"domains": [{"name": "a b", "version": "1", "description": "", "actions": []}]});
+        assert!(Snapshot::heard(bad).is_err());
+    }
+}

@@ -1,0 +1,191 @@
+//! Settings that change while Notehost runs. A file that cannot be used leaves everything as it is, and that is told:
+//! in the log, and to whoever asks.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use super::Host;
+use notehost_config::{ConfigError, Edit, Source, in_force};
+
+/// How often the file, and the tokens, are looked at.
+const PERIOD: Duration = Duration::from_millis(200);
+/// How long a file that was changed must have rested.
+const REST: Duration = Duration::from_millis(50);
+
+/// The file that is watched, and what is wrong with it.
+pub(super) struct Watching {
+    source: Source,
+    problem: Mutex<Option<String>>,
+    /// One after the other: the file's last state must be the one that holds.
+    turn: tokio::sync::Mutex<()>,
+}
+
+/// Why other settings are not in force.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReloadError {
+    /// There is no file to read them from.
+    #[error("there is no config file to read again")]
+    NoFile,
+    /// The file cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+}
+
+impl Host {
+    /// Put what the config file says in force whenever it changes.
+    pub fn watch(self: &Arc<Self>, source: Source) {
+        let watching = Watching {
+            source,
+            problem: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        };
+        // Once is enough, and nobody asks twice.
+        let _ = self.watching.set(watching);
+    }
+
+    /// Follow what changes on disk: the config file, and the files that components come from.
+    pub fn follow_files(self: &Arc<Self>) {
+        tokio::spawn(keep_looking(Arc::downgrade(self)));
+    }
+
+    /// Load the components once more, if a file that they come from changed.
+    pub async fn refresh_components(&self) {
+        let settings = self.settings();
+        if !self.registry().files_changed(&settings, self.state()) {
+            return;
+        }
+        let _turn = self.refreshing.lock().await;
+        let (settings, runtime) = (self.settings(), self.runtime());
+        self.registry()
+            .refresh(&settings, runtime, self.state())
+            .await;
+        tracing::info!("the components were loaded again");
+    }
+
+    /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
+    /// must not finish it.
+    pub fn watch_tokens(self: &Arc<Self>) {
+        let host = Arc::downgrade(self);
+        let started = std::thread::Builder::new()
+            .name("notehost-tokens".into())
+            .spawn(move || keep_looking_at_tokens(&host));
+        if let Err(error) = started {
+            tracing::error!("calls of tokens that are revoked run to their end: {error}");
+        }
+    }
+
+    /// Put what the config file says now in force. Returns the keys that changed and wait for a restart.
+    pub async fn reload(&self) -> Result<Vec<&'static str>, ReloadError> {
+        let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
+        let _turn = watching.turn.lock().await;
+        self.read_again(watching).await
+    }
+
+    async fn read_again(&self, watching: &Watching) -> Result<Vec<&'static str>, ReloadError> {
+        // A change after this moment is met at the next look.
+        watching.source.changed();
+        let outcome = self.take_over(&watching.source).await;
+        let mut problem = watching
+            .problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match outcome {
+            Ok(waiting) => {
+                *problem = None;
+                tracing::info!("the config file was read again");
+                if !waiting.is_empty() {
+                    tracing::warn!("waits for a restart: {}", waiting.join(", "));
+                }
+                Ok(waiting)
+            }
+            Err(told) => {
+                tracing::warn!(
+                    "the config file changed and cannot be used, so nothing changed: {told}"
+                );
+                *problem = Some(told.clone());
+                Err(ReloadError::Unusable(told))
+            }
+        }
+    }
+
+    /// Change the config file, and put what it says then in force.
+    pub async fn edit_config(
+        &self,
+        change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
+    ) -> Result<(), ReloadError> {
+        let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
+        let _turn = watching.turn.lock().await;
+        let edited = watching.source.edit(change);
+        edited.map_err(|error| ReloadError::Unusable(sentence(&error)))?;
+        self.read_again(watching).await.map(|_| ())
+    }
+
+    /// Whether there is a config file that is read again when it changes.
+    pub(super) fn config_is_known(&self) -> bool {
+        self.watching.get().is_some()
+    }
+
+    /// What is wrong with the config file, if the settings in force are older than it.
+    pub fn config_problem(&self) -> Option<String> {
+        let problem = &self.watching.get()?.problem;
+        problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    async fn take_over(&self, source: &Source) -> Result<Vec<&'static str>, String> {
+        let loaded = source.load().map_err(|error| sentence(&error))?;
+        let (settings, waiting) = in_force(&self.settings(), loaded.settings);
+        let applied = self.apply(settings).await;
+        applied.map_err(|error| error.to_string()).map(|()| waiting)
+    }
+}
+
+async fn keep_looking(host: Weak<Host>) {
+    // Editors empty a file before they write it: what was changed is read when it has rested.
+    let mut is_being_written = false;
+    loop {
+        tokio::time::sleep(if is_being_written { REST } else { PERIOD }).await;
+        let Some(host) = host.upgrade() else {
+            return;
+        };
+        let watching = host.watching.get();
+        let is_changed = watching.is_some_and(|watching| watching.source.changed());
+        if is_being_written && !is_changed {
+            // It is told in there.
+            let _ = host.reload().await;
+        }
+        is_being_written = is_changed;
+        if !is_being_written {
+            host.refresh_components().await;
+        }
+    }
+}
+
+fn keep_looking_at_tokens(host: &Weak<Host>) {
+    let mut known = HashSet::new();
+    loop {
+        let Some(host) = host.upgrade() else {
+            return;
+        };
+        match host.tokens().revoked() {
+            Ok(revoked) if revoked != known => {
+                known.clone_from(&revoked);
+                host.set_revoked(revoked);
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("revoked tokens cannot be looked up: {error}"),
+        }
+        drop(host);
+        std::thread::sleep(PERIOD);
+    }
+}
+
+fn sentence(error: &ConfigError) -> String {
+    match error.hint() {
+        Some(hint) => format!("{error} ({hint})"),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,199 @@
+//! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::admin;
+use super::authorize::Allowed;
+use super::reply::component_code;
+use super::surroundings::CallSurroundings;
+use super::{CallError, Host};
+use notehost_policy::FrozenEnvironment;
+use notehost_records::audit::Failure;
+use notehost_runtime::{GuestContent, Job, Notice, Outcome, RunError};
+use notehost_vault::{Access, Limits, Transaction};
+
+/// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
+const LONGEST_MESSAGE: usize = 2000;
+
+/// What a run came to.
+pub(super) enum Attempt {
+    Ran(Box<Ran>),
+    /// The vault changed while the action looked at it.
+    Torn,
+}
+
+/// What an action answered and staged.
+pub(super) struct Ran {
+    pub(super) text: String,
+    pub(super) structured: Map<String, Value>,
+    pub(super) content: Vec<GuestContent>,
+    pub(super) transaction: Transaction,
+    pub(super) notices: Vec<Notice>,
+}
+
+/// Run the action once, with this clock and randomness if they stand still.
+pub(super) async fn run(
+    host: &Host,
+    allowed: &Allowed,
+    frozen: Option<&FrozenEnvironment>,
+) -> Result<Attempt, CallError> {
+    let settings = host.settings();
+    let found = &allowed.checked.found;
+    // Compiling happens once and is nobody's fault: the clock starts after it.
+    let told = |error| {
+        let mut told = why(error, &found.domain.name, &found.request.action);
+        if allowed.outside.may_have_changed() {
+            told.message += "; a request that it had sent may have changed something elsewhere";
+        }
+        told
+    };
+    let Some(component) = &found.domain.component else {
+        return admin::run(host, allowed).await;
+    };
+    let compiled = component.prepare(host.runtime()).await;
+    compiled.map_err(|error| told(RunError::Load(error)))?;
+    let limits = found.domain.limits(&settings);
+    let deadline = Instant::now() + Duration::from_millis(limits.call_ms);
+    let transaction = allowed.vault.begin(Access {
+        rules: allowed.rules.clone(),
+        effect: allowed.effect,
+        component: found.domain.name.clone(),
+        limits: Limits {
+            max_staged_bytes: limits.staged_bytes,
+            store_quota: limits.store_bytes,
+            deadline: Some(deadline),
+            ..Limits::default()
+        },
+    });
+    let job = Job {
+        caller: Arc::from(allowed.caller.key()),
+        domain: found.domain.shared_name.clone(),
+        action: found.request.action.clone(),
+        arguments: allowed.checked.arguments.clone(),
+        transaction,
+        index: allowed.index.clone(),
+        surroundings: Arc::new(CallSurroundings::of(host, allowed, frozen)),
+        outside: allowed.outside.clone(),
+        deadline,
+        limits,
+        cancelled: found.request.cancelled.clone(),
+        interference: None,
+    };
+    let outcome = host.runtime().run(component, job).await;
+    note(allowed, &outcome);
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(RunError::Torn) => return Ok(Attempt::Torn),
+        Err(error) => return Err(told(error)),
+    };
+    let structured = match serde_json::from_str(&outcome.reply.structured) {
+        Ok(Value::Object(structured)) => structured,
+        _ => {
+            tracing::error!(
+                domain = found.domain.name,
+                "answered with something that is no JSON object"
+            );
+            return Err(failed(&found.domain.name));
+        }
+    };
+    Ok(Attempt::Ran(Box::new(Ran {
+        text: outcome.reply.text,
+        structured,
+        content: outcome.reply.content,
+        transaction: outcome.transaction,
+        notices: outcome.notices,
+    })))
+}
+
+/// Note how the component conducted itself. What its caller or the vault did is not its failure, nor is a deadline that
+/// passed while it waited for its turn.
+fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
+    allowed.standing.note(|conduct| {
+        let has_run = conduct.used.is_some();
+        conduct.failure = match outcome {
+            Err(RunError::TimedOut(_)) if has_run => Some(Failure::TimedOut),
+            Err(RunError::OverLimit(_)) => Some(Failure::OverLimit),
+            Err(RunError::Broke(_)) => Some(Failure::Trap),
+            _ => None,
+        };
+        if let Some(used) = &mut conduct.used {
+            used.denials += allowed.outside.take_denials();
+        }
+        conduct.has_answered = matches!(outcome, Ok(_) | Err(RunError::Refused { .. }));
+    });
+}
+
+/// What a caller is told of a run that failed. A trap never reaches it verbatim.
+fn why(error: RunError, domain: &str, action: &str) -> CallError {
+    match error {
+        RunError::Refused { code, message, hint, details } => {
+            // Controlled by the component: an unknown code is its defect.
+            let Some(code) = component_code(&code) else {
+                tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
+                return failed(domain);
+            };
+            CallError {
+                code,
+                message: bounded(message),
+                hint: hint.map(bounded),
+                details: details.and_then(|json| serde_json::from_str(&json).ok()),
+            }
+        }
+        RunError::TimedOut(allowed) => CallError::new(
+            "timeout",
+            format!(
+                "`{domain}.{action}` was ended after {} ms and changed nothing; ask for less at once",
+                allowed.as_millis()
+            ),
+        )
+        .with_hint("an admin can allow more: `limits.call_ms` in the config"),
+        RunError::NotStarted(allowed) => CallError::new(
+            "timeout",
+            format!(
+                "`{domain}.{action}` could not start within {} ms and changed nothing: too many calls of this caller, or of \
+                 all callers, are running; wait for their answers and try again",
+                allowed.as_millis()
+            ),
+        )
+        .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
+        RunError::OutOfSharedMemory => CallError::new(
+            "unavailable",
+            format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
+        ),
+        RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
+        RunError::Revoked(reason) => CallError::from(*reason),
+        RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
+        RunError::OverLimit(limit) => {
+            tracing::warn!(domain, action, "ended: {limit}");
+            CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
+                .with_hint("what one call may use is told under `[limits]` in the config")
+        }
+        RunError::Broke(reason) => {
+            tracing::error!(domain, action, "broke: {reason}");
+            failed(domain)
+        }
+        RunError::Load(error) => {
+            tracing::error!(domain, "cannot be loaded: {error}");
+            CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
+                .with_hint(error.to_string())
+        }
+    }
+}
+
+fn bounded(text: String) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn failed(domain: &str) -> CallError {
+    CallError::new(
+        "component_failed",
+        format!("the component `{domain}` failed; nothing was changed"),
+    )
+    .with_hint("the log says why; tell the component's author")
+}

@@ -1,0 +1,207 @@
+//! What a call may do while it runs: what it began with, less what was taken from it since. A call that is under way
+//! compares one number at each host call; only where that changed is anything looked up.
+//!
+//! Whoever takes something away wins: permissions, scopes, a token, the component's grant, a switch, the kill switch. What
+//! narrows the vault narrows the handle, so that a note is not there and a write is denied; what a new call would be
+//! refused for altogether ends the call. Nothing that is given meanwhile makes a call more than it began as.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::authorize::{out_of_scope, refuse_if_read_only};
+use super::resolve::switched_off;
+use super::{CallError, Host};
+use crate::registry::{Absence, Domain};
+use notehost_policy::auth::{Caller, Proof, Scope};
+use notehost_policy::{Both, Grant};
+use notehost_records::audit::Failure;
+use notehost_runtime::{Standing, Used};
+use notehost_vault::{Effect, Rules, Transaction, VaultError};
+
+/// One call, as far as its rights and its conduct are concerned.
+pub(super) struct CallStanding {
+    host: Weak<Host>,
+    caller: Caller,
+    domain: Arc<str>,
+    action: String,
+    effect: Effect,
+    vault: String,
+    is_dry: bool,
+    /// What calls are compared by, and what it said before anything of this call was looked up.
+    generation: Arc<AtomicU64>,
+    began: u64,
+    /// Names the caller's rules of the beginning.
+    rules: String,
+    grant: Arc<Grant>,
+    /// Counts the calls of this process, to tell them apart in a component's log.
+    number: u64,
+    conduct: Mutex<Conduct>,
+}
+
+/// What a call's guest did so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Conduct {
+    /// What it used, as soon as it has ended.
+    pub(super) used: Option<Used>,
+    /// How it failed, if by its own doing.
+    pub(super) failure: Option<Failure>,
+    /// Whether it came to an answer, also one that refuses.
+    pub(super) has_answered: bool,
+}
+
+/// What a call is allowed with.
+pub(super) struct Beginning<'call> {
+    pub(super) caller: &'call Caller,
+    pub(super) domain: &'call Domain,
+    pub(super) action: &'call str,
+    pub(super) effect: Effect,
+    pub(super) vault: &'call str,
+    pub(super) is_dry: bool,
+    pub(super) generation: u64,
+    pub(super) rules: String,
+}
+
+impl CallStanding {
+    pub(super) fn new(host: &Host, beginning: Beginning<'_>) -> CallStanding {
+        static CALLS: AtomicU64 = AtomicU64::new(0);
+        CallStanding {
+            host: host.shared(),
+            caller: beginning.caller.clone(),
+            domain: beginning.domain.shared_name.clone(),
+            action: beginning.action.to_owned(),
+            effect: beginning.effect,
+            vault: beginning.vault.to_owned(),
+            is_dry: beginning.is_dry,
+            generation: host.registry().generation().clone(),
+            began: beginning.generation,
+            rules: beginning.rules,
+            grant: beginning.domain.grant.clone(),
+            number: CALLS.fetch_add(1, Ordering::Relaxed) + 1,
+            conduct: Mutex::default(),
+        }
+    }
+
+    /// The number that says whether anything changed.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// What it was when the call was allowed.
+    pub(super) fn began(&self) -> u64 {
+        self.began
+    }
+
+    /// What the call is called in its component's log.
+    pub(super) fn name(&self) -> String {
+        format!("{}#{}", self.action, self.number)
+    }
+
+    pub(super) fn domain(&self) -> &Arc<str> {
+        &self.domain
+    }
+
+    pub(super) fn conduct(&self) -> Conduct {
+        *self.conduct.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Note something of what the guest did.
+    pub(super) fn note(&self, note: impl FnOnce(&mut Conduct)) {
+        note(&mut self.conduct.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Take from a transaction what the call may no longer do, at the last moment before its commit.
+    pub(super) fn renew(&self, transaction: &mut Transaction) -> Result<(), VaultError> {
+        if self.generation() != self.began {
+            let now = self.now()?;
+            transaction.narrow(now.rules);
+            transaction.close(now.closed);
+        }
+        Ok(())
+    }
+
+    /// What the call may still do; an error if a new call like this one would not even begin.
+    pub(super) fn now(&self) -> Result<Standing, VaultError> {
+        // Without a host nobody can have taken anything away.
+        let Some(host) = self.host.upgrade() else {
+            return Ok(Standing::default());
+        };
+        self.looked_up(&host).map_err(|error| {
+            let message = format!(
+                "taken away while the call ran, nothing was changed: {}",
+                error.message
+            );
+            let told = VaultError::new(error.code, message);
+            match error.hint {
+                Some(hint) => told.with_hint(hint),
+                None => told,
+            }
+        })
+    }
+
+    fn looked_up(&self, host: &Host) -> Result<Standing, CallError> {
+        if self.caller.proof() == Proof::Token && host.is_revoked(self.caller.name()) {
+            let message = format!("the token `{}` was revoked", self.caller.name());
+            return Err(CallError::new("unauthorized", message));
+        }
+        if self.caller.has_expired() {
+            let message = format!("the token of `{}` has expired", self.caller.name());
+            return Err(CallError::new("unauthorized", message));
+        }
+        let grant = self.grant_now(host)?;
+        let rights = host
+            .rights_of(&self.caller)
+            .map_err(|error| CallError::new("internal_error", error.to_string()))?;
+        let needed = Scope::of(self.effect);
+        if !rights.scopes.allow(&self.domain, needed) {
+            let action = format!("{}.{}", self.domain, self.action);
+            return Err(out_of_scope(action, needed, &rights.scopes));
+        }
+        if !rights.may_use(&self.vault) {
+            let message = format!("no vault `{}`", self.vault);
+            return Err(CallError::new("not_found", message));
+        }
+        let closed = match self.effect > Effect::Read && !self.is_dry {
+            true => refuse_if_read_only(&host.settings(), &self.vault).err(),
+            false => None,
+        };
+        let is_as_before = rights.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
+        Ok(Standing {
+            rules: (!is_as_before).then(|| -> Arc<dyn Rules> {
+                Arc::new(Both::new(rights.permissions.clone(), grant))
+            }),
+            closed: closed.map(|error| {
+                let told = VaultError::new(error.code, error.message);
+                told.with_hint(error.hint.unwrap_or_default())
+            }),
+        })
+    }
+
+    /// What the component is granted now. Another version of it leaves a call on the one that it began with.
+    fn grant_now(&self, host: &Host) -> Result<Arc<Grant>, CallError> {
+        let domains = host.registry().snapshot();
+        let off = |action: Option<&str>| {
+            let known = domains.switched_off(&self.domain, action);
+            switched_off(&self.domain, action, known)
+        };
+        if let Some(domain) = domains.domain(&self.domain) {
+            if domain.action(&self.action).is_none()
+                && domains.absence_of_action(&self.domain, &self.action) == Absence::Disabled
+            {
+                return Err(off(Some(&self.action)));
+            }
+            return Ok(domain.grant.clone());
+        }
+        if domains.absence_of_domain(&self.domain) == Absence::Disabled {
+            return Err(off(None));
+        }
+        // A new version that cannot be used takes nothing from the calls of the old one.
+        let mut broken = domains.broken().iter();
+        match broken.any(|broken| *broken.name == *self.domain) {
+            true => Ok(self.grant.clone()),
+            false => {
+                let message = format!("the component `{}` was removed", self.domain);
+                Err(CallError::new("disabled", message))
+            }
+        }
+    }
+}

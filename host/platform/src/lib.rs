@@ -1,0 +1,5 @@
+//! What differs between operating systems: private files, and memory that goes back to the system. Every other crate of
+//! the host may use this one, and it uses none of them.
+
+pub mod memory;
+pub mod private;

@@ -1,0 +1,287 @@
+//! The thread that puts calls into the records, many at once, on a connection of its own: no call waits for the disk.
+//! It also forgets what is too old or too much.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::entry::Entry;
+use super::{metrics, usage};
+use crate::database::{Database, DatabaseError, now_ms};
+use notehost_config::AuditSettings;
+
+/// How many calls may wait to be written before the next one waits itself.
+const WAITING: usize = 8192;
+/// How many are written at once at most.
+const BATCH: usize = 512;
+/// How long a call may wait for others to be written with it.
+const GATHERING: Duration = Duration::from_millis(50);
+/// How often the thread looks around when nothing is called.
+const IDLE: Duration = Duration::from_secs(10);
+/// After how many rows, or how long, the oldest are looked for.
+const PRUNE_ROWS: usize = 256;
+const PRUNE_EVERY: Duration = Duration::from_secs(60);
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// What waits to be written. Whoever hands a call over wakes the thread only where it sleeps: a wake-up costs more than
+/// the rest of writing a call down.
+#[derive(Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    /// Something waits, or it is time to hurry or to end.
+    work: Condvar,
+    /// Something was written.
+    done: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    entries: Vec<Entry>,
+    /// How many were handed over and how many of them are dealt with, ever.
+    handed: u64,
+    dealt_with: u64,
+    /// Somebody waits for all that was handed over.
+    hurry: bool,
+    ending: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The writing thread, from outside.
+pub(super) struct Writer {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        database: &Database,
+        settings: Arc<ArcSwap<AuditSettings>>,
+    ) -> Result<Writer, DatabaseError> {
+        let queue = Arc::new(Queue::default());
+        let work = Work {
+            database: database.reopen()?,
+            queue: queue.clone(),
+            settings,
+            since_pruned: 0,
+            pruned: Instant::now(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("notehost-audit".into())
+            .spawn(move || work.run());
+        let thread = thread
+            .inspect_err(|error| tracing::error!("calls are not written down: {error}"))
+            .ok();
+        Ok(Writer { queue, thread })
+    }
+
+    /// Hand a call over. Where the thread is far behind, this waits: no call is forgotten.
+    pub(super) fn write(&self, entry: Entry) {
+        if self.thread.is_none() {
+            return metrics::lost(1);
+        }
+        let mut waiting = self.queue.lock();
+        while waiting.entries.len() >= WAITING {
+            waiting = self
+                .queue
+                .done
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        waiting.entries.push(entry);
+        waiting.handed += 1;
+        // The first wakes the thread; it then waits for others by itself, until there are enough.
+        if matches!(waiting.entries.len(), 1 | BATCH) {
+            self.queue.work.notify_one();
+        }
+    }
+
+    /// Wait until everything that was handed over is written.
+    pub(super) fn flush(&self) {
+        if self.thread.is_none() {
+            return;
+        }
+        let mut waiting = self.queue.lock();
+        let all = waiting.handed;
+        while waiting.dealt_with < all {
+            waiting.hurry = true;
+            self.queue.work.notify_one();
+            waiting = self
+                .queue
+                .done
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.lock().ending = true;
+        self.queue.work.notify_one();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Work {
+    database: Database,
+    queue: Arc<Queue>,
+    settings: Arc<ArcSwap<AuditSettings>>,
+    since_pruned: usize,
+    pruned: Instant,
+}
+
+impl Work {
+    fn run(mut self) {
+        self.prune();
+        loop {
+            let (batch, ending) = self.gather();
+            for part in batch.chunks(BATCH) {
+                self.insert(part);
+            }
+            if !batch.is_empty() {
+                let mut waiting = self.queue.lock();
+                waiting.dealt_with += batch.len() as u64;
+                self.queue.done.notify_all();
+            }
+            // What was counted but never asked for would gather without end.
+            metrics::tidy();
+            if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_EVERY {
+                self.prune();
+            }
+            if ending {
+                break;
+            }
+        }
+        self.prune();
+    }
+
+    /// A call together with those that come right after it, and whether it is time to end.
+    fn gather(&self) -> (Vec<Entry>, bool) {
+        let waiting = self.queue.lock();
+        let (waiting, _) = self
+            .queue
+            .work
+            .wait_timeout_while(waiting, IDLE, |waiting| {
+                waiting.entries.is_empty() && !waiting.ending
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        let (mut waiting, _) = self
+            .queue
+            .work
+            .wait_timeout_while(waiting, GATHERING, |waiting| {
+                let is_idle = waiting.entries.is_empty();
+                !is_idle && waiting.entries.len() < BATCH && !waiting.hurry && !waiting.ending
+            })
+            .unwrap_or_else(PoisonError::into_inner);
+        waiting.hurry = false;
+        (std::mem::take(&mut waiting.entries), waiting.ending)
+    }
+
+    fn insert(&mut self, batch: &[Entry]) {
+        self.since_pruned += batch.len();
+        let mut written = self.database.with(|connection| insert(connection, batch));
+        if written.is_err() {
+            std::thread::sleep(GATHERING);
+            written = self.database.with(|connection| insert(connection, batch));
+        }
+        if let Err(error) = written {
+            // A full disk must not stop people from reading their notes.
+            tracing::error!("{} calls could not be written down: {error}", batch.len());
+            metrics::lost(batch.len() as u64);
+        }
+    }
+
+    fn prune(&mut self) {
+        (self.since_pruned, self.pruned) = (0, Instant::now());
+        let settings = self.settings.load();
+        let days = i64::try_from(settings.keep_days).unwrap_or(i64::MAX);
+        let oldest = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
+        let rows = i64::try_from(settings.keep_rows).unwrap_or(i64::MAX);
+        // Numbers have no gaps but at the old end: what is older than the first that is kept goes.
+        let first_kept = self.database.with(|connection| {
+            let last: i64 =
+                connection.query_row("SELECT coalesce(max(number), 0) FROM audit", [], |row| {
+                    row.get(0)
+                })?;
+            // Not by the index on times: the first row of all is usually young enough.
+            let young = "SELECT number FROM audit WHERE +time >= ?1 ORDER BY number LIMIT 1";
+            let young: Option<i64> = connection
+                .query_row(young, [oldest], |row| row.get(0))
+                .optional()?;
+            Ok(young
+                .unwrap_or(last + 1)
+                .max((last + 1).saturating_sub(rows)))
+        });
+        // In pieces: whoever wants to write meanwhile does not wait for all of them.
+        let forget = |before: i64| {
+            self.database.with(|connection| {
+                connection.execute(
+                    "DELETE FROM audit WHERE number IN (
+                         SELECT number FROM audit WHERE number < ?1 ORDER BY number LIMIT 2000)",
+                    [before],
+                )
+            })
+        };
+        let forgotten = first_kept.and_then(|first| {
+            while forget(first)? == 2000 {}
+            Ok(())
+        });
+        if let Err(error) = forgotten {
+            tracing::warn!("old calls could not be forgotten: {error}");
+        }
+    }
+}
+
+fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    {
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO audit (time, caller, transport, domain, action, vault, paths, bytes_added, bytes_removed,
+                 microseconds, outcome, version, arguments, change, tokens_in, tokens_out, confirmed, confirmed_by)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+        )?;
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        for entry in batch {
+            insert.execute(params![
+                entry.time,
+                entry.caller,
+                entry.transport,
+                entry.domain,
+                entry.action,
+                entry.vault,
+                serde_json::to_string(&entry.paths).unwrap_or_else(|_| "[]".into()),
+                number(entry.bytes_added),
+                number(entry.bytes_removed),
+                number(entry.microseconds),
+                entry.outcome,
+                entry.version,
+                entry.arguments,
+                entry.change,
+                number(entry.tokens_in),
+                number(entry.tokens_out),
+                entry.confirmed,
+                entry.confirmed_by,
+            ])?;
+        }
+        let mut count = transaction.prepare_cached(
+            "INSERT INTO calls VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET count = count + 1",
+        )?;
+        for entry in batch.iter().filter(|entry| entry.is_counted()) {
+            if let Some(vault) = &entry.vault {
+                count.execute([&entry.caller, vault])?;
+            }
+        }
+        usage::add(&transaction, batch)?;
+    }
+    transaction.commit()
+}

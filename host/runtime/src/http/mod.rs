@@ -1,0 +1,202 @@
+//! Requests to the outside, for components that were granted hosts. The interfaces are `wasi:http`'s; what a request
+//! may be, where it may go and how much may pass is decided here, request by request, so that a redirect is nothing but
+//! an answer that the guest reads: the request that follows it is decided like any other.
+//!
+//! A request takes nothing of where the host runs: no proxy, no cookies, no credentials, no connection of another call.
+
+mod address;
+mod body;
+mod codes;
+mod exchange;
+
+pub(super) use codes::tell_codes;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use http::{HeaderName, Method, Request, Response, Uri, header};
+use wasmtime_wasi_http::{
+    DEFAULT_FORBIDDEN_HEADERS, Error, ForbiddenHeaderFilter, RequestOptions, WasiBody,
+    WasiHttpHooks,
+};
+
+use super::outside::{Denial, Outside};
+use exchange::Errand;
+use notehost_config::{Destination, LimitSettings, Scheme};
+
+/// What a component may send. The rest opens tunnels, or mirrors what was sent.
+const METHODS: [Method; 7] = [
+    Method::GET,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::POST,
+    Method::PUT,
+    Method::PATCH,
+    Method::DELETE,
+];
+
+/// Headers that belong to the connection, besides those that `wasi:http` keeps from guests.
+const OF_THE_CONNECTION: [HeaderName; 3] = [header::TE, header::TRAILER, header::EXPECT];
+
+/// How long a connection may take unless the guest allows less.
+const CONNECT: Duration = Duration::from_secs(10);
+/// A guest is told that nothing came this long before its call ends, or at three quarters of the time that is left, so
+/// that it can answer.
+const TO_ANSWER: Duration = Duration::from_secs(2);
+
+/// What is behind a call's `wasi:http`.
+pub(super) struct Outgoing {
+    /// `None` while a component is asked to describe itself: it reaches nothing.
+    outside: Option<Arc<dyn Outside>>,
+    deadline: Instant,
+    requests_left: u32,
+    bytes_left: Arc<AtomicU64>,
+}
+
+type Answer = (
+    Response<WasiBody>,
+    Box<dyn Future<Output = Result<(), Error>> + Send>,
+);
+
+impl Outgoing {
+    /// Nothing can be reached.
+    pub(super) fn nowhere(deadline: Instant) -> Outgoing {
+        Outgoing {
+            outside: None,
+            deadline,
+            requests_left: 0,
+            bytes_left: Arc::default(),
+        }
+    }
+
+    /// What `outside` permits can be reached.
+    pub(super) fn through(
+        outside: Arc<dyn Outside>,
+        deadline: Instant,
+        limits: &LimitSettings,
+    ) -> Outgoing {
+        Outgoing {
+            outside: Some(outside),
+            deadline,
+            requests_left: limits.http_requests,
+            bytes_left: Arc::new(AtomicU64::new(limits.http_bytes)),
+        }
+    }
+
+    /// Decide about a request.
+    fn decide(
+        &mut self,
+        request: &Request<WasiBody>,
+        options: Option<RequestOptions>,
+    ) -> Result<Errand, Error> {
+        let outside = self.outside.clone().ok_or(Error::HttpRequestDenied)?;
+        let Some(to) = destination(request.uri()) else {
+            outside.denied(None, Denial::NoRequest);
+            return Err(Error::HttpRequestUriInvalid);
+        };
+        let refuse = |why: Denial, error: Error| {
+            outside.denied(Some(&to), why);
+            Err(error)
+        };
+        if !METHODS.contains(request.method()) {
+            return refuse(Denial::NoRequest, Error::HttpRequestMethodInvalid);
+        }
+        let Some(left) = self.requests_left.checked_sub(1) else {
+            return refuse(Denial::TooMany, Error::ConnectionLimitReached);
+        };
+        let permit = match outside.decide(request.method().as_str(), &to) {
+            Ok(permit) => permit,
+            Err(why) => return refuse(why, Error::HttpRequestDenied),
+        };
+        self.requests_left = left;
+        let now = Instant::now();
+        let time_left = self.deadline.saturating_duration_since(now);
+        let give_up = self.deadline - TO_ANSWER.min(time_left / 4);
+        let options = options.unwrap_or_default();
+        let within = |wanted: Option<Duration>| {
+            let wanted = wanted.and_then(|wanted| now.checked_add(wanted));
+            wanted.map_or(give_up, |wanted| wanted.min(give_up))
+        };
+        Ok(Errand {
+            connect_by: within(Some(
+                options.connect_timeout.unwrap_or(CONNECT).min(CONNECT),
+            )),
+            answer_by: within(options.first_byte_timeout),
+            silence: options.between_bytes_timeout,
+            give_up,
+            bytes_left: self.bytes_left.clone(),
+            to,
+            permit,
+            outside,
+        })
+    }
+}
+
+impl WasiHttpHooks for Outgoing {
+    fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
+        Arc::new(|name| {
+            DEFAULT_FORBIDDEN_HEADERS.contains(name) || OF_THE_CONNECTION.contains(name)
+        })
+    }
+
+    fn send_request(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _: Box<dyn Future<Output = Result<(), Error>> + Send>,
+    ) -> Box<dyn Future<Output = Result<Answer, Error>> + Send> {
+        match self.decide(&request, options) {
+            Ok(errand) => Box::new(errand.run(request)),
+            // An error value, which the guest meets where it asks for the answer.
+            Err(error) => Box::new(std::future::ready(Err(error))),
+        }
+    }
+}
+
+/// Where a URI leads. Controlled by the guest.
+fn destination(uri: &Uri) -> Option<Destination> {
+    let scheme = match uri.scheme_str()? {
+        "http" => Scheme::Http,
+        "https" => Scheme::Https,
+        _ => return None,
+    };
+    let authority = uri.authority()?;
+    let (host, port) = (authority.host(), authority.port_u16());
+    let told = match port {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    };
+    // A user, an empty port, or anything else that somebody else may read otherwise.
+    if host.is_empty() || authority.as_str() != told {
+        return None;
+    }
+    Some(Destination::new(scheme, host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_that_can_be_read_two_ways_leads_nowhere() {
+        let read = |text: &str| destination(&text.parse::<Uri>().expect(text));
+        let plain = read("https://Example.com:8443/a?b").expect("a destination");
+        assert_eq!((plain.host.as_str(), plain.port), ("example.com", 8443));
+        assert_eq!(
+            read("http://[::1]:80/").map(|to| to.host),
+            Some("::1".into())
+        );
+        for odd in [
+            "https://user@example.com/",
+            "https://a:b@example.com/",
+            "https://example.com@evil.org/",
+            "https://example.com:/",
+            "https://example.com:0443/",
+            "ftp://example.com/",
+            "/only/a/path",
+        ] {
+            assert_eq!(read(odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Meddling with a run from outside, one host call at a time: so that the conformance kit can see how a component takes
+//! it. Runs for callers have none.
+
+use notehost_vault::VaultError;
+
+/// Somebody who meddles with a run.
+pub trait Interference: Send + Sync {
+    /// What happens to a host call; the first is 1. It is asked before anything is done.
+    fn at(&self, host_call: u64) -> Meddling;
+}
+
+/// What happens to one host call.
+#[derive(Debug)]
+pub enum Meddling {
+    /// It goes on as ever.
+    Nothing,
+    /// It fails with this, where it can: a function that cannot refuse goes on.
+    Refuse(VaultError),
+    /// The caller gives up now.
+    Cancel,
+}

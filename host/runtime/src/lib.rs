@@ -1,0 +1,253 @@
+//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits, one vault handle
+//! and nothing else. Only `abi/` knows the generated WIT bindings. What may run, and what happens with what it
+//! staged, is not decided here.
+
+pub mod packages;
+
+mod abi;
+mod cache;
+mod component;
+mod contract;
+mod description;
+mod engine;
+mod fair;
+mod http;
+mod imports;
+mod inspect;
+mod interference;
+mod manifest;
+mod output;
+mod outside;
+mod prompts;
+mod repeatable;
+mod state;
+mod surroundings;
+mod turns;
+
+pub use component::{Component, LoadError};
+pub use contract::{Contract, ContractError, SPOKEN, Track};
+pub use description::{ActionDescription, Description, DescriptionError, check_name};
+pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
+pub use interference::{Interference, Meddling};
+pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
+pub use outside::{Denial, Nowhere, Outside, Permit};
+pub use prompts::{BadPrompt, Piece, pieces};
+pub use surroundings::{Notice, Progress, Repeatable, Standing, Surroundings, Used};
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use cache::CompiledCode;
+use fair::{FairPermits, Shares};
+use notehost_config::LimitSettings;
+use notehost_index::Index;
+use notehost_vault::{Transaction, VaultError};
+use state::CallState;
+
+/// So many calls a caller may run at once as long as any slot is free; above it, no more than there are free slots.
+const MIN_CALLS_OF_ONE: usize = 4;
+/// How many calls with as much memory as one may have fit into what all guests share. One caller may have half of it.
+const FULL_SIZE_CALLS: usize = 8;
+
+/// Everything that compiling and running components needs.
+pub struct Runtime {
+    sandbox: Arc<Sandbox>,
+    /// As many as the instance pool has slots; a call that finds none, or whose caller has its share, waits.
+    slots: Arc<FairPermits>,
+    limits: LimitSettings,
+    /// How many components are being compiled or loaded.
+    compiling: AtomicUsize,
+}
+
+/// What turns bytes into something that can be run.
+struct Sandbox {
+    engine: wasmtime::Engine,
+    linker: wasmtime::component::Linker<CallState>,
+    compiled: CompiledCode,
+    /// CPU-bound guests share these, round-robin by caller.
+    long_runners: Arc<FairPermits>,
+}
+
+/// One action to run.
+pub struct Job {
+    /// Who calls: slots, processors and memory are shared out by caller.
+    pub caller: Arc<str>,
+    /// The domain's name, for the log.
+    pub domain: Arc<str>,
+    /// The action.
+    pub action: String,
+    /// Its arguments, as JSON text.
+    pub arguments: Arc<str>,
+    /// What the action reads and writes through.
+    pub transaction: Transaction,
+    /// Where it looks things up.
+    pub index: Arc<Index>,
+    /// What it may know of where it runs.
+    pub surroundings: Arc<dyn Surroundings>,
+    /// Decides about the requests that it wants to send.
+    pub outside: Arc<dyn Outside>,
+    /// When it is ended.
+    pub deadline: Instant,
+    /// What it may use; of memory at most what the sandbox was made for.
+    pub limits: LimitSettings,
+    /// Ends it at once.
+    pub cancelled: CancellationToken,
+    /// Who meddles with it; nobody, where a caller waits for the answer.
+    pub interference: Option<Arc<dyn Interference>>,
+}
+
+/// What an action came to: its answer, and what it staged.
+pub struct Outcome {
+    /// What the guest answered. Hostile until checked.
+    pub reply: GuestReply,
+    /// With what was read and staged.
+    pub transaction: Transaction,
+    /// What it says to people, to be shown when what it staged has landed.
+    pub notices: Vec<Notice>,
+}
+
+/// What a guest answered.
+#[derive(Debug)]
+pub struct GuestReply {
+    /// Made to be read.
+    pub text: String,
+    /// JSON, said to be an object.
+    pub structured: String,
+    /// Pictures, sounds and links.
+    pub content: Vec<GuestContent>,
+}
+
+/// The part of a guest's answer that is not text.
+#[derive(Debug)]
+pub enum GuestContent {
+    /// A picture.
+    Image {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type, as the guest claims.
+        mime: String,
+    },
+    /// Something to listen to.
+    Audio {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type, as the guest claims.
+        mime: String,
+    },
+    /// A path, as the guest claims.
+    Link(String),
+}
+
+/// Why a run came to nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The guest refused in its own words.
+    #[error("{message}")]
+    Refused {
+        /// One of the contract's codes, or not.
+        code: String,
+        /// For the model.
+        message: String,
+        /// For a person.
+        hint: Option<String>,
+        /// JSON, or not.
+        details: Option<String>,
+    },
+    /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
+    #[error("what it read changed meanwhile")]
+    Torn,
+    /// The deadline passed.
+    #[error("it took longer than its {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    /// The deadline passed before there was a slot for it.
+    #[error("it waited for {} ms", .0.as_millis())]
+    NotStarted(Duration),
+    /// The guests of this caller, or of all, have taken the memory that they share.
+    #[error("too much memory is in use")]
+    OutOfSharedMemory,
+    /// The caller gave up.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// Over a limit.
+    #[error("it {0}")]
+    OverLimit(String),
+    /// What the call needs was taken from it while it ran.
+    #[error("{0}")]
+    Revoked(Box<VaultError>),
+    /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
+    #[error("it broke")]
+    Broke(String),
+    /// The component could not be loaded after all.
+    #[error(transparent)]
+    Load(Arc<LoadError>),
+}
+
+impl Runtime {
+    /// An engine with its instance pool, its ticking clock and its folder of compiled code.
+    pub fn new(limits: &LimitSettings, compiled: &Path) -> Result<Runtime, LoadError> {
+        let (engine, room) = engine::start(limits).map_err(LoadError::engine)?;
+        Ok(Runtime {
+            sandbox: Arc::new(Sandbox {
+                linker: abi::linker(&engine).map_err(LoadError::engine)?,
+                compiled: CompiledCode::new(compiled, &engine, limits, room),
+                long_runners: turns::long_runners(),
+                engine,
+            }),
+            slots: FairPermits::new(
+                limits.concurrent_calls,
+                Shares {
+                    min_permits: MIN_CALLS_OF_ONE,
+                    max_bytes: limits.memory_bytes.saturating_mul(FULL_SIZE_CALLS),
+                },
+            ),
+            limits: limits.clone(),
+            compiling: AtomicUsize::new(0),
+        })
+    }
+
+    /// Whether a component is being compiled: whoever is in no hurry waits.
+    pub fn is_compiling(&self) -> bool {
+        self.compiling.load(Ordering::Relaxed) > 0
+    }
+
+    /// Run one action on a fresh instance.
+    pub async fn run(&self, component: &Component, mut job: Job) -> Result<Outcome, RunError> {
+        // Settings that came after the start may allow more than there is room for.
+        job.limits.memory_bytes = job.limits.memory_bytes.min(self.limits.memory_bytes);
+        let ready = component.ready(self).await.map_err(RunError::Load)?;
+        let cancelled = job.cancelled.clone();
+        let deadline = job.deadline;
+        let allowed = deadline.saturating_duration_since(Instant::now());
+        let has_started = AtomicBool::new(false);
+        let whole_run = async {
+            // Dropped last: the slot is free when the instance has given back its memory.
+            let slot = Arc::new(self.slots.acquire(&job.caller).await);
+            has_started.store(true, Ordering::Relaxed);
+            abi::call(&self.sandbox, &ready, job, slot.clone()).await
+        };
+        tokio::select! {
+            biased;
+            outcome = whole_run => outcome,
+            // Guest code stops at its epoch; this ends a host call that hangs, and dropping the run stops both.
+            () = tokio::time::sleep_until(deadline.into()) => Err(match has_started.load(Ordering::Relaxed) {
+                true => RunError::TimedOut(allowed),
+                false => RunError::NotStarted(allowed),
+            }),
+            () = cancelled.cancelled() => Err(RunError::Cancelled),
+        }
+    }
+
+    /// What a component says it is, asked in a sandbox where every vault function refuses.
+    pub async fn describe(&self, component: &Component) -> Result<Description, LoadError> {
+        let ready = component.ready(self).await.map_err(LoadError::shared)?;
+        let deadline = Instant::now() + Duration::from_millis(self.limits.call_ms);
+        let json = abi::describe(&self.sandbox, &ready, deadline, &self.limits).await?;
+        let description = Description::parse(&json)?;
+        description.check_schemas()?;
+        Ok(description)
+    }
+}

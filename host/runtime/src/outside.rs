@@ -1,0 +1,51 @@
+//! Who decides about the requests that a guest wants to send. Whoever runs a call answers; how a request is sent is
+//! told in `http`.
+
+use notehost_config::Destination;
+
+/// Decides about each request of one call, at the moment when it is to be sent.
+pub trait Outside: Send + Sync {
+    /// Whether a request with this method may go there now.
+    fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial>;
+
+    /// Something was refused: by the above, or because of where the name led.
+    fn denied(&self, to: Option<&Destination>, why: Denial);
+}
+
+/// Permits nothing, and tells nobody.
+pub struct Nowhere;
+
+impl Outside for Nowhere {
+    fn decide(&self, _: &str, _: &Destination) -> Result<Permit, Denial> {
+        Err(Denial::NotGranted)
+    }
+
+    fn denied(&self, _: Option<&Destination>, _: Denial) {}
+}
+
+/// A request that may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Permit {
+    /// It may go to an address that is not public.
+    pub may_be_private: bool,
+}
+
+/// Why a request is not sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Denial {
+    /// Nobody granted that host.
+    #[error("the host is not granted")]
+    NotGranted,
+    /// The action is declared as reading, or this is a dry run, and the request may change something.
+    #[error("this call may only read, and the request may change something")]
+    OnlyReading,
+    /// The name leads to an address that is not public.
+    #[error("the address is not public")]
+    NotPublic,
+    /// It is no request that a component may make at all.
+    #[error("no component may send such a request")]
+    NoRequest,
+    /// The call has sent as many as it may.
+    #[error("the call has sent as many requests as it may")]
+    TooMany,
+}

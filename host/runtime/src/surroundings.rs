@@ -1,0 +1,102 @@
+//! What a guest may ask of where it runs, what it may say to people, and what its run has to tell. Whoever runs a call
+//! answers.
+
+use std::sync::Arc;
+
+use notehost_sdk::host::{About, CallerTold, Conventions, Now};
+
+use notehost_vault::{Rules, Transaction, VaultError};
+
+/// Answers a guest's questions about where it runs, for one call.
+pub trait Surroundings: Send + Sync {
+    /// The moment, and the owner's clock.
+    fn now(&self) -> Now;
+    /// The clock and the randomness of a run that has to come out the same when it is repeated.
+    fn repeatable(&self) -> Option<Repeatable> {
+        None
+    }
+    /// The host, and what it serves.
+    fn about(&self) -> About;
+    /// Who calls. It may wait for the disk.
+    fn caller(&self) -> CallerTold;
+    /// How the owner keeps the notes. It may wait for the index.
+    fn conventions(&self, transaction: &mut Transaction) -> Conventions;
+
+    /// Another number than before says that what the call may do may have changed. Asked at every host call, so it must
+    /// cost nothing.
+    fn generation(&self) -> u64 {
+        0
+    }
+
+    /// The number that held when the call was allowed.
+    fn began(&self) -> u64 {
+        0
+    }
+
+    /// What the call may still do; the error ends it.
+    fn standing(&self) -> Result<Standing, VaultError> {
+        Ok(Standing::default())
+    }
+
+    /// Keep a line that the guest printed or logged. Hostile: it may be anything.
+    fn said(&self, stream: &'static str, line: &str) {
+        let _ = (stream, line);
+    }
+
+    /// How far the guest says that it is. It may say so at any rate, and anything.
+    fn progress(&self, progress: Progress) {
+        let _ = progress;
+    }
+
+    /// What the run used, told once when the guest has ended, however it did.
+    fn used(&self, used: Used) {
+        let _ = used;
+    }
+}
+
+/// The clock and the randomness of a run that can be repeated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repeatable {
+    /// The moment at which the clock stands, in milliseconds since 1970.
+    pub milliseconds: u64,
+    /// What random numbers are made from.
+    pub seed: [u8; 32],
+}
+
+/// What a call may still do of what it began with.
+#[derive(Clone, Default)]
+pub struct Standing {
+    /// The rules that hold now, where they are others than at the beginning.
+    pub rules: Option<Arc<dyn Rules>>,
+    /// Why nothing may be written any more, if so.
+    pub closed: Option<VaultError>,
+}
+
+/// What a run used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The most memory that it had, in bytes.
+    pub memory_bytes: usize,
+    /// How many host functions refused or hid something that the component was not granted.
+    pub denials: u64,
+}
+
+/// How far a call is, as its guest tells it: bounded, and hostile until it is shown as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// How much is done.
+    pub done: u64,
+    /// Of how much, if that is known.
+    pub total: Option<u64>,
+    /// What is being done, in a few words.
+    pub message: String,
+}
+
+/// A message for the people who watch, as a guest gave it: bounded, and hostile until it is shown as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// `debug`, `info`, `warn` or `error`.
+    pub level: &'static str,
+    /// What it says.
+    pub message: String,
+}

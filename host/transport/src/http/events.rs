@@ -1,0 +1,114 @@
+//! What happens in this server, as a stream of events (`text/event-stream`): for a console, or for whoever watches from a
+//! terminal. It shows what others do, so it needs the scope `admin`, also on loopback; and of that it shows the watcher
+//! what its permissions let it see. It ends when the watcher's token does.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::response::sse::{Event as Line, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::credential::Credential;
+use super::entry::Entry;
+use notehost_pipeline::Hearing;
+use notehost_records::audit::{Event, Happening};
+
+/// The stream. Whoever comes again says with `Last-Event-ID` how far it came.
+pub(super) async fn events(State(entry): State<Arc<Entry>>, request: Request) -> Response {
+    let credential = match entry.admin_only(&request, "the events") {
+        Ok(credential) => credential,
+        Err(answer) => return answer,
+    };
+    let known = request.headers().get("last-event-id");
+    let after = known
+        .and_then(|id| id.to_str().ok()?.parse().ok())
+        .unwrap_or(0);
+    let (recent, following) = entry.host().audit().events().watch(after);
+    let watcher = Watcher {
+        ending: entry.streams_end(),
+        entry,
+        credential,
+        recent: recent.into_iter(),
+        following,
+    };
+    let lines = futures_util::stream::unfold(watcher, |mut watcher| async move {
+        let event = watcher.next().await?;
+        Some((line(&event), watcher))
+    });
+    Sse::new(lines)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}
+
+/// Somebody who watches.
+struct Watcher {
+    entry: Arc<Entry>,
+    credential: Credential,
+    recent: std::vec::IntoIter<Arc<Event>>,
+    following: Receiver<Arc<Event>>,
+    ending: CancellationToken,
+}
+
+impl Watcher {
+    /// The next event that it may see; `None` ends the stream.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            let event = match self.recent.next() {
+                Some(event) => event,
+                None => tokio::select! {
+                    () = self.ending.cancelled() => return None,
+                    () = self.credential.lapsed(&self.entry) => return None,
+                    next = self.following.recv() => match next {
+                        Ok(event) => event,
+                        // Too slow: it goes on with what is there.
+                        Err(RecvError::Lagged(_)) => continue,
+                        Err(RecvError::Closed) => return None,
+                    },
+                },
+            };
+            let caller = self.credential.caller();
+            if !self.credential.holds(&self.entry) || !self.entry.is_admin(caller) {
+                return None;
+            }
+            if let Some(event) = self.visible(&event) {
+                return Some(event);
+            }
+        }
+    }
+
+    /// An event as this watcher may see it: without what happens in vaults that it may not use, and without the paths that
+    /// it may not read. The text of a notice was written by its caller for people who watch.
+    fn visible(&self, event: &Event) -> Option<Event> {
+        let mut event = event.clone();
+        if let Happening::Notice { vault, .. } = &event.what {
+            let vaults = self.entry.host().vault_ids_of(self.credential.caller());
+            return vaults.contains(vault).then_some(event);
+        }
+        if let Happening::Call {
+            vault: Some(vault),
+            paths,
+            ..
+        } = &mut event.what
+        {
+            let (host, caller) = (self.entry.host(), self.credential.caller());
+            if !host.vault_ids_of(caller).contains(vault) {
+                return None;
+            }
+            let hearing = Hearing::of(host, caller);
+            paths.retain(|path| hearing.reaches(vault, path));
+        } else if let Happening::Call { paths, .. } = &mut event.what {
+            // Whose paths these are nobody knows.
+            paths.clear();
+        }
+        Some(event)
+    }
+}
+
+fn line(event: &Event) -> Result<Line, Infallible> {
+    let data = serde_json::to_string(event).unwrap_or_default();
+    Ok(Line::default().id(event.number.to_string()).data(data))
+}

@@ -1,0 +1,277 @@
+//! MCP over Streamable HTTP at `/mcp`, and beside it what says how we are (`/healthz`, `/readyz`, `/metrics`) and how to
+//! get in (`/.well-known/oauth-protected-resource`). A request passes, in this order: the number of connections, TLS,
+//! the check of `Host` and `Origin`, the check of its token, what its caller may send at once, the size and the time of
+//! its body. What is left of it is MCP, and rmcp's affair.
+
+mod address;
+mod body;
+mod connections;
+mod credential;
+mod entry;
+mod events;
+mod guarded;
+mod intake;
+mod sessions;
+mod tls;
+
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::middleware;
+use axum::routing::get;
+use axum_server::tls_rustls::RustlsAcceptor;
+use axum_server::{Handle, Server as HttpServer};
+use http::StatusCode;
+use hyper_util::rt::TokioTimer;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use self::connections::Door;
+use self::credential::CHECK_PERIOD;
+use self::entry::Entry;
+use self::intake::Intake;
+use super::bounds::MAX_MESSAGE_BYTES;
+use super::mcp::Server;
+use super::{ServeOptions, TransportError, shutdown};
+use notehost_config::{AuthMode, Settings};
+use notehost_pipeline::Host;
+use notehost_policy::auth::{AuthError, Authenticator, Caller, OWNER, OwnerToken, Tokens};
+
+/// How long calls in flight may take to finish once we were told to stop.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long clients may take to close their connections after that.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long a client may take to say what it wants. A connection on which nothing is asked is closed after it too.
+const HEADERS: Duration = Duration::from_secs(30);
+
+/// Serve `/mcp` until we are told to stop. Port 0 is any free one; the address in use is printed on stderr. An address
+/// that other machines can reach is only served where callers authenticate; on loopback the first start makes a token.
+pub async fn serve_http(
+    host: Arc<Host>,
+    address: SocketAddr,
+    options: ServeOptions,
+) -> Result<(), TransportError> {
+    let settings = host.settings();
+    let (authenticator, tls) = admitted(&settings, host.tokens().clone(), address)?;
+    let bind_error = |reason| TransportError::Bind { address, reason };
+    let listener = TcpListener::bind(address).await.map_err(bind_error)?;
+    let bound = listener.local_addr().map_err(bind_error)?;
+    let closing = shutdown::requested(options.parent_pid)?;
+    let owner = first_token(&authenticator, host.tokens(), bound)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    if !bound.ip().is_loopback() && tls.is_none() {
+        tracing::warn!(
+            "tokens travel unencrypted; `http.tls_cert` and `http.tls_key` encrypt them"
+        );
+    }
+    if let Some(token) = owner {
+        show_once(&token, &format!("{scheme}://{bound}/mcp"), host.state());
+    }
+    if !authenticator.is_required() {
+        tracing::warn!(
+            "no authentication is required: every user and container of this machine can call"
+        );
+    }
+    eprintln!("listening on {scheme}://{bound}/mcp");
+
+    let streams_end = CancellationToken::new();
+    let in_flight = Arc::new(watch::Sender::new(()));
+    let server = Server::new(
+        host.clone(),
+        // Each request brings its own caller; one that did not would be nobody's.
+        Caller::nobody(),
+        options.surface,
+        closing.clone(),
+        None,
+    )?;
+    let idle = host.settings().http.session_idle_seconds;
+    let sessions = sessions::manager(Duration::from_secs(idle));
+    let intake = Intake::new(host.clone());
+    let door = Door::new();
+    let entry = Arc::new(Entry::new(
+        host,
+        authenticator,
+        sessions.clone(),
+        door.clone(),
+        bound,
+        scheme,
+        streams_end.child_token(),
+    ));
+    tokio::spawn(end_lapsed_sessions(Arc::downgrade(&entry)));
+    let service = mcp_service(server, sessions, &streams_end);
+    let routes = routes(service, entry, intake, in_flight.clone());
+
+    let handle = Handle::new();
+    let mut http = HttpServer::from_listener(listener).handle(handle.clone());
+    http.http_builder()
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADERS);
+    let routes = routes.into_make_service_with_connect_info::<SocketAddr>();
+    let serving = async move {
+        match tls {
+            None => only_http1(http.acceptor(door)).serve(routes).await,
+            Some(certificate) => {
+                let acceptor = RustlsAcceptor::new(certificate.in_use()).acceptor(door);
+                tokio::select! {
+                    served = only_http1(http.acceptor(acceptor)).serve(routes) => served,
+                    never = certificate.follow() => match never {},
+                }
+            }
+        }
+    };
+    let finishing = async {
+        closing.cancelled().await;
+        handle.graceful_shutdown(None);
+        if tokio::time::timeout(PATIENCE, in_flight.closed())
+            .await
+            .is_err()
+        {
+            tracing::warn!("stopping with requests unanswered");
+        }
+        // What is left are streams that wait for events, which would keep their connections open for ever.
+        streams_end.cancel();
+        tokio::time::sleep(FAREWELL).await;
+    };
+    tokio::select! {
+        served = serving => Ok(served?),
+        () = finishing => Ok(()),
+    }
+}
+
+/// Whether these settings may be served at an address: the refusals of [`serve_http`], without serving.
+pub fn check_http(
+    settings: &Settings,
+    tokens: Arc<Tokens>,
+    address: SocketAddr,
+) -> Result<(), TransportError> {
+    admitted(settings, tokens, address).map(|_| ())
+}
+
+/// Who checks those who come, and what encrypts it, if the address may be served.
+fn admitted(
+    settings: &Settings,
+    tokens: Arc<Tokens>,
+    address: SocketAddr,
+) -> Result<(Authenticator, Option<tls::Certificate>), TransportError> {
+    let authenticator = Authenticator::new(&settings.auth, tokens)?;
+    if !address.ip().is_loopback() {
+        match settings.auth.mode {
+            AuthMode::None => return Err(TransportError::NotLoopbackByChoice(address)),
+            AuthMode::Auto if !authenticator.has_credentials().map_err(AuthError::from)? => {
+                return Err(TransportError::NotLoopback(address));
+            }
+            AuthMode::Auto | AuthMode::Token | AuthMode::Jwt => {}
+        }
+    }
+    let tls = tls::read(&settings.http).map_err(TransportError::Tls)?;
+    Ok((authenticator, tls))
+}
+
+/// The owner's token, if this is the first start and nobody could authenticate without it.
+fn first_token(
+    authenticator: &Authenticator,
+    tokens: &Tokens,
+    bound: SocketAddr,
+) -> Result<Option<OwnerToken>, TransportError> {
+    let is_missing = authenticator.is_required()
+        && bound.ip().is_loopback()
+        && !authenticator.has_credentials().map_err(AuthError::from)?;
+    match is_missing {
+        true => Ok(tokens.make_owner()?),
+        false => Ok(None),
+    }
+}
+
+/// Show the owner's token to whoever started the server: on stderr, and never in the log, which may be sent elsewhere.
+fn show_once(token: &OwnerToken, url: &str, state: &Path) {
+    let authorization = format!("Bearer {}", token.reveal());
+    let entry = serde_json::json!({ "mcpServers": { "notehost": {
+        "type": "http", "url": url, "headers": { "Authorization": authorization },
+    } } });
+    eprintln!(
+        "made the token `{OWNER}` with all scopes; it is shown once, and kept in `{}` for commands of this user\n\
+         client entry: {entry}\n\
+         other tokens: `notehost token new`; without authentication: `--no-auth`",
+        OwnerToken::file_in(state).display()
+    );
+}
+
+/// Ends sessions whose token was revoked or has expired, as long as there is a server.
+async fn end_lapsed_sessions(entry: Weak<Entry>) {
+    loop {
+        tokio::time::sleep(CHECK_PERIOD).await;
+        let Some(entry) = entry.upgrade() else { return };
+        entry.end_lapsed_sessions().await;
+    }
+}
+
+fn routes(
+    mcp: StreamableHttpService<Server, LocalSessionManager>,
+    entry: Arc<Entry>,
+    intake: Arc<Intake>,
+    in_flight: Arc<watch::Sender<()>>,
+) -> Router {
+    let with_entry = || entry.clone();
+    Router::new()
+        .nest_service("/mcp", mcp)
+        .layer(middleware::from_fn(sessions::tell_end))
+        .layer(middleware::from_fn_with_state(intake, intake::take_in))
+        .layer(middleware::from_fn_with_state(with_entry(), entry::prove))
+        .layer(middleware::from_fn_with_state(
+            in_flight,
+            body::hold_in_flight,
+        ))
+        .route("/healthz", get(|| async { "ok" }))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(entry::metrics))
+        .route("/events", get(events::events))
+        .route(entry::METADATA, get(entry::metadata))
+        .route(entry::METADATA_OF_MCP, get(entry::metadata))
+        .layer(middleware::from_fn_with_state(
+            with_entry(),
+            entry::check_address,
+        ))
+        .with_state(entry)
+}
+
+fn mcp_service(
+    server: Server,
+    sessions: Arc<LocalSessionManager>,
+    streams_end: &CancellationToken,
+) -> StreamableHttpService<Server, LocalSessionManager> {
+    let config = StreamableHttpServerConfig::default()
+        // `Host` and `Origin` were checked before, for every route and by the settings of this moment.
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
+        .with_cancellation_token(streams_end.child_token());
+    StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
+}
+
+/// Whether calls can be answered.
+async fn ready(State(entry): State<Arc<Entry>>) -> (StatusCode, &'static str) {
+    let host = entry.host();
+    if host.vault_ids().is_empty() {
+        (StatusCode::SERVICE_UNAVAILABLE, "no vault is open")
+    } else if host.registry().snapshot().domains().next().is_none() {
+        (StatusCode::SERVICE_UNAVAILABLE, "no component is loaded")
+    } else {
+        (StatusCode::OK, "ready")
+    }
+}
+
+/// The limits on slow clients are those of HTTP/1. This must be said last: another acceptor makes a server forget it.
+fn only_http1<A>(server: HttpServer<SocketAddr, A>) -> HttpServer<SocketAddr, A> {
+    server.http1_only()
+}

@@ -1,0 +1,145 @@
+//! Whose session is whose, in the era that has them: a session belongs to the caller who began it, ends with the token that
+//! was last shown for it, and nobody can begin any number of them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use http::{Method, StatusCode};
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+
+use super::credential::Credential;
+use notehost_policy::auth::{Caller, Proof};
+
+/// So many sessions are held at once, at about 55 KiB each.
+const MOST: usize = 4096;
+
+/// And so many of one caller, so that none can keep the others out.
+const MOST_OF_ONE: usize = 2048;
+
+/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one.
+pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
+    let mut manager = LocalSessionManager::default();
+    manager.session_config.keep_alive = Some(idle);
+    Arc::new(manager)
+}
+
+/// Says that a session has ended as clients expect to hear it: rmcp answers 202, and the Python SDK takes that for a
+/// failure.
+pub(super) async fn tell_end(request: Request, next: Next) -> Response {
+    let is_end = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
+}
+
+/// Who began which session.
+pub(super) struct Owners {
+    manager: Arc<LocalSessionManager>,
+    by_session: Mutex<HashMap<String, Held>>,
+}
+
+/// A session's owner, and what it last authenticated with: clients renew signed tokens within a session.
+struct Held {
+    owner: Owner,
+    credential: Credential,
+}
+
+/// A caller, as sessions know it. What it may do is looked up at each request: a token may be renewed with other scopes.
+#[derive(PartialEq, Eq)]
+struct Owner {
+    name: String,
+    proof: Proof,
+}
+
+impl Owner {
+    fn of(caller: &Caller) -> Owner {
+        Owner {
+            name: caller.name().to_owned(),
+            proof: caller.proof(),
+        }
+    }
+}
+
+impl Owners {
+    pub(super) fn new(manager: Arc<LocalSessionManager>) -> Owners {
+        Owners {
+            manager,
+            by_session: Mutex::default(),
+        }
+    }
+
+    /// How many sessions there are.
+    pub(super) async fn count(&self) -> usize {
+        self.manager.sessions.read().await.len()
+    }
+
+    /// Whether a caller began this session. From now on the session ends with this credential.
+    pub(super) fn is_of(&self, session: &str, credential: &Credential) -> bool {
+        let mut sessions = self.lock();
+        let held = sessions.get_mut(session);
+        let held = held.filter(|held| held.owner == Owner::of(credential.caller()));
+        match held {
+            Some(held) => {
+                held.credential = credential.clone();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether a caller can begin another session.
+    pub(super) async fn has_room(&self, caller: &Caller) -> bool {
+        let live = self.manager.sessions.read().await;
+        let mut owners = self.lock();
+        // Sessions that have ended are forgotten here, and only when they have become many: most requests pass by.
+        if owners.len() > 2 * live.len() + 64 || owners.len() >= MOST_OF_ONE {
+            owners.retain(|session, _| live.contains_key(session.as_str()));
+        }
+        let owner = Owner::of(caller);
+        live.len() < MOST
+            && (owners.len() < MOST_OF_ONE
+                || owners.values().filter(|held| held.owner == owner).count() < MOST_OF_ONE)
+    }
+
+    /// A caller began a session.
+    pub(super) fn begin(&self, session: &str, credential: &Credential) {
+        let held = Held {
+            owner: Owner::of(credential.caller()),
+            credential: credential.clone(),
+        };
+        self.lock().insert(session.to_owned(), held);
+    }
+
+    /// Ends the sessions whose credential no longer holds.
+    pub(super) async fn end_lapsed(&self, holds: impl Fn(&Credential) -> bool) {
+        let held: Vec<(String, Credential)> = {
+            let sessions = self.lock();
+            let held = sessions.iter();
+            held.map(|(id, held)| (id.clone(), held.credential.clone()))
+                .collect()
+        };
+        for (session, credential) in held {
+            if holds(&credential) {
+                continue;
+            }
+            self.lock().remove(&session);
+            // One that its client ended meanwhile is gone already.
+            if let Err(error) = self.manager.close_session(&session.into()).await {
+                tracing::debug!(%error, "a session could not be closed");
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Held>> {
+        self.by_session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,138 @@
+//! The wire: MCP over stdio and over Streamable HTTP, in both of its eras. This is the only room that knows rmcp,
+//! stdout and sockets. What happens to a call is none of its affair: it turns requests into `dispatch::call` and
+//! what comes back into MCP results.
+
+// The futures of a call nest deeper than the default allows to look.
+#![recursion_limit = "256"]
+
+mod asking;
+mod bounds;
+mod brief;
+mod client;
+mod completing;
+mod contained;
+mod drain;
+mod finder;
+mod help;
+mod http;
+mod lines;
+mod mcp;
+mod message_limit;
+mod orienting;
+mod pool;
+mod progress;
+mod prompts;
+mod ranking;
+mod resolve;
+mod resources;
+mod results;
+mod schema;
+mod shutdown;
+mod stdio;
+mod subscribing;
+mod surface;
+mod synonyms;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod uris;
+mod wording;
+
+use std::io;
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use notehost_config::Surface;
+use notehost_pipeline::registry::Snapshot;
+use notehost_policy::auth::{AuthError, TokenError};
+
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use bounds::fuzz_message;
+pub use client::{Client, ClientError};
+pub use http::{check_http, serve_http};
+pub use stdio::serve_stdio;
+
+/// The tools as `tools/list` tells them to callers who see these domains.
+pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
+    let tools = surface::tools(domains, surface).into_iter();
+    tools
+        .filter_map(|tool| serde_json::to_value(tool).ok())
+        .collect()
+}
+
+/// How to serve, whatever the wire.
+#[derive(Debug, Clone, Default)]
+pub struct ServeOptions {
+    /// How the tools are presented.
+    pub surface: Surface,
+    /// Stop when this process is gone.
+    pub parent_pid: Option<u32>,
+}
+
+/// Why serving could not begin or had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum TransportError {
+    /// Without credentials, whoever reaches the address can call.
+    #[error(
+        "`{0}` can be reached from other machines, and calls would not be authenticated: no token was made yet"
+    )]
+    NotLoopback(SocketAddr),
+    /// The same, and it was asked for.
+    #[error(
+        "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none` (`--no-auth`)"
+    )]
+    NotLoopbackByChoice(SocketAddr),
+    /// The owner's token cannot be made.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+    /// The system has no randomness for the keys of this process.
+    #[error("no random numbers for a sealing key: {0}")]
+    Random(#[from] getrandom::Error),
+    /// Nobody could prove who they are.
+    #[error(transparent)]
+    Auth(#[from] AuthError),
+    /// The certificate or its key cannot be used.
+    #[error("TLS cannot be served: {0}")]
+    Tls(String),
+    /// The address is taken or not ours.
+    #[error("cannot listen on `{address}`: {reason}")]
+    Bind {
+        /// Where.
+        address: SocketAddr,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// The client's first messages were no handshake.
+    #[error("the client did not begin as MCP asks: {0}")]
+    Handshake(String),
+    /// A stream or the signals of the system failed.
+    #[error("serving failed: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl TransportError {
+    /// What the person who started us can do.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            TransportError::NotLoopback(_) => Some(
+                "make a token first: `notehost token new --name laptop --scopes read,write`; or listen on `127.0.0.1`",
+            ),
+            TransportError::NotLoopbackByChoice(_) => Some(
+                "listen on `127.0.0.1` or `::1`, or leave `--no-auth` out and set `auth.mode` to `auto`, `token` or `jwt`",
+            ),
+            TransportError::Auth(error) => error.hint(),
+            TransportError::Tls(_) => Some(
+                "`http.tls_cert` and `http.tls_key` name PEM files: the certificate with its chain, and its private key",
+            ),
+            TransportError::Bind { .. } => {
+                Some("choose another port, or 0 for any free one: `--http 127.0.0.1:0`")
+            }
+            TransportError::Token(_)
+            | TransportError::Random(_)
+            | TransportError::Handshake(_)
+            | TransportError::Io(_) => None,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How far a call has come, told to the client that asked for it with a progress token, before the call's own answer.
+
+use std::future::Future;
+
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::RequestContext;
+use rmcp::{Peer, RoleServer};
+use tokio::sync::{oneshot, watch};
+
+use notehost_pipeline::{Progress, ProgressSink};
+
+/// How far a call is, as it last said. A call never waits for those who hear it.
+pub(super) type Heard = watch::Receiver<Option<Progress>>;
+
+/// What a call tells through, and what hears it.
+pub(super) fn channel() -> (ProgressSink, Heard) {
+    let (says, heard) = watch::channel(None);
+    let sink = ProgressSink::new(move |progress| drop(says.send_replace(Some(progress))));
+    (sink, heard)
+}
+
+/// Takes what is heard to a client that wants to know.
+pub(super) struct Telling {
+    peer: Peer<RoleServer>,
+    token: ProgressToken,
+}
+
+impl Telling {
+    /// For a request with a progress token.
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<Telling> {
+        Some(Telling {
+            token: context.meta.get_progress_token()?,
+            peer: context.peer.clone(),
+        })
+    }
+
+    /// The outcome of a call, with what it says meanwhile on its way before it: what is being told is told to its end, because
+    /// answers and notifications do not wait for each other.
+    pub(super) async fn during<T>(&self, heard: Heard, call: impl Future<Output = T>) -> T {
+        let (over, is_over) = oneshot::channel();
+        let call = async {
+            let outcome = call.await;
+            drop::<oneshot::Sender<()>>(over);
+            outcome
+        };
+        tokio::join!(call, self.tell_all(heard, is_over)).0
+    }
+
+    async fn tell_all(&self, mut heard: Heard, mut is_over: oneshot::Receiver<()>) {
+        loop {
+            tokio::select! {
+                biased;
+                Ok(()) = heard.changed() => if !self.tell(&mut heard).await { return },
+                _ = &mut is_over => return,
+            }
+        }
+    }
+
+    /// Whether the client could be told.
+    async fn tell(&self, heard: &mut Heard) -> bool {
+        let Some(progress) = heard.borrow_and_update().clone() else {
+            return true;
+        };
+        let told = self.peer.notify_progress(self.message(progress)).await;
+        if let Err(error) = &told {
+            tracing::debug!(%error, "a client could not be told how far its call is");
+        }
+        told.is_ok()
+    }
+
+    fn message(&self, progress: Progress) -> ProgressNotificationParam {
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "the protocol counts in floating point"
+        )]
+        let number = |count: u64| count as f64;
+        let mut message = ProgressNotificationParam::new(self.token.clone(), number(progress.done));
+        message.total = progress.total.map(number);
+        message.message = Some(progress.message).filter(|words| !words.is_empty());
+        message
+    }
+}

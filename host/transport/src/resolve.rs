@@ -1,0 +1,225 @@
+//! From the name of a tool and its arguments to what is meant. Every form of every surface is understood whatever
+//! the surface, because many clients keep the list they saw first. Whether the action exists and may be called is
+//! for `dispatch` to say: it also knows what is switched off.
+
+use serde_json::{Map, Value};
+
+use super::bounds::Outline;
+use super::surface::Offered;
+use super::{finder, help};
+use notehost_pipeline::registry::{Absence, Action, Domain, Snapshot};
+use notehost_pipeline::{CallError, Reply};
+use notehost_vault::Effect;
+
+/// Stands between domain and action in a flat name.
+pub(super) const FLAT_SEPARATOR: &str = "__";
+
+/// How alike two names must be for one to be offered instead of the other, and how much less than the best one.
+const ALIKE: f64 = 0.84;
+const LESS_ALIKE: f64 = 0.05;
+
+/// The longest name that is compared with ours.
+const MAX_COMPARED_BYTES: usize = 256;
+
+/// What a call of a tool means.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// Do this.
+    Call {
+        /// The domain's name.
+        domain: String,
+        /// The action's name.
+        action: String,
+        /// What is left for the action itself.
+        arguments: Map<String, Value>,
+    },
+    /// Nothing needs to be done: help, or a search for actions.
+    Answer(Reply),
+}
+
+/// Why a call means nothing.
+#[derive(Debug)]
+pub(super) enum Unresolved {
+    /// It can be mended, and this tells the model how.
+    Refused(CallError),
+    /// There is no such tool, nor anything like it.
+    UnknownTool,
+}
+
+impl From<CallError> for Unresolved {
+    fn from(error: CallError) -> Self {
+        Unresolved::Refused(error)
+    }
+}
+
+/// What is meant by a call of this tool; `offered` is what clients were shown.
+pub(super) fn resolve(
+    offered: &Offered,
+    tool: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<Target, Unresolved> {
+    let snapshot = &offered.snapshot;
+    if let Some(domain) = snapshot.domain(tool) {
+        return Ok(pick(domain, None, arguments)?);
+    }
+    if let Some((domain, effect)) = split_name(snapshot, tool) {
+        return Ok(pick(domain, Some(effect), arguments)?);
+    }
+    if let Some(step) = finder::Step::named(tool) {
+        return Ok(finder::resolve(offered, step, arguments)?);
+    }
+    if let Some((domain, action)) = tool.split_once(FLAT_SEPARATOR) {
+        return Ok(Target::Call {
+            domain: domain.into(),
+            action: action.into(),
+            arguments,
+        });
+    }
+    if snapshot.absence_of_domain(tool) == Absence::Disabled {
+        let action = required_text(&mut arguments, "action").unwrap_or_default();
+        return Ok(Target::Call {
+            domain: tool.into(),
+            action,
+            arguments,
+        });
+    }
+    let near = nearest(offered, tool);
+    if near.is_empty() {
+        return Err(Unresolved::UnknownTool);
+    }
+    let near: Vec<&str> = near.iter().map(String::as_str).collect();
+    let message = format!(
+        "no tool `{tool}`; the nearest names are {}",
+        help::quoted(&near)
+    );
+    Err(CallError::new("not_found", message).into())
+}
+
+/// The action that a message calls, as far as its outline shows.
+pub(super) fn action_of<'a>(
+    snapshot: &'a Snapshot,
+    outline: &Outline,
+) -> Option<(&'a Domain, &'a Action)> {
+    let of = |domain: &str, action: &str| {
+        let domain: &Domain = snapshot.domain(domain)?;
+        Some((domain, domain.action(action)?))
+    };
+    let (tool, action) = (outline.tool.as_deref()?, outline.action.as_deref());
+    if snapshot.domain(tool).is_some() {
+        return of(tool, action?);
+    }
+    if let Some((domain, effect)) = split_name(snapshot, tool) {
+        let action = domain.action(action?)?;
+        return (action.effect == effect).then_some((domain, action));
+    }
+    if finder::Step::named(tool).is_some() {
+        return of(outline.domain.as_deref()?, action?);
+    }
+    let (domain, action) = tool.split_once(FLAT_SEPARATOR)?;
+    of(domain, action)
+}
+
+/// The name of the tool for the actions of a domain that have one effect.
+pub(super) fn split_tool(domain: &str, effect: Effect) -> String {
+    format!("{domain}_{}", effect.word())
+}
+
+/// A text that a call must have, taken out of its arguments.
+pub(super) fn required_text(
+    arguments: &mut Map<String, Value>,
+    name: &str,
+) -> Result<String, CallError> {
+    match arguments.remove(name) {
+        Some(Value::String(text)) => Ok(text),
+        Some(_) => Err(CallError::new(
+            "validation_error",
+            format!("`{name}` must be a string"),
+        )),
+        None => Err(CallError::new(
+            "validation_error",
+            format!("`{name}` is missing"),
+        )),
+    }
+}
+
+fn split_name<'a>(snapshot: &'a Snapshot, tool: &str) -> Option<(&'a Domain, Effect)> {
+    let (domain, word) = tool.rsplit_once('_')?;
+    let effect = [Effect::Read, Effect::Write, Effect::Delete]
+        .into_iter()
+        .find(|effect| effect.word() == word)?;
+    Some((snapshot.domain(domain)?, effect))
+}
+
+/// The action that the arguments of a domain's tool name.
+fn pick(
+    domain: &Domain,
+    only: Option<Effect>,
+    mut arguments: Map<String, Value>,
+) -> Result<Target, CallError> {
+    let fits = |effect: Effect| only.is_none_or(|only| only == effect);
+    let action = required_text(&mut arguments, "action").map_err(|error| {
+        let names: Vec<&str> = domain
+            .actions
+            .iter()
+            .filter(|action| fits(action.effect))
+            .map(|action| action.name.as_str())
+            .collect();
+        CallError::new(
+            error.code,
+            format!("{}: {}", error.message, help::quoted(&names)),
+        )
+    })?;
+    match domain.action(&action) {
+        // A client may let one of these tools through unasked: it must not do what another one is for.
+        Some(found) if !fits(found.effect) => Err(CallError::new(
+            "validation_error",
+            format!(
+                "`{action}` has the effect `{}`: call it with the tool `{}`",
+                found.effect.word(),
+                split_tool(&domain.name, found.effect)
+            ),
+        )),
+        None if action == "help" => {
+            let topic = arguments.get("topic").and_then(Value::as_str);
+            help::reply(domain, topic).map(Target::Answer)
+        }
+        _ => Ok(Target::Call {
+            domain: domain.name.clone(),
+            action,
+            arguments,
+        }),
+    }
+}
+
+/// The names that are most like this one, the best first.
+fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
+    // Comparing takes the product of both lengths, and no name is that long.
+    if tool.len() > MAX_COMPARED_BYTES {
+        return Vec::new();
+    }
+    let tool = tool.to_lowercase();
+    let flat = offered.snapshot.domains().flat_map(|domain| {
+        domain
+            .actions
+            .iter()
+            .map(|action| flat_name(&domain.name, &action.name))
+    });
+    let mut near: Vec<(f64, String)> = offered
+        .tools
+        .iter()
+        .map(|tool| tool.name.to_string())
+        .chain(flat)
+        .map(|name| (strsim::jaro_winkler(&tool, &name), name))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    near.dedup();
+    let best = near.first().map_or(0.0, |(alike, _)| *alike);
+    near.retain(|(alike, _)| best - alike <= LESS_ALIKE);
+    near.into_iter().take(3).map(|(_, name)| name).collect()
+}
+
+/// The name of the tool that is one action.
+pub(super) fn flat_name(domain: &str, action: &str) -> String {
+    format!("{domain}{FLAT_SEPARATOR}{action}")
+}

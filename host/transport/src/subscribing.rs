@@ -1,0 +1,374 @@
+//! Who is told what happens: that tools and prompts changed, that notes came or went, that a note which somebody
+//! subscribed to says something else. Clients of the older era are remembered from `initialize` on; those of the newer one
+//! listen for themselves. Nobody is told of a note that it may not read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use notehost_sdk::{fold_name, is_note};
+use rmcp::model::{
+    Extensions, ResourceUpdatedNotificationParam, SubscriptionFilter, SubscriptionFilterBuilder,
+};
+use rmcp::service::{SubscriptionContext, SubscriptionSink};
+use rmcp::{ErrorData, Peer, RoleServer};
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::{broadcast, watch};
+
+use super::mcp::Server;
+use super::resources;
+use super::uris::Named;
+use notehost_pipeline::{Edit, Happened, Hearing};
+use notehost_policy::auth::Caller;
+
+/// What happens within this time is told together.
+const TOGETHER: Duration = Duration::from_millis(100);
+
+/// For so long a client may keep us waiting until it has taken what it is told.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often the token of a listener is checked while nothing happens.
+const CHECK_PERIOD: Duration = Duration::from_secs(1);
+
+/// So many resources one client may subscribe to.
+const MOST_SUBSCRIBED: usize = 1000;
+
+/// The clients that began with `initialize`.
+#[derive(Default)]
+pub(super) struct Clients(Mutex<Vec<Client>>);
+
+/// One of them.
+#[derive(Clone)]
+struct Client {
+    session: String,
+    peer: Peer<RoleServer>,
+    caller: Caller,
+    subscribed: BTreeSet<String>,
+}
+
+impl Clients {
+    /// Remembers a client, and forgets those that have gone.
+    pub(super) fn begin(&self, session: String, peer: Peer<RoleServer>, caller: Caller) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.retain(|client| !client.peer.is_transport_closed());
+        if !clients.iter().any(|client| client.session == session) {
+            clients.push(Client {
+                session,
+                peer,
+                caller,
+                subscribed: BTreeSet::new(),
+            });
+        }
+    }
+
+    /// The caller of a session showed another token.
+    pub(super) fn renew(&self, session: &str, caller: &Caller) {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = clients.iter_mut().find(|client| client.session == session);
+        if let Some(client) = known {
+            client.caller = caller.clone();
+        }
+    }
+
+    /// A client wants to be told when this resource changes. It may not be there yet, or not for this caller: that is
+    /// looked at when something happens, and is nothing that the answer tells.
+    pub(super) fn subscribe(&self, session: &str, uri: &str) -> Result<(), ErrorData> {
+        if Named::parse(uri).is_none() {
+            return Err(resources::absent(uri));
+        }
+        self.of(session, |subscribed| {
+            if subscribed.len() >= MOST_SUBSCRIBED && !subscribed.contains(uri) {
+                let told = format!("there are {MOST_SUBSCRIBED} subscriptions already");
+                return Err(ErrorData::invalid_params(told, None));
+            }
+            subscribed.insert(uri.to_owned());
+            Ok(())
+        })
+    }
+
+    /// A client no longer wants to be told.
+    pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
+        let _ = self.of(session, |subscribed| {
+            subscribed.remove(uri);
+            Ok(())
+        });
+    }
+
+    fn of(
+        &self,
+        session: &str,
+        change: impl FnOnce(&mut BTreeSet<String>) -> Result<(), ErrorData>,
+    ) -> Result<(), ErrorData> {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = clients.iter_mut().find(|client| client.session == session);
+        match known {
+            Some(client) => change(&mut client.subscribed),
+            None => Ok(()),
+        }
+    }
+
+    fn live(&self) -> Vec<Client> {
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.retain(|client| !client.peer.is_transport_closed());
+        clients.clone()
+    }
+}
+
+/// Names the session that a request of the older era belongs to; over stdio there is one.
+pub(super) fn session(extensions: &Extensions) -> String {
+    let header = || {
+        let parts = extensions.get::<http::request::Parts>()?;
+        parts.headers.get("mcp-session-id")?.to_str().ok()
+    };
+    header().unwrap_or("stdio").to_owned()
+}
+
+/// Of what a client wants to hear, what can be told: it may ask for resources of any name, and hears of those we have.
+pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let mut accepted = requested.clone();
+    if let Some(uris) = &mut accepted.resource_subscriptions {
+        uris.retain(|uri| Named::parse(uri).is_some());
+        uris.truncate(MOST_SUBSCRIBED);
+    }
+    accepted
+}
+
+/// Tells the clients of the older era, until it is time to stop.
+pub(super) async fn tell_clients(server: Server) {
+    let mut news = News::of(&server);
+    while let Some(batch) = news.next(&server).await {
+        let mut clients = server.clients().live();
+        clients.retain(|client| server.host().still_holds(&client.caller));
+        let telling = clients.iter().map(|client| async {
+            let wanted = SubscriptionFilterBuilder::default()
+                .tools_list_changed()
+                .prompts_list_changed()
+                .resources_list_changed()
+                .resource_subscriptions(&client.subscribed)
+                .build();
+            let told = batch.for_hearer(&server, &client.caller, &wanted);
+            // Whoever does not read must not keep the others waiting.
+            let _ = tokio::time::timeout(PATIENCE, tell(&Ear::Client(&client.peer), told)).await;
+        });
+        join_all(telling).await;
+    }
+}
+
+/// Tells one listener of the newer era, until it has heard enough or it is time to stop.
+pub(super) async fn tell_listener(server: &Server, context: &SubscriptionContext) {
+    let caller = server.caller(&context.request_context().extensions);
+    let mut news = News::of(server);
+    loop {
+        let batch = tokio::select! {
+            () = context.cancelled() => return,
+            () = lapsed(server, &caller) => return,
+            batch = news.next(server) => batch,
+        };
+        let Some(batch) = batch else { return };
+        if !server.host().still_holds(&caller) {
+            return;
+        }
+        let told = batch.for_hearer(server, &caller, context.accepted());
+        tell(&Ear::Listener(context.sink()), told).await;
+    }
+}
+
+/// Waits until what a caller authenticated with no longer holds.
+async fn lapsed(server: &Server, caller: &Caller) {
+    while server.host().still_holds(caller) {
+        tokio::time::sleep(CHECK_PERIOD).await;
+    }
+}
+
+/// Where news go.
+enum Ear<'a> {
+    Client(&'a Peer<RoleServer>),
+    Listener(&'a SubscriptionSink),
+}
+
+/// One thing that is told.
+#[derive(Debug, PartialEq, Eq)]
+enum Notice {
+    Tools,
+    Prompts,
+    Resources,
+    Updated(String),
+}
+
+async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
+    for notice in notices {
+        let failed = match ear {
+            Ear::Client(peer) => {
+                let told = match notice {
+                    Notice::Tools => peer.notify_tool_list_changed().await,
+                    Notice::Prompts => peer.notify_prompt_list_changed().await,
+                    Notice::Resources => peer.notify_resource_list_changed().await,
+                    Notice::Updated(uri) => {
+                        let updated = ResourceUpdatedNotificationParam::new(uri);
+                        peer.notify_resource_updated(updated).await
+                    }
+                };
+                told.err().map(|error| error.to_string())
+            }
+            Ear::Listener(sink) => {
+                let told = match notice {
+                    Notice::Tools => sink.notify_tool_list_changed().await,
+                    Notice::Prompts => sink.notify_prompt_list_changed().await,
+                    Notice::Resources => sink.notify_resource_list_changed().await,
+                    Notice::Updated(uri) => sink.notify_resource_updated(uri).await,
+                };
+                told.err().map(|error| error.to_string())
+            }
+        };
+        // Whoever cannot be told has gone, and is forgotten at the next look.
+        if let Some(error) = failed {
+            tracing::debug!(error, "a client could not be told what happened");
+        }
+    }
+}
+
+/// What happens, as far as it was not told yet.
+struct News {
+    components: watch::Receiver<u64>,
+    files: broadcast::Receiver<Happened>,
+}
+
+/// What happened within a moment.
+#[derive(Default)]
+struct Batch {
+    /// Whether what is loaded changed: tools, prompts, help.
+    components: bool,
+    files: Vec<Happened>,
+    /// Whether so much happened that not all of it is known.
+    is_partial: bool,
+}
+
+impl News {
+    fn of(server: &Server) -> News {
+        News {
+            components: server.host().registry().changes(),
+            files: server.host().happenings(),
+        }
+    }
+
+    /// Waits until something happens, and a moment longer: what happens in one go is told once.
+    async fn next(&mut self, server: &Server) -> Option<Batch> {
+        let mut batch = Batch::default();
+        tokio::select! {
+            () = server.closing().cancelled() => return None,
+            changed = self.components.changed() => {
+                changed.ok()?;
+                batch.components = true;
+            }
+            happened = self.files.recv() => match happened {
+                Ok(happened) => batch.files.push(happened),
+                Err(RecvError::Lagged(_)) => batch.is_partial = true,
+                Err(RecvError::Closed) => return None,
+            },
+        }
+        tokio::time::sleep(TOGETHER).await;
+        batch.components |= self.components.has_changed().ok()?;
+        self.components.mark_unchanged();
+        loop {
+            match self.files.try_recv() {
+                Ok(happened) => batch.files.push(happened),
+                Err(TryRecvError::Lagged(_)) => batch.is_partial = true,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        Some(batch)
+    }
+}
+
+impl Batch {
+    /// What of it one hearer is told.
+    fn for_hearer(
+        &self,
+        server: &Server,
+        caller: &Caller,
+        wanted: &SubscriptionFilter,
+    ) -> Vec<Notice> {
+        let hearing = Hearing::of(server.host(), caller);
+        let subscribed = Subscribed::of(wanted);
+        let wants = |flag: Option<bool>| flag == Some(true);
+        let mut notices = Vec::new();
+        if self.components {
+            notices.extend(wants(wanted.tools_list_changed).then_some(Notice::Tools));
+            notices.extend(wants(wanted.prompts_list_changed).then_some(Notice::Prompts));
+        }
+        let heard = || {
+            let files = self.files.iter();
+            files.filter(|happened| hearing.reaches(&happened.vault, &happened.path))
+        };
+        // Help is a resource too, and comes and goes with what is loaded.
+        let comes_or_goes = self.components
+            || self.is_partial
+            || heard().any(|happened| happened.edit != Edit::Altered);
+        if comes_or_goes && wants(wanted.resources_list_changed) {
+            notices.push(Notice::Resources);
+        }
+        let mut updated: BTreeSet<&str> = heard()
+            .flat_map(|happened| subscribed.to_file(&happened.vault, &happened.path))
+            .collect();
+        if self.is_partial {
+            let visible = subscribed.files.iter();
+            let visible = visible.filter(|((vault, _), names)| {
+                names.iter().any(|(path, _)| hearing.reaches(vault, path))
+            });
+            updated.extend(visible.flat_map(|(_, names)| names.iter().map(|(_, uri)| *uri)));
+        }
+        if self.components {
+            updated.extend(&subscribed.help);
+        }
+        notices.extend(
+            updated
+                .into_iter()
+                .map(|uri| Notice::Updated(uri.to_owned())),
+        );
+        notices
+    }
+}
+
+/// What one hearer subscribed to, by what its names mean.
+struct Subscribed<'a> {
+    /// By vault and folded path; the path and the name as they were given.
+    files: BTreeMap<(String, String), Vec<(String, &'a str)>>,
+    help: Vec<&'a str>,
+}
+
+impl<'a> Subscribed<'a> {
+    fn of(wanted: &'a SubscriptionFilter) -> Subscribed<'a> {
+        let mut subscribed = Subscribed {
+            files: BTreeMap::new(),
+            help: Vec::new(),
+        };
+        for uri in wanted.resource_subscriptions.iter().flatten() {
+            match Named::parse(uri) {
+                Some(Named::File { vault, path }) => {
+                    let key = (vault, folded(&path));
+                    let names = subscribed.files.entry(key).or_default();
+                    names.push((path, uri.as_str()));
+                }
+                Some(Named::Help { .. }) => subscribed.help.push(uri),
+                None => {}
+            }
+        }
+        subscribed
+    }
+
+    /// The names under which somebody subscribed to a file.
+    fn to_file(&self, vault: &str, path: &str) -> impl Iterator<Item = &'a str> {
+        let names = self.files.get(&(vault.to_owned(), folded(path)));
+        names.into_iter().flatten().map(|(_, uri)| *uri)
+    }
+}
+
+/// A path as it is compared: `.md` may be left out, and no system tells spellings apart that look the same.
+fn folded(path: &str) -> String {
+    let folded = fold_name(path);
+    match is_note(&folded) {
+        true => folded[..folded.len() - ".md".len()].to_owned(),
+        false => folded,
+    }
+}

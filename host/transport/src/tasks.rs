@@ -1,0 +1,314 @@
+//! Calls that take long, as tasks of the MCP extension: where a client knows tasks, a call that is not answered in a
+//! moment becomes one, and its client asks how far it is, answers what it asks, or cancels it. Quick calls never do.
+//! A task belongs to the caller who began it; to others it does not exist.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult,
+    DetailedTask, ElicitRequest, GetTaskParams, InputRequest, Task, UpdateTaskParams,
+};
+use rmcp::service::RequestContext;
+use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
+use rmcp::{ErrorData, RoleServer};
+use tokio_util::sync::CancellationToken;
+
+use super::asking::{self, Asked, QUESTION, Question};
+use super::mcp::Server;
+use super::progress::{self, Heard, Telling};
+use notehost_pipeline::{CallError, Progress, Reply, Request};
+use notehost_policy::auth::Caller;
+
+/// What is not answered after this becomes a task.
+const A_MOMENT: Duration = Duration::from_secs(1);
+/// How long a task is kept, and may take: longer than a person is waited for.
+const KEPT_MS: u64 = 600_000;
+/// How often a client may ask how far it is.
+const POLL_MS: u64 = 500;
+/// So many tasks are kept at once.
+const MOST: usize = 256;
+/// And so many of one caller, so that none can keep the others out.
+const MOST_OF_ONE: usize = 32;
+
+type Work = Pin<Box<dyn Future<Output = Result<Asked, ErrorData>> + Send>>;
+
+/// The tasks, and whose they are.
+#[derive(Default)]
+pub(super) struct Tasks {
+    manager: TaskManager,
+    owned: Mutex<Vec<Owned>>,
+}
+
+struct Owned {
+    task: String,
+    by: String,
+}
+
+impl Tasks {
+    /// How far a task of this caller is, or what became of it.
+    pub(super) fn look(
+        &self,
+        caller: &Caller,
+        asked: &GetTaskParams,
+    ) -> Result<DetailedTask, ErrorData> {
+        self.check(caller, &asked.task_id)?;
+        self.manager.get_task(&asked.task_id)
+    }
+
+    /// Answer what a task of this caller asked.
+    pub(super) fn answer(
+        &self,
+        caller: &Caller,
+        answers: UpdateTaskParams,
+    ) -> Result<(), ErrorData> {
+        self.check(caller, &answers.task_id)?;
+        self.manager
+            .update_task(&answers.task_id, answers.input_responses)
+    }
+
+    /// End a task of this caller.
+    pub(super) fn cancel(
+        &self,
+        caller: &Caller,
+        asked: &CancelTaskParams,
+    ) -> Result<(), ErrorData> {
+        self.check(caller, &asked.task_id)?;
+        self.manager.cancel_task(&asked.task_id)
+    }
+
+    fn check(&self, caller: &Caller, task: &str) -> Result<(), ErrorData> {
+        let owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        let by = caller.key();
+        match owned.iter().any(|one| one.task == task && one.by == by) {
+            true => Ok(()),
+            false => Err(ErrorData::invalid_params(
+                format!("unknown task: {task}"),
+                None,
+            )),
+        }
+    }
+
+    /// Go on with a call as a task; without room for one the work is handed back.
+    fn take(&self, call: Long) -> Result<Task, Box<Long>> {
+        let by = call.caller.key();
+        let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        owned.retain(|one| self.manager.get_task(&one.task).is_ok());
+        let of_one = owned.iter().filter(|one| one.by == by).count();
+        if owned.len() >= MOST || of_one >= MOST_OF_ONE {
+            return Err(Box::new(call));
+        }
+        let options = TaskOptions::new()
+            .with_ttl_ms(KEPT_MS)
+            .with_poll_interval_ms(POLL_MS);
+        let options = match &*call.heard.borrow() {
+            Some(progress) => options.with_status_message(in_words(progress)),
+            None => options,
+        };
+        let task = self
+            .manager
+            .spawn(options, |context| Box::pin(call.go_on(context)));
+        owned.push(Owned {
+            task: task.task_id.clone(),
+            by,
+        });
+        Ok(task)
+    }
+}
+
+/// Make a call. Where it takes long and the client knows tasks, what is answered is a task.
+pub(super) async fn call(
+    server: &Server,
+    caller: Caller,
+    sent: CallToolRequestParams,
+    call: Request,
+    context: RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let given_up = context.ct.clone();
+    let telling = Telling::of(&context);
+    let mut may_be_task = knows_tasks(&context);
+    let is_heard = may_be_task || telling.is_some();
+    let mut long = Long::begin(server, caller, sent, call, context, is_heard);
+    loop {
+        let next = tokio::select! {
+            biased;
+            asked = told(telling.as_ref(), long.heard.clone(), long.work.as_mut()) => Next::Ended(Box::new(asked)),
+            () = given_up.cancelled(), if !long.cancelled.is_cancelled() => Next::GivenUp,
+            () = tokio::time::sleep(A_MOMENT), if may_be_task => Next::TakesLong,
+        };
+        match next {
+            Next::Ended(asked) => return long.response((*asked)?).await,
+            Next::GivenUp => {
+                long.cancelled.cancel();
+                may_be_task = false;
+            }
+            Next::TakesLong => match server.tasks().take(long) {
+                Ok(task) => return Ok(CreateTaskResult::new(task).into()),
+                Err(back) => {
+                    long = *back;
+                    may_be_task = false;
+                }
+            },
+        }
+    }
+}
+
+/// What happens to a call first.
+enum Next {
+    Ended(Box<Result<Asked, ErrorData>>),
+    GivenUp,
+    TakesLong,
+}
+
+/// The outcome of a call, and meanwhile how far it is to a client that wants to know.
+async fn told<T>(telling: Option<&Telling>, heard: Heard, work: impl Future<Output = T>) -> T {
+    match telling {
+        Some(telling) => telling.during(heard, work).await,
+        None => work.await,
+    }
+}
+
+/// A call that is under way, whoever waits for it.
+struct Long {
+    server: Server,
+    caller: Caller,
+    sent: Arc<CallToolRequestParams>,
+    context: Arc<RequestContext<RoleServer>>,
+    /// The same call, to be made again when a person has approved it. Kept of calls that may
+    /// become a task and change something.
+    again: Option<Request>,
+    /// Ends it. Not the request's own token: a request is over when its answer is a task, and the call is not.
+    cancelled: CancellationToken,
+    heard: Heard,
+    work: Work,
+}
+
+impl Long {
+    fn begin(
+        server: &Server,
+        caller: Caller,
+        sent: CallToolRequestParams,
+        mut call: Request,
+        context: RequestContext<RoleServer>,
+        is_heard: bool,
+    ) -> Long {
+        let cancelled = CancellationToken::new();
+        let (sink, heard) = progress::channel();
+        call.cancelled = cancelled.clone();
+        call.progress = is_heard.then_some(sink);
+        let may_ask = knows_tasks(&context)
+            && server.host().is_attended(&caller)
+            && asking::may_need_person(server, &call);
+        let again = may_ask.then(|| call.clone());
+        let (sent, context) = (Arc::new(sent), Arc::new(context));
+        let work = {
+            let (server, caller) = (server.clone(), caller.clone());
+            let (sent, context) = (sent.clone(), context.clone());
+            async move { asking::call(&server, &caller, &sent, call, &context).await }
+        };
+        Long {
+            server: server.clone(),
+            caller,
+            sent,
+            context,
+            again,
+            cancelled,
+            heard,
+            work: Box::pin(work),
+        }
+    }
+
+    /// What a client is answered that has waited.
+    async fn response(self, asked: Asked) -> Result<CallToolResponse, ErrorData> {
+        match asked {
+            Asked::Answered(outcome) => Ok(self.result(outcome).await.into()),
+            Asked::Question(question) => Ok(asking::input_required(
+                &self.server,
+                &self.caller,
+                &self.sent,
+                question,
+            )),
+        }
+    }
+
+    /// Made from copies: the work itself cannot be shared between threads.
+    fn result(
+        &self,
+        outcome: Result<Reply, CallError>,
+    ) -> impl Future<Output = CallToolResult> + Send + use<> {
+        let (server, caller) = (self.server.clone(), self.caller.clone());
+        let context = self.context.clone();
+        async move { server.first_result(&caller, &context, outcome).await }
+    }
+
+    /// What becomes of it as a task.
+    async fn go_on(mut self, task: TaskContext) -> Result<CallToolResult, TaskExit> {
+        let outcome = loop {
+            match self.end(&task).await? {
+                Asked::Answered(outcome) => break outcome,
+                Asked::Question(question) => self.work = self.ask(&task, question).await?,
+            }
+        };
+        let is_cancelled = outcome.is_err() && task.is_cancel_requested();
+        // A commit that had begun when it was cancelled has landed, and says so.
+        match is_cancelled {
+            true => Err(TaskExit::Cancelled),
+            false => Ok(self.result(outcome).await),
+        }
+    }
+
+    /// The call again, with what the person said to the question.
+    async fn ask(&mut self, task: &TaskContext, question: Question) -> Result<Work, TaskExit> {
+        let Question { id, form } = question;
+        let request = InputRequest::Elicitation(ElicitRequest::new(form));
+        let answer = task.request_input(QUESTION, request).await?;
+        let (server, caller) = (self.server.clone(), self.caller.clone());
+        let missing = || ErrorData::internal_error("the call cannot be made again", None);
+        let again = self.again.clone().ok_or_else(missing)?;
+        Ok(Box::pin(async move {
+            let outcome = asking::answered(&server, &caller, again, &id, answer).await?;
+            Ok(Asked::Answered(outcome))
+        }))
+    }
+
+    /// Its end, with how far it is told to whoever looks, and a word to the guest if it is cancelled.
+    async fn end(&mut self, task: &TaskContext) -> Result<Asked, ErrorData> {
+        loop {
+            tokio::select! {
+                biased;
+                asked = self.work.as_mut() => return asked,
+                () = task.cancelled(), if !self.cancelled.is_cancelled() => self.cancelled.cancel(),
+                Ok(()) = self.heard.changed() => {
+                    if let Some(progress) = &*self.heard.borrow_and_update() {
+                        task.set_status_message(in_words(progress));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a client can be answered with a task. It is an extension of the era without sessions.
+fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
+    let is_stateless = context
+        .protocol_version()
+        .is_some_and(|version| !version.has_initialize());
+    let capabilities = context.client_capabilities();
+    is_stateless && capabilities.is_some_and(|capabilities| capabilities.supports_tasks())
+}
+
+/// `120 of 500 notes read`
+fn in_words(progress: &Progress) -> String {
+    let Progress {
+        done,
+        total,
+        message,
+    } = progress;
+    let count = match total {
+        Some(total) => format!("{done} of {total}"),
+        None => done.to_string(),
+    };
+    format!("{count} {message}").trim_end().to_owned()
+}
