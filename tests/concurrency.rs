@@ -28,7 +28,7 @@ const LINES_PER_COUNT: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
-fn nothing_is_lost_and_nothing_doubled() {
+fn concurrent_writers_lose_and_duplicate_nothing() {
     let place = Place::new();
     let sections =
         (0..CLIENTS).map(|client| format!("## Client {client}\n\n{}\n\n", counter(client, 0)));

@@ -278,7 +278,7 @@ domains! {
 }
 
 #[test]
-fn no_domain_is_left_out() {
+fn every_domain_is_covered() {
     for embedded in EMBEDDED {
         assert!(RUN.contains(&embedded.name), "{}", embedded.name);
     }
@@ -301,7 +301,7 @@ fn told(words: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn on_the_command_line_they_are_commands() {
+fn command_line_help_shows_examples_as_commands() {
     let command = "notehost call document read --vault ~/notes --path Garden/Compost";
     let (help, _) = told(&["help", "document", "read"]);
     assert!(help.contains(&format!("  {command}\n")), "{help}");

@@ -60,7 +60,7 @@ fn failed(told: &Value) -> Vec<&str> {
 const KNOWN: [(&str, &[&str]); 1] = [("database", &["schemas"])];
 
 #[test]
-fn what_comes_with_notehost_keeps_the_contract() {
+fn embedded_components_pass() {
     let mut faults = Vec::new();
     for embedded in EMBEDDED {
         let (_, told) = tested(embedded.name);
@@ -77,7 +77,7 @@ fn what_comes_with_notehost_keeps_the_contract() {
 }
 
 #[test]
-fn a_polite_guest_passes() {
+fn conforming_guest_passes() {
     let echo = guest("echo");
     let (has_passed, told) = tested(file(&echo));
     assert!(has_passed, "{told:#}");
@@ -86,7 +86,7 @@ fn a_polite_guest_passes() {
 }
 
 #[test]
-fn every_rule_that_is_broken_is_found_under_its_name() {
+fn every_broken_rule_is_reported_under_its_check() {
     let (has_passed, told) = tested(file(&guest("clumsy")));
     assert!(!has_passed);
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -123,7 +123,7 @@ fn every_rule_that_is_broken_is_found_under_its_name() {
 }
 
 #[test]
-fn enemies_fail() {
+fn hostile_guest_fails() {
     let (has_passed, told) = tested(file(&guest("hostile")));
     assert!(!has_passed);
     for check in ["input", "output", "limits"] {
@@ -132,7 +132,7 @@ fn enemies_fail() {
 }
 
 #[test]
-fn what_cannot_say_what_it_is_is_asked_nothing_more() {
+fn component_without_a_valid_description_skips_all_other_checks() {
     for lie in ["garbage", "traps", "empty", "bad_name", "bad_schema"] {
         let (has_passed, told) = tested(file(&guest(&format!("liar_{lie}"))));
         assert!(!has_passed, "{lie}");
@@ -146,7 +146,7 @@ fn what_cannot_say_what_it_is_is_asked_nothing_more() {
 }
 
 #[test]
-fn people_read_one_line_for_each_check() {
+fn text_output_has_one_line_per_check() {
     let place = Place::new();
     let echo = guest("echo");
     let output = run(&place, &[file(&echo)]);

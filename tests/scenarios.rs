@@ -10,7 +10,7 @@ use crate::support::repository;
 use crate::transcript;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_transcript_still_happens() {
+async fn recorded_scenarios_match() {
     let folder = repository().join("tests/scenarios");
     let wanted = std::env::var("SCENARIO").unwrap_or_default();
     let update = std::env::var_os("UPDATE").is_some();

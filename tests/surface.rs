@@ -46,7 +46,7 @@ fn name(tool: &Value) -> &str {
 }
 
 #[test]
-fn what_a_model_pays_with_every_message_is_bounded() {
+fn tool_list_size_is_limited() {
     let place = Place::new();
     for (surface, most) in [
         ("domain", 24 << 10),
@@ -65,7 +65,7 @@ fn what_a_model_pays_with_every_message_is_bounded() {
 }
 
 #[test]
-fn every_action_has_a_line_that_says_something() {
+fn every_action_has_a_meaningful_summary() {
     for surface in ["domain", "split"] {
         let mut lines = 0;
         let mut cut = Vec::new();
@@ -101,7 +101,7 @@ fn every_action_has_a_line_that_says_something() {
 }
 
 #[test]
-fn a_description_begins_with_what_the_domain_is_about() {
+fn descriptions_start_with_the_domains_subject() {
     let tools = tools("domain");
     for (domain, words) in [
         ("document", &["note", "markdown", "edit"][..]),

@@ -69,7 +69,7 @@ fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Va
 }
 
 #[test]
-fn a_program_with_a_token_cannot_confirm_its_own_changes() {
+fn unattended_token_cannot_confirm_its_own_changes() {
     let place = Place::new();
     for note in ["One", "Two", "Three", "Four"] {
         place.write(&format!("Work/{note}.md"), "text\n");
@@ -172,7 +172,7 @@ fn with_session(server: &Server, token: &str, arguments: &Value) -> Value {
 }
 
 #[test]
-fn nobody_without_a_token_is_attended_and_the_config_decides_about_names() {
+fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones() {
     let place = Place::new();
     for note in ["One", "Two", "Three"] {
         place.write(&format!("Work/{note}.md"), "text\n");
@@ -225,7 +225,7 @@ fn numbered(from: usize, to: usize) -> String {
 }
 
 #[test]
-fn a_note_cannot_be_wiped_in_small_steps() {
+fn repeated_small_deletions_require_confirmation() {
     let place = Place::new();
     place.write("Work/Plan.md", numbered(0, 512));
     let script = place.token("script", ALL, false);
@@ -299,7 +299,7 @@ fn a_note_cannot_be_wiped_in_small_steps() {
 }
 
 #[test]
-fn many_calls_at_once_add_up_too() {
+fn concurrent_deletions_are_summed() {
     let place = Place::new();
     let lines: String = (0..200).map(|line| format!("line {line}\n")).collect();
     place.write("Work/Plan.md", &lines);
@@ -324,7 +324,7 @@ fn many_calls_at_once_add_up_too() {
 }
 
 #[test]
-fn the_question_leads_with_what_is_lost() {
+fn confirmation_shows_deleted_content_first() {
     let place = Place::new();
     let kept: String = (0..10).map(|line| format!("line {line}\n")).collect();
     let precious = "precious \u{202e}txet neddih\u{2066}\u{200b}\n";
@@ -370,7 +370,7 @@ fn the_question_leads_with_what_is_lost() {
 }
 
 #[test]
-fn restoring_elsewhere_needs_both_places() {
+fn restore_requires_permission_at_source_and_target() {
     let place = Place::new();
     place.write("Work/Plan.md", "text\n");
     let mut settings = place.settings();
@@ -417,7 +417,7 @@ fn with_stamps(place: &Place) -> Client {
 }
 
 #[test]
-fn an_approved_call_runs_with_the_clock_and_the_randomness_that_were_shown() {
+fn approved_call_reuses_the_previewed_clock_and_random_seed() {
     let place = Place::new();
     let mut client = with_stamps(&place);
     let stamp = json!({"path": "Work/Plan.md"});
@@ -446,7 +446,7 @@ fn an_approved_call_runs_with_the_clock_and_the_randomness_that_were_shown() {
 }
 
 #[test]
-fn a_call_that_needs_no_person_any_more_runs_with_a_clock_of_its_own() {
+fn call_that_no_longer_needs_approval_uses_a_fresh_clock() {
     let place = Place::new();
     let mut client = with_stamps(&place);
     let refused = client.call("slow.stamp", json!({"path": "Work/Plan.md"}));
@@ -467,7 +467,7 @@ fn a_call_that_needs_no_person_any_more_runs_with_a_clock_of_its_own() {
 }
 
 #[test]
-fn a_note_from_the_trash_cannot_be_wiped_in_small_steps() {
+fn repeated_small_deletions_of_a_restored_note_require_confirmation() {
     let place = Place::new();
     place.write("Work/Plan.md", numbered(0, 512));
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());

@@ -101,7 +101,7 @@ fn paths(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn yaml_bombs_cost_a_note_its_properties_and_nothing_else() {
+fn yaml_bombs_only_drop_the_properties_of_their_note() {
     let place = mined();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
@@ -158,7 +158,7 @@ fn yaml_bombs_cost_a_note_its_properties_and_nothing_else() {
 }
 
 #[test]
-fn bombs_in_databases_are_refused() {
+fn yaml_bombs_in_databases_are_rejected() {
     let place = Place::new();
     let (_, flow, _) = bombs().swap_remove(0);
     place.write("Deep.base", &flow);
@@ -178,7 +178,7 @@ fn bombs_in_databases_are_refused() {
 }
 
 #[test]
-fn questions_with_too_many_conditions_are_refused() {
+fn queries_with_too_many_conditions_are_rejected() {
     let place = Place::new();
     place.write("Plan.md", "---\nstatus: open\n---\nwombat\n");
     let config = place.config_file(&place.settings());
@@ -234,7 +234,7 @@ fn questions_with_too_many_conditions_are_refused() {
 }
 
 #[test]
-fn ignore_filters_are_bounded() {
+fn ignore_patterns_are_limited() {
     let place = Place::new();
     for note in ["Plan.md", "Old/Plan.md", "Kept/Plan.md", "Late/Plan.md"] {
         place.write(note, "wombat\n");

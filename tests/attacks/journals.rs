@@ -89,7 +89,7 @@ fn hostile(scene: &Scene) -> Value {
 }
 
 #[test]
-fn a_journal_that_came_with_the_vault_does_nothing_and_is_reported() {
+fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
     let scene = Scene::new();
     for name in [
         "0123456789abcdef.json",
@@ -123,7 +123,7 @@ fn a_journal_that_came_with_the_vault_does_nothing_and_is_reported() {
 }
 
 #[test]
-fn a_journal_under_the_name_of_ours_needs_our_key() {
+fn journal_with_our_id_needs_a_valid_authentication_code() {
     let scene = Scene::new();
     assert!(scene.list().status.success());
     let created = scene.notehost(&[

@@ -38,7 +38,7 @@ const ATTACK_TIME: Duration = Duration::from_millis(400);
 const MEMORY_SLACK: u64 = 64 << 20;
 
 #[test]
-fn no_request_takes_the_server_from_others() {
+fn hostile_requests_do_not_slow_down_other_callers() {
     let scene = Scene::new();
     let mut victim = Victim::of(&scene);
     warm_up(&scene, &mut victim);
@@ -75,7 +75,7 @@ fn no_request_takes_the_server_from_others() {
 
 /// The list is long enough, and each attack has a name of its own.
 #[test]
-fn the_list_of_attacks_is_whole() {
+fn attack_list_is_complete_and_names_are_unique() {
     let mut names: Vec<&str> = ATTACKS
         .iter()
         .chain(INDEX_ATTACKS)

@@ -68,7 +68,7 @@ fn stream(server: &Server, path: &str, headers: &[(&str, &str)], body: &str) -> 
 }
 
 #[test]
-fn listeners_are_for_admins_and_show_them_what_they_may_see() {
+fn event_stream_requires_admin_and_respects_permissions() {
     let place = place();
     let config = place.config_file(&place.settings());
     let server = Server::start(&config, &place.state());
@@ -169,7 +169,7 @@ fn assert_end(streams: Vec<(&'static str, Connection)>) {
 }
 
 #[test]
-fn streams_and_sessions_end_with_their_token() {
+fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     let place = place();
     let config = place.config_file(&with_issuer(&place));
     let watcher = token(&place, "watcher", &["--scopes", "admin"]);
@@ -208,7 +208,7 @@ fn streams_and_sessions_end_with_their_token() {
 
 /// The server and the commands share one SQLite file: whatever one of them opens and closes, the locks of the others hold.
 #[test]
-fn a_token_revoked_beside_a_server_is_refused_and_stays_so() {
+fn token_revoked_by_another_process_is_rejected_permanently() {
     let place = place();
     let config = place.config_file(&place.settings());
     let watcher = token(&place, "watcher", &["--scopes", "admin"]);
@@ -250,7 +250,7 @@ fn files_with(folder: &Path, bytes: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_start_makes_a_token_for_the_owner_alone() {
+fn first_start_creates_one_owner_token() {
     let place = place();
     let config = place.config_file(&place.settings());
     let start = || Server::start_authenticated(&config, &place.state());
@@ -325,7 +325,7 @@ fn the_first_start_makes_a_token_for_the_owner_alone() {
 }
 
 #[test]
-fn serving_without_authentication_is_explicit_and_stays_on_this_machine() {
+fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     let place = place();
     let config = place.config_file(&place.settings());
     let config = config.to_string_lossy();
@@ -384,7 +384,7 @@ fn assert_private(folder: &Path) {
 }
 
 #[test]
-fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
+fn state_files_are_private_and_notes_follow_the_umask() {
     for (umask, new_note, new_folder) in [("022", 0o644, 0o755), ("000", 0o666, 0o777)] {
         let place = place();
         let config = place.config_file(&place.settings());

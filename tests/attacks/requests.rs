@@ -76,7 +76,7 @@ fn memory(server: &mut Server) -> u64 {
 }
 
 #[test]
-fn what_is_wide_or_deep_is_refused_before_it_is_built() {
+fn wide_or_deep_json_is_rejected_before_parsing() {
     let (_place, mut server, token) = serve(|_| {});
     let plan = r#"{"path":"Work/Plan"}"#;
     assert_eq!(call(&server, &token, "document__read", plan).status, 200);
@@ -95,7 +95,7 @@ fn what_is_wide_or_deep_is_refused_before_it_is_built() {
 }
 
 #[test]
-fn only_actions_that_write_take_large_messages() {
+fn only_write_actions_accept_large_messages() {
     let (place, server, token) = serve(|_| {});
     let text = "word ".repeat(600_000);
     let large = format!(r#"{{"path":"Work/New","content":"{text}"}}"#);
@@ -128,7 +128,7 @@ fn only_actions_that_write_take_large_messages() {
 }
 
 #[test]
-fn what_is_wrong_with_many_arguments_is_told_in_a_few_words() {
+fn validation_errors_for_many_arguments_stay_short() {
     let (_place, server, token) = serve(|_| {});
     let keys: Vec<String> = (0..20_000)
         .map(|key| format!(r#""k{key}":{key}"#))
@@ -144,7 +144,7 @@ fn what_is_wrong_with_many_arguments_is_told_in_a_few_words() {
 }
 
 #[test]
-fn requests_are_counted_before_they_are_read() {
+fn rate_limit_applies_before_the_body_is_read() {
     let (_place, server, token) = serve(|settings| {
         (
             settings.rates.read,
@@ -165,7 +165,7 @@ fn requests_are_counted_before_they_are_read() {
 }
 
 #[test]
-fn a_line_that_is_too_much_is_answered_over_stdio() {
+fn oversized_line_over_stdio_gets_an_error_reply() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let config = place.config_file(&place.settings());
@@ -186,7 +186,7 @@ fn a_line_that_is_too_much_is_answered_over_stdio() {
 }
 
 #[test]
-fn so_it_is_in_the_stateless_revision() {
+fn oversized_arguments_in_the_stateless_revision_get_an_error_reply() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let config = place.config_file(&place.settings());
@@ -206,7 +206,7 @@ fn so_it_is_in_the_stateless_revision() {
 }
 
 #[test]
-fn a_diff_that_is_too_expensive_is_summarised() {
+fn expensive_diff_is_summarized() {
     let (_place, server, token) = serve(|settings| settings.limits.call_ms = 60_000);
     let mut ana = HttpClient::stateless(server.address()).showing(&token);
     // Two lines in a note of very many: what is the same at both ends is not told as changed.
@@ -254,7 +254,7 @@ fn endless_registry(status: &'static str) -> (String, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_registry_cannot_send_without_an_end() {
+fn endless_registry_response_is_cut_off() {
     let place = Place::new();
     let config = place.config_file(&place.settings());
     for (status, words) in [

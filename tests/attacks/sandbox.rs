@@ -19,7 +19,7 @@ fn is_available(place: &std::path::Path) -> bool {
 }
 
 #[test]
-fn a_server_opens_only_what_it_was_started_with() {
+fn sandboxed_server_opens_only_files_known_at_startup() {
     let place = tempfile::tempdir().expect("a folder");
     let elsewhere = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(place.path().join("notes")).expect("a vault");
@@ -67,7 +67,7 @@ fn a_server_opens_only_what_it_was_started_with() {
 
 /// What somebody keeps elsewhere and links to: rules know files and folders, not names.
 #[test]
-fn a_confined_server_follows_links_that_it_was_started_with() {
+fn sandboxed_server_follows_symlinks_known_at_startup() {
     let place = tempfile::tempdir().expect("a folder");
     let at = |path: &str| place.path().join(path);
     for folder in [

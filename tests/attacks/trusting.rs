@@ -118,7 +118,7 @@ impl Desk {
 }
 
 #[test]
-fn a_file_without_its_signature_is_not_loaded() {
+fn unsigned_component_file_is_not_loaded() {
     let mut desk = Desk::new();
     let folder = desk.place.outside().join("components");
     std::fs::create_dir(&folder).expect("a folder");
@@ -168,7 +168,7 @@ fn a_file_without_its_signature_is_not_loaded() {
 }
 
 #[test]
-fn what_is_installed_is_verified_each_time() {
+fn installed_components_are_verified_at_every_load() {
     let mut desk = Desk::new();
     desk.require_signed(false);
     let folder = desk.place.outside();
@@ -217,7 +217,7 @@ fn what_is_installed_is_verified_each_time() {
 }
 
 #[test]
-fn compiled_code_that_others_could_write_is_not_run() {
+fn compiled_code_writable_by_others_is_not_run() {
     let desk = Desk::new();
     desk.place.config_file(&desk.settings);
     let place = &desk.place;
@@ -281,7 +281,7 @@ fn compiled_code_that_others_could_write_is_not_run() {
 }
 
 #[test]
-fn secrets_that_others_can_read_are_refused() {
+fn secrets_readable_by_others_are_rejected() {
     let place = Place::new();
     let secret = place.root().join("secret");
     std::fs::write(&secret, SECRET).expect("a file");
@@ -309,7 +309,7 @@ fn secrets_that_others_can_read_are_refused() {
 }
 
 #[test]
-fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
+fn components_keys_and_config_inside_a_vault_are_rejected() {
     let place = Place::new();
     let (vault, outside) = (place.vault(), place.outside());
     std::fs::create_dir(vault.join("tools")).expect("a folder");
@@ -382,7 +382,7 @@ fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
 }
 
 #[test]
-fn a_terminal_shows_what_would_be_hidden() {
+fn terminal_output_escapes_hidden_characters() {
     let place = Place::new();
     place.config_file(&place.settings());
     let hostile = "a\u{202e}b\u{200b}c\u{1b}[2Jd\u{9b}2J 👩\u{200d}🌾 e\n";

@@ -49,7 +49,7 @@ fn call(
 }
 
 #[test]
-fn a_process_with_another_state_folder_is_kept_out() {
+fn second_process_with_another_state_folder_is_locked_out() {
     let place = place();
     let mut first = Client::start(&config(place.path(), "a"), &place.path().join("one"));
     let second = call(place.path(), "a", "two", &["document", "list"], &[]);
@@ -68,7 +68,7 @@ fn a_process_with_another_state_folder_is_kept_out() {
 }
 
 #[test]
-fn temporary_files_of_another_state_folder_are_left_alone() {
+fn temporary_files_of_another_state_folder_are_kept() {
     let place = place();
     let private = place.path().join("a/.notehost/tmp");
     std::fs::create_dir_all(&private).expect("a folder");
@@ -89,7 +89,7 @@ fn temporary_files_of_another_state_folder_are_left_alone() {
 }
 
 #[test]
-fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
+fn idempotency_keys_are_scoped_to_one_vault() {
     let place = place();
     for notes in ["a", "b"] {
         let words = [
@@ -114,7 +114,7 @@ fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
 /// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
 /// call sent again changes nothing twice.
 #[test]
-fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
+fn panic_after_a_commit_still_reports_success() {
     let append = &["document", "append", "--path", "Note", "--text", "more"][..];
     // Two steps, so it has a journal: the folder and the note.
     let create = &[
@@ -175,7 +175,7 @@ fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
 }
 
 #[test]
-fn a_damaged_key_stops_the_start_and_says_why() {
+fn damaged_key_file_fails_startup_with_a_reason() {
     let place = place();
     let append = ["document", "append", "--path", "Note", "--text", "more"];
     let first = call(place.path(), "a", "state", &append, &[]);
@@ -215,7 +215,7 @@ fn modes(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
 }
 
 #[test]
-fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
+fn state_and_private_folders_are_readable_only_by_the_owner() {
     let place = place();
     let state = place.path().join("state");
     // As an earlier version left it.
@@ -273,7 +273,7 @@ fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
 
 /// A change that is in no note, only in folders or in a component's store, is reported and repeated just as exactly.
 #[test]
-fn a_panic_after_a_change_of_no_note_is_no_failure_either() {
+fn panic_after_a_commit_without_notes_still_reports_success() {
     let create = &["notebook", "create", "--notebook", "Empty"][..];
     let configure = &["notebook", "configure", "--notebook", "Work", "--icon", "x"][..];
     for point in ["commit-history-done", "commit-journal-removed"]

@@ -105,7 +105,7 @@ fn cycle(kind: &Kind) -> PathBuf {
 }
 
 #[test]
-fn a_domain_in_rust_from_nothing_to_a_swap() {
+fn rust_domain_from_template_to_hot_swap() {
     let project = cycle(&Kind {
         language: "rust",
         tests: &["cargo", "test", "--quiet"],
@@ -120,7 +120,7 @@ fn a_domain_in_rust_from_nothing_to_a_swap() {
 }
 
 #[test]
-fn a_domain_in_javascript_from_nothing_to_a_swap() {
+fn javascript_domain_from_template_to_hot_swap() {
     if !has_javascript() {
         return;
     }
@@ -134,7 +134,7 @@ fn a_domain_in_javascript_from_nothing_to_a_swap() {
 }
 
 #[test]
-fn a_domain_in_python_from_nothing_to_a_swap() {
+fn python_domain_from_template_to_hot_swap() {
     if python_environment().is_none() {
         return;
     }

@@ -82,7 +82,7 @@ async fn code(host: &Host, name: &str, arguments: Value) -> &'static str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_in_javascript() {
+async fn javascript_example_reading_builds_and_runs() {
     if !has_javascript() {
         return;
     }
@@ -153,7 +153,7 @@ async fn reading_in_javascript() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agenda_in_python() {
+async fn python_example_agenda_builds_and_runs() {
     if python_environment().is_none() {
         return;
     }

@@ -104,19 +104,19 @@ fn is_night() -> bool {
 }
 
 #[test]
-fn the_guide_works_in_rust() {
+fn guide_commands_work_in_rust() {
     follow("Rust");
 }
 
 #[test]
-fn the_guide_works_in_javascript() {
+fn guide_commands_work_in_javascript() {
     if is_night() && has_javascript() {
         follow("JavaScript");
     }
 }
 
 #[test]
-fn the_guide_works_in_python() {
+fn guide_commands_work_in_python() {
     if is_night() && python_environment().is_some() {
         follow("Python");
     }

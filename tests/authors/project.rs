@@ -15,7 +15,7 @@ fn new(words: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
 }
 
 #[test]
-fn nothing_is_overwritten() {
+fn existing_files_are_not_overwritten() {
     let folder = bench("overwriting");
     std::fs::create_dir(folder.join("weather")).expect("a folder");
     std::fs::write(folder.join("weather/Cargo.toml"), "mine").expect("a file");
@@ -33,7 +33,7 @@ fn nothing_is_overwritten() {
 }
 
 #[test]
-fn names_that_tools_cannot_have_are_refused() {
+fn invalid_tool_names_are_rejected() {
     let folder = bench("naming");
     for name in ["Weather", "a-b", "1a", "a__b", "../up", "document", "admin"] {
         let (code, told) = new(&[name], &folder);
@@ -51,7 +51,7 @@ fn names_that_tools_cannot_have_are_refused() {
 }
 
 #[test]
-fn every_language_gets_its_next_steps() {
+fn next_steps_are_printed_for_every_language() {
     let folder = bench("steps");
     for (language, name, step) in [
         ("rust", "one", "cargo test"),
@@ -69,7 +69,7 @@ fn every_language_gets_its_next_steps() {
 }
 
 #[test]
-fn no_lock_file_names_a_registry() {
+fn lock_files_contain_no_registry_urls() {
     let lock =
         std::fs::read_to_string(repository().join("sdk/examples/javascript/package-lock.json"));
     assert!(

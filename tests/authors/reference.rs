@@ -10,7 +10,7 @@ use wit_parser::{
 use crate::support::repository;
 
 #[test]
-fn the_page_about_the_contract_is_what_the_contract_says() {
+fn contract_reference_page_is_up_to_date() {
     let file = repository().join("sdk/docs/wit.md");
     let mut page = String::from(
         "<!-- Made from `wit/` by tests/authors/reference.rs; UPDATE=1 writes it anew. -->\n\n# The contract, word by word\n",

@@ -3,7 +3,7 @@
 use super::{Desk, PLAN, at_a_terminal, run};
 
 #[test]
-fn the_word_call_may_be_left_out() {
+fn call_subcommand_is_optional() {
     let desk = Desk::new();
     let vault = desk.vault();
     let read = desk
@@ -23,7 +23,7 @@ fn the_word_call_may_be_left_out() {
 }
 
 #[test]
-fn a_narrow_address_space_is_enough() {
+fn call_works_with_a_limited_address_space() {
     let desk = Desk::new();
     // 60 GB: room for what all guests together may use, and not for all that they could name.
     let limited = r#"ulimit -v 60000000 && exec "$0" "$@""#;
@@ -37,7 +37,7 @@ fn a_narrow_address_space_is_enough() {
 }
 
 #[test]
-fn words_become_what_the_schema_asks_for() {
+fn flag_values_are_parsed_according_to_the_schema() {
     let desk = Desk::new();
     let vault = desk.vault();
     let call = |words: &[&str]| {
@@ -82,7 +82,7 @@ fn words_become_what_the_schema_asks_for() {
 }
 
 #[test]
-fn a_person_gets_tables_colour_and_a_pager() {
+fn terminal_output_uses_tables_color_and_pager() {
     let desk = Desk::new();
     for number in 0..60 {
         desk.place.write(&format!("Many/{number:02}.md"), "x\n");
@@ -135,7 +135,7 @@ fn a_person_gets_tables_colour_and_a_pager() {
 }
 
 #[test]
-fn like_mistakes_end_alike() {
+fn similar_errors_have_the_same_exit_code() {
     let desk = Desk::new();
     // What is not there: the command was understood, and could not be done.
     for words in [

@@ -96,7 +96,7 @@ fn assert_follows(desk: &Desk, shell: &str, line: &str, expected: &[&str]) {
 }
 
 #[test]
-fn commands_domains_actions_and_values_follow() {
+fn commands_domains_actions_and_values_are_completed() {
     let desk = Desk::new();
     let vault = desk.vault();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
@@ -167,7 +167,7 @@ fn commands_domains_actions_and_values_follow() {
 }
 
 #[test]
-fn notes_follow_as_far_as_a_call_could_see_them() {
+fn only_visible_notes_are_completed() {
     let desk = Desk::new();
     let mut settings = desk.place.settings();
     settings
@@ -202,7 +202,7 @@ fn notes_follow_as_far_as_a_call_could_see_them() {
 }
 
 #[test]
-fn profiles_follow() {
+fn profiles_are_completed() {
     let desk = Desk::new();
     desk.run(&["profile", "add", "team", "https://notes.example"])
         .well();
@@ -241,7 +241,7 @@ fn completed(desk: &Desk, name: &str, line: &str) -> String {
 }
 
 #[test]
-fn a_key_completes_names_with_spaces() {
+fn tab_key_completes_names_with_spaces() {
     let desk = Desk::new();
     let vault = desk.vault();
     for shell in ["bash", "zsh"]

@@ -21,7 +21,7 @@ fn read(file: &PathBuf) -> Value {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_new_file_has_an_entry_that_works() {
+fn new_config_file_has_a_working_entry() {
     let desk = Desk::new();
     let vault = desk.vault();
     desk.run(&["connect", "claude-desktop"])
@@ -62,7 +62,7 @@ fn a_new_file_has_an_entry_that_works() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_is_there_stays_and_a_backup_is_made() {
+fn existing_entries_are_kept_and_backed_up() {
     let desk = Desk::new();
     let file = claude(&desk);
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -117,7 +117,7 @@ fn what_is_there_stays_and_a_backup_is_made() {
 }
 
 #[test]
-fn what_is_not_understood_is_not_touched() {
+fn unparsable_config_file_is_not_changed() {
     let desk = Desk::new();
     let (vault, file) = (desk.vault(), desk.home().join("mcp.json"));
     let name = file.to_string_lossy().into_owned();
@@ -147,7 +147,7 @@ fn what_is_not_understood_is_not_touched() {
 }
 
 #[test]
-fn a_link_to_the_file_stays_a_link() {
+fn symlinked_config_file_stays_a_symlink() {
     let desk = Desk::new();
     let kept = desk.home().join("dotfiles.json");
     std::fs::write(&kept, "{}").expect("a file");
@@ -161,7 +161,7 @@ fn a_link_to_the_file_stays_a_link() {
 }
 
 #[test]
-fn each_client_is_written_as_it_reads() {
+fn every_client_gets_its_own_config_format() {
     let desk = Desk::new();
     let vault = desk.vault();
     let project = desk.place.outside();
@@ -202,7 +202,7 @@ fn each_client_is_written_as_it_reads() {
 }
 
 #[test]
-fn a_server_that_runs_is_connected_without_its_token() {
+fn remote_server_entry_does_not_contain_the_token() {
     let desk = Desk::new();
     let url = "https://notes.example/mcp";
     let print = |client: &str, words: &[&str]| {
@@ -241,7 +241,7 @@ fn a_server_that_runs_is_connected_without_its_token() {
 }
 
 #[test]
-fn the_entry_says_what_the_client_cannot_know() {
+fn entry_contains_vault_config_and_environment() {
     let desk = Desk::new();
     let config = desk.place.config_file(&desk.place.settings());
     let config = config.to_string_lossy();

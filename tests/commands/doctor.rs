@@ -34,7 +34,7 @@ fn assert_found(ended: &Ended, words: &str, verdict: &str, advice: &str) {
 }
 
 #[test]
-fn a_wrong_path_and_a_file_in_its_place_are_found() {
+fn missing_vault_and_file_as_vault_are_reported() {
     let desk = Desk::new();
     let nowhere = desk.home().join("nowhere");
     let ended = desk.run(&["doctor", &nowhere.to_string_lossy()]);
@@ -45,7 +45,7 @@ fn a_wrong_path_and_a_file_in_its_place_are_found() {
 }
 
 #[test]
-fn the_way_in_is_checked_as_a_server_would() {
+fn authentication_settings_are_checked_as_at_startup() {
     let desk = Desk::new();
     let vault = desk.vault();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -100,7 +100,7 @@ fn the_way_in_is_checked_as_a_server_would() {
 }
 
 #[test]
-fn who_holds_a_vault_is_found() {
+fn vault_lock_holder_is_reported() {
     let desk = Desk::new();
     let config = desk.place.config_file(&desk.place.settings());
     let mut client = Client::start(&config, &desk.place.state());
@@ -119,7 +119,7 @@ fn who_holds_a_vault_is_found() {
 }
 
 #[test]
-fn a_stale_index_is_found() {
+fn stale_index_is_reported() {
     let desk = Desk::new();
     let config = desk.place.config_file(&desk.place.settings());
     let words = ["--config", &config.to_string_lossy()];
@@ -138,7 +138,7 @@ fn a_stale_index_is_found() {
 }
 
 #[test]
-fn permissions_that_mean_nothing_are_found() {
+fn ineffective_permissions_are_reported() {
     let desk = Desk::new();
     let vault = desk.vault();
     let ended = desk.run(&["doctor", &vault]);
@@ -166,7 +166,7 @@ fn permissions_that_mean_nothing_are_found() {
 }
 
 #[test]
-fn what_lies_where_it_should_not_is_found() {
+fn misplaced_files_are_reported() {
     let desk = Desk::new();
     let config = desk.place.vault().join("notehost.toml");
     let text = format!("[[vaults]]\nid = \"main\"\npath = {:?}\n", desk.vault());
@@ -189,7 +189,7 @@ fn what_lies_where_it_should_not_is_found() {
 }
 
 #[test]
-fn notes_that_nobody_can_read_are_found() {
+fn unreadable_notes_are_reported() {
     let desk = Desk::new();
     desk.place.write("Work/Latin.md", b"caf\xe9");
     let note = desk.place.vault().join("Work/Secret.md");
@@ -212,7 +212,7 @@ fn notes_that_nobody_can_read_are_found() {
 }
 
 #[test]
-fn profiles_that_are_no_use_are_found() {
+fn unusable_profiles_are_reported() {
     let desk = Desk::new();
     desk.run(&[
         "profile",

@@ -16,7 +16,7 @@ fn words<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_server_is_called_as_a_vault_is() {
+fn remote_calls_match_local_calls() {
     let desk = Desk::new();
     let server = desk.serve(|_| {});
     let url = server.url();
@@ -66,7 +66,7 @@ fn a_server_is_called_as_a_vault_is() {
 }
 
 #[test]
-fn what_a_server_can_do_is_told_by_the_server() {
+fn remote_tool_list_comes_from_the_server() {
     let desk = Desk::new();
     let server = desk.serve(|settings| {
         let mascot = settings.components.entry("mascot".into()).or_default();
@@ -100,7 +100,7 @@ fn what_a_server_can_do_is_told_by_the_server() {
 }
 
 #[test]
-fn who_is_not_let_in_is_told_what_is_missing() {
+fn authentication_errors_name_the_missing_credential() {
     let desk = Desk::new();
     let token = desk.token("phone", "read");
     let server = desk.serve_authenticated();
@@ -160,7 +160,7 @@ fn who_is_not_let_in_is_told_what_is_missing() {
 }
 
 #[test]
-fn what_is_no_server_is_told() {
+fn non_mcp_servers_are_reported() {
     let desk = Desk::new();
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let nobody = format!("http://{}", free.local_addr().expect("an address"));
@@ -206,7 +206,7 @@ fn careful(desk: &Desk) -> Server {
 }
 
 #[test]
-fn a_person_decides_what_a_server_removes() {
+fn remote_deletion_asks_for_confirmation_at_the_terminal() {
     let desk = Desk::new();
     let server = careful(&desk);
     let url = server.url();
@@ -236,7 +236,7 @@ fn a_person_decides_what_a_server_removes() {
 }
 
 #[test]
-fn a_script_cannot_say_yes_to_a_server() {
+fn scripts_cannot_confirm_remote_changes() {
     let desk = Desk::new();
     let server = careful(&desk);
     let url = server.url();
@@ -270,7 +270,7 @@ fn a_script_cannot_say_yes_to_a_server() {
 }
 
 #[test]
-fn a_server_with_a_certificate_is_reached_by_who_trusts_it() {
+fn https_server_is_reached_with_a_trusted_certificate() {
     let desk = Desk::new();
     let key = desk.place.outside().join("key.pem");
     private_key("tls-first.key.pem", &key);
@@ -288,7 +288,7 @@ fn a_server_with_a_certificate_is_reached_by_who_trusts_it() {
 }
 
 #[test]
-fn every_page_is_one_list() {
+fn paginated_lists_are_joined() {
     let desk = Desk::new();
     for number in 0..25 {
         desk.place.write(&format!("Many/{number:02}.md"), "x\n");

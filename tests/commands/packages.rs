@@ -48,7 +48,7 @@ fn bundle(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn the_bundle_and_the_registry_entry_are_valid() {
+fn bundle_and_registry_entry_are_valid() {
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("python3 is not installed", "NOTEHOST_REQUIRE_PIP");
     }
@@ -185,7 +185,7 @@ fn judged_by_schema(desk: &Desk, entry: &Value) {
 }
 
 #[test]
-fn the_manual_is_a_manual() {
+fn man_pages_are_valid() {
     let desk = Desk::new();
     let page = desk.run(&["man"]).well().output;
     assert!(

@@ -17,7 +17,7 @@ fn mode(path: &std::path::Path) -> u32 {
 }
 
 #[test]
-fn a_profile_is_added_used_listed_and_removed() {
+fn profile_can_be_added_used_listed_and_removed() {
     let desk = Desk::new();
     let token = desk.token("laptop", "read");
     let server = desk.serve(|_| {});
@@ -75,7 +75,7 @@ fn a_profile_is_added_used_listed_and_removed() {
 }
 
 #[test]
-fn without_a_name_calls_come_home() {
+fn calls_are_local_without_a_profile() {
     let desk = Desk::new();
     desk.run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
         .well();
@@ -85,7 +85,7 @@ fn without_a_name_calls_come_home() {
 }
 
 #[test]
-fn a_variable_wins_over_the_profile_in_use() {
+fn environment_variable_overrides_the_active_profile() {
     let desk = Desk::new();
     desk.run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
         .well();
@@ -105,7 +105,7 @@ fn a_variable_wins_over_the_profile_in_use() {
 }
 
 #[test]
-fn tokens_that_others_can_read_are_not_used() {
+fn tokens_readable_by_others_are_not_used() {
     let desk = Desk::new();
     let server = desk.serve(|_| {});
     desk.run(&["profile", "add", "team", &server.url(), "--token", "t"])
@@ -120,7 +120,7 @@ fn tokens_that_others_can_read_are_not_used() {
 }
 
 #[test]
-fn no_token_is_written_into_a_vault() {
+fn tokens_are_never_stored_inside_a_vault() {
     let desk = Desk::new();
     let mut command = desk.program(&[
         "profile",
@@ -138,7 +138,7 @@ fn no_token_is_written_into_a_vault() {
 }
 
 #[test]
-fn what_makes_no_profile_is_told() {
+fn invalid_profiles_are_rejected_with_a_reason() {
     let desk = Desk::new();
     for name in ["", "a b", "../x", "-x"] {
         let ended = desk.run(&["profile", "add", "--", name, "https://notes.example"]);

@@ -80,7 +80,7 @@ async fn assert_whole(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
+async fn exit_at_any_commit_step_leaves_transactions_atomic() {
     let oracle = Oracle::new().await;
     let mut reached = Vec::new();
     for point in FAIL_POINTS
@@ -121,7 +121,7 @@ async fn ending_at_any_step_of_a_commit_leaves_whole_transactions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ending_at_any_step_of_recovery_is_recovered_from() {
+async fn exit_at_any_recovery_step_is_recovered() {
     let oracle = Oracle::new().await;
     for point in FAIL_POINTS
         .iter()
@@ -153,7 +153,7 @@ async fn ending_at_any_step_of_recovery_is_recovered_from() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_at_any_step_changes_nothing_or_everything() {
+async fn full_disk_at_any_step_leaves_transactions_atomic() {
     let oracle = Oracle::new().await;
     for point in FAIL_POINTS
         .iter()

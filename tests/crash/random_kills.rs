@@ -12,7 +12,7 @@ const KILLS: usize = 200;
 const NOTEBOOKS: [&str; 3] = ["Oak", "Elm", "Ash"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_program_leaves_whole_transactions() {
+async fn random_kills_leave_transactions_atomic() {
     let place = Place::new();
     for notebook in NOTEBOOKS {
         plant(&place, notebook);

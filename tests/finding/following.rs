@@ -13,7 +13,7 @@ fn found(answer: &Value, path: &str) -> bool {
 }
 
 #[test]
-fn a_caller_finds_what_it_just_wrote() {
+fn search_finds_the_callers_own_writes() {
     let place = Place::new();
     place.write("Start.md", "nothing\n");
     let mut client = served(&place);
@@ -66,7 +66,7 @@ fn a_caller_finds_what_it_just_wrote() {
 }
 
 #[test]
-fn edits_by_other_programs_are_found() {
+fn search_finds_external_edits() {
     let place = Place::new();
     place.write("Folder/A.md", "first\n");
     let mut client = served(&place);
@@ -100,7 +100,7 @@ fn edits_by_other_programs_are_found() {
 }
 
 #[test]
-fn nobody_waits_for_an_index_that_is_being_built() {
+fn queries_do_not_block_on_an_index_build() {
     let place = Place::new();
     for number in 0..3000 {
         place.write(
@@ -141,7 +141,7 @@ fn nobody_waits_for_an_index_that_is_being_built() {
 }
 
 #[test]
-fn every_script_is_found_by_words_and_by_parts_of_them() {
+fn words_and_parts_of_words_are_found_in_every_script() {
     let place = Place::new();
     for (path, text) in [
         ("zh.md", "我们在北京学习编程语言和数据库设计。"),

@@ -11,7 +11,7 @@ fn printed(output: &std::process::Output) -> Value {
 }
 
 #[test]
-fn the_command_line_shows_and_rebuilds_it() {
+fn index_status_and_rebuild_commands_work() {
     let place = Place::new();
     for number in 0..20 {
         place.write(
@@ -62,7 +62,7 @@ fn the_command_line_shows_and_rebuilds_it() {
 }
 
 #[test]
-fn a_restart_takes_up_what_is_there_and_reads_what_changed() {
+fn restart_reuses_the_index_and_reads_only_changes() {
     let place = Place::new();
     for number in 0..50 {
         place.write(&format!("Work/{number}.md"), format!("wombat w{number}\n"));
@@ -91,7 +91,7 @@ fn a_restart_takes_up_what_is_there_and_reads_what_changed() {
 }
 
 #[test]
-fn the_doctor_tells_of_copies_placeholders_and_what_is_left_out() {
+fn doctor_reports_sync_conflicts_placeholders_and_ignored_notes() {
     let place = Place::new();
     place.write("Plan.md", "x\n");
     place.write("Plan.sync-conflict-20240131-101010-ABCDEFG.md", "x\n");

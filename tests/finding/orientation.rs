@@ -63,7 +63,7 @@ fn extra(result: &Value) -> Option<String> {
 const READ: &str = "Work/Bare";
 
 #[test]
-fn it_comes_once_per_session_and_names_what_matters() {
+fn orientation_is_sent_once_per_session() {
     let place = place();
     let config = place.config_file(&settings(&place));
     let mut client = crate::support::client::Client::start(&config, &place.state());
@@ -117,7 +117,7 @@ fn it_comes_once_per_session_and_names_what_matters() {
 }
 
 #[test]
-fn the_instructions_have_it_and_hidden_notes_do_not_show() {
+fn orientation_in_the_instructions_omits_hidden_notes() {
     let place = place();
     let mut settings = settings(&place);
     settings
@@ -168,7 +168,7 @@ fn the_instructions_have_it_and_hidden_notes_do_not_show() {
 }
 
 #[test]
-fn no_note_is_shown_from_notebooks_that_nobody_named() {
+fn orientation_omits_notebooks_not_listed_in_the_config() {
     let place = place();
     let mut client = served(&place);
     let mut told = None;
@@ -187,7 +187,7 @@ fn no_note_is_shown_from_notebooks_that_nobody_named() {
 }
 
 #[test]
-fn it_can_be_switched_off() {
+fn orientation_can_be_disabled() {
     let place = place();
     let mut settings = settings(&place);
     settings.orientation.enabled = false;
@@ -203,7 +203,7 @@ fn it_can_be_switched_off() {
 }
 
 #[test]
-fn what_is_typed_is_completed_with_what_the_caller_sees() {
+fn completion_offers_only_visible_notes() {
     let place = place();
     let mut settings = place.settings();
     settings

@@ -60,7 +60,7 @@ const DECOYS: [&str; 7] = [
 ];
 
 #[test]
-fn five_hundred_backlinks_follow_and_nothing_else() {
+fn rename_updates_five_hundred_backlinks_and_nothing_else() {
     let place = Place::new();
     let mut expected = Vec::new();
     place.write(

@@ -8,7 +8,7 @@ use crate::support::client::Client;
 use crate::support::place::call;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_giant_reply_is_refused() {
+async fn oversized_reply_is_rejected() {
     let arena = Arena::new().await;
     for megabytes in [80, 200] {
         let error = arena
@@ -24,7 +24,7 @@ async fn a_giant_reply_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nonsense_is_the_components_failure() {
+async fn invalid_reply_is_reported_as_component_failure() {
     let arena = Arena::new().await;
     for attack in ["broken_json", "no_object", "unknown_code"] {
         let error = arena.refused(attack).await;
@@ -35,7 +35,7 @@ async fn nonsense_is_the_components_failure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_does_not_send_a_whole_argument_back() {
+async fn error_messages_truncate_echoed_arguments() {
     let arena = Arena::new().await;
     let path = "x".repeat(1 << 19);
     let read = call(&arena.host, "document.read", json!({ "path": path })).await;
@@ -45,7 +45,7 @@ async fn a_message_does_not_send_a_whole_argument_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn links_lead_only_to_what_both_may_see() {
+async fn resource_links_are_limited_to_visible_notes() {
     let arena = Arena::new().await;
     for path in [
         "Closed/Secret.md",
@@ -73,7 +73,7 @@ async fn links_lead_only_to_what_both_may_see() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_a_call_is_left_for_the_next() {
+async fn no_guest_state_survives_a_call() {
     let arena = Arena::new().await;
     for _ in 0..20 {
         let reply = arena.attack("remember", json!({})).await.expect("a reply");
@@ -82,7 +82,7 @@ async fn nothing_of_a_call_is_left_for_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_nothing_around_a_guest() {
+async fn guest_has_no_ambient_environment() {
     let arena = Arena::new().await;
     let reply = arena.attack("ambient", json!({})).await.expect("a reply");
     assert_eq!(reply.structured["environment"], json!([]));
@@ -92,7 +92,7 @@ async fn there_is_nothing_around_a_guest() {
 
 /// The client itself fails on anything on stdout that is no message.
 #[test]
-fn what_a_guest_prints_never_reaches_the_client() {
+fn guest_stdout_never_reaches_the_client() {
     let place = treasury();
     let config = place.config_file(&settings(&place));
     let mut client = Client::start(&config, &place.state());

@@ -17,7 +17,7 @@ const SHORT: u64 = 5000;
 const NEVER: u64 = 3_600_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_loops_hold_up_nobody() {
+async fn a_hundred_looping_guests_do_not_block_other_calls() {
     let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
     let mut spinning = tokio::task::JoinSet::new();
     for _ in 0..CROWD {
@@ -35,7 +35,7 @@ async fn a_hundred_loops_hold_up_nobody() {
 }
 
 #[test]
-fn a_hundred_loops_hold_up_no_client() {
+fn a_hundred_looping_guests_do_not_block_other_clients() {
     let place = treasury();
     let mut settings = settings(&place);
     settings.limits.call_ms = SHORT;
@@ -57,7 +57,7 @@ fn a_hundred_loops_hold_up_no_client() {
 
 /// There is one slot: as long as the guest runs, nobody else can.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_given_up_stops_its_guest() {
+async fn dropped_call_stops_its_guest() {
     let arena = Arena::with(|settings| {
         settings.limits.concurrent_calls = 1;
         settings.limits.call_ms = NEVER;
@@ -79,7 +79,7 @@ async fn a_call_that_is_given_up_stops_its_guest() {
 
 /// The same over the wire: the client's word, and then the client's end, stop the guest.
 #[test]
-fn a_request_that_a_client_cancels_stops_its_guest() {
+fn cancelled_request_stops_its_guest() {
     let place = treasury();
     let mut settings = settings(&place);
     settings.limits.concurrent_calls = 1;

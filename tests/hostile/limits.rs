@@ -10,7 +10,7 @@ use crate::support::place::call;
 const SHORT: u64 = 1500;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_endless_loop_ends_at_its_deadline() {
+async fn endless_loop_ends_at_the_deadline() {
     let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
     for attack in ["spin", "write_then_spin"] {
         let error = arena.refused(attack).await;
@@ -21,7 +21,7 @@ async fn an_endless_loop_ends_at_its_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_that_breaks_takes_nothing_with_it() {
+async fn trapping_guest_does_not_affect_the_host() {
     let arena = Arena::new().await;
     for attack in ["recurse", "trap", "panic", "exit", "write_then_trap"] {
         let error = arena.refused(attack).await;
@@ -38,7 +38,7 @@ async fn a_guest_that_breaks_takes_nothing_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn memory_and_host_calls_are_counted() {
+async fn memory_and_host_calls_are_limited() {
     let arena = Arena::new().await;
     for (attack, word) in [("gorge", "memory"), ("flood", "host calls")] {
         let error = arena.refused(attack).await;
@@ -49,7 +49,7 @@ async fn memory_and_host_calls_are_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gigabytes_are_not_staged() {
+async fn staged_bytes_are_limited() {
     let arena = Arena::new().await;
     for attack in ["stage_until_refused", "store_until_refused"] {
         assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
@@ -58,7 +58,7 @@ async fn gigabytes_are_not_staged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_held_of_questions_is_counted() {
+async fn memory_held_for_queries_is_limited() {
     // Time and host calls are no limit here: what is held is.
     let arena = Arena::with(|settings| {
         settings.limits.call_ms = 120_000;
@@ -75,7 +75,7 @@ async fn what_is_held_of_questions_is_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guest_that_ignores_a_refusal_stages_no_more_for_it() {
+async fn guest_that_ignores_a_refused_write_stages_nothing_more() {
     let arena = Arena::new().await;
     let reply = arena
         .attack("stage_regardless", json!({}))
@@ -96,7 +96,7 @@ async fn a_guest_that_ignores_a_refusal_stages_no_more_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn floods_of_words_are_swallowed() {
+async fn log_floods_are_dropped() {
     let arena = Arena::new().await;
     for attack in ["flood_log", "flood_output"] {
         arena
@@ -114,7 +114,7 @@ fn of_the_enemy(settings: &mut Settings, limits: ComponentLimits) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_component_may_have_less_than_others() {
+async fn component_limits_can_be_lower_than_the_default() {
     let arena = Arena::with(|settings| {
         let less = ComponentLimits {
             memory_bytes: Some(16 << 20),
@@ -148,7 +148,7 @@ async fn a_component_may_have_less_than_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_component_may_have_more_than_others() {
+async fn component_limits_can_be_higher_than_the_default() {
     let arena = Arena::with(|settings| {
         settings.limits.memory_bytes = 64 << 20;
         settings.limits.host_calls = 40;

@@ -43,7 +43,7 @@ async fn reason(name: &str, file: PathBuf) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn smuggled_imports_are_named() {
+async fn forbidden_imports_are_named() {
     for (file, import) in [
         ("smuggler_files", "wasi:filesystem/"),
         ("smuggler_network", "wasi:"),
@@ -57,7 +57,7 @@ async fn smuggled_imports_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lies_are_not_believed() {
+async fn invalid_descriptions_are_rejected() {
     for (lie, word) in [
         ("garbage", "not what the contract asks for"),
         ("silent", "not what the contract asks for"),
@@ -77,7 +77,7 @@ async fn lies_are_not_believed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_component_is_said_to_be_none() {
+async fn files_that_are_not_components_are_rejected() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("guest.wasm");
     let whole = std::fs::read(guest("echo")).expect("a component");

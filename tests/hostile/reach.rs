@@ -118,7 +118,7 @@ fn is_refusal(outcome: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_path_leads_out_for_a_reader() {
+async fn reader_cannot_escape_its_grant_with_any_path() {
     let arena = Arena::new().await;
     for path in ways_out() {
         let shown: String = path.chars().take(60).collect();
@@ -146,7 +146,7 @@ async fn no_path_leads_out_for_a_reader() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_path_leads_out_for_a_writer() {
+async fn writer_cannot_escape_its_grant_with_any_path() {
     let arena = Arena::with(|settings| {
         let hostile = settings.components.get_mut("hostile").expect("the enemy");
         hostile.grant = GrantSettings {
@@ -167,7 +167,7 @@ async fn no_path_leads_out_for_a_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_is_granted_can_be_seen() {
+async fn only_granted_paths_are_visible() {
     let arena = Arena::new().await;
     let all = reach(&arena, "reach_reading", "list", "").await;
     assert_eq!(all["got"], json!(["Open", "Open/Note.md", "Open/Other.md"]));
@@ -185,7 +185,7 @@ async fn only_what_is_granted_can_be_seen() {
 
 /// Whoever may not know hears the same of what is there and what is not.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_closed_looks_as_what_is_absent() {
+async fn denied_paths_look_like_missing_paths() {
     let arena = Arena::new().await;
     for (there, absent) in [
         ("Closed/Secret.md", "Closed/Absent.md"),
@@ -220,7 +220,7 @@ async fn what_is_closed_looks_as_what_is_absent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_action_is_held_to_its_effect() {
+async fn action_cannot_exceed_its_declared_effect() {
     let arena = Arena::with(|settings| {
         let hostile = settings.components.get_mut("hostile").expect("the enemy");
         hostile.grant.delete = vec!["**".into()];
@@ -241,7 +241,7 @@ async fn an_action_is_held_to_its_effect() {
 
 /// What a change or the trash remembers of a closed place stays closed.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_past_is_as_closed_as_the_present() {
+async fn history_and_trash_respect_the_same_permissions() {
     use crate::support::place::call;
     let arena = Arena::new().await;
     let edit = json!({"path": "Closed/Secret.md", "text": "more"});

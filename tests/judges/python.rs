@@ -48,21 +48,21 @@ fn judge(era: &str, wire: Wire) {
 }
 
 #[test]
-fn over_stdio_with_sessions() {
+fn python_sdk_over_stdio_with_sessions() {
     judge("legacy", Wire::Stdio);
 }
 
 #[test]
-fn over_http_with_sessions() {
+fn python_sdk_over_http_with_sessions() {
     judge("legacy", Wire::Http);
 }
 
 #[test]
-fn over_stdio_without_sessions() {
+fn python_sdk_over_stdio_without_sessions() {
     judge("modern", Wire::Stdio);
 }
 
 #[test]
-fn over_http_without_sessions() {
+fn python_sdk_over_http_without_sessions() {
     judge("modern", Wire::Http);
 }

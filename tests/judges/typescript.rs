@@ -40,31 +40,31 @@ fn judge(version: u32, era: &str, wire: Wire) {
 }
 
 #[test]
-fn version_1_over_stdio() {
+fn typescript_sdk_v1_over_stdio() {
     judge(1, "legacy", Wire::Stdio);
 }
 
 #[test]
-fn version_1_over_http() {
+fn typescript_sdk_v1_over_http() {
     judge(1, "legacy", Wire::Http);
 }
 
 #[test]
-fn version_2_over_stdio_with_sessions() {
+fn typescript_sdk_v2_over_stdio_with_sessions() {
     judge(2, "legacy", Wire::Stdio);
 }
 
 #[test]
-fn version_2_over_http_with_sessions() {
+fn typescript_sdk_v2_over_http_with_sessions() {
     judge(2, "legacy", Wire::Http);
 }
 
 #[test]
-fn version_2_over_stdio_without_sessions() {
+fn typescript_sdk_v2_over_stdio_without_sessions() {
     judge(2, "modern", Wire::Stdio);
 }
 
 #[test]
-fn version_2_over_http_without_sessions() {
+fn typescript_sdk_v2_over_http_without_sessions() {
     judge(2, "modern", Wire::Http);
 }

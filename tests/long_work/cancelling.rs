@@ -30,7 +30,7 @@ fn given_up(request: u64) -> Value {
 }
 
 #[test]
-fn over_stdio_a_cancelled_call_changes_nothing() {
+fn cancelled_call_over_stdio_changes_nothing() {
     for is_stateless in [false, true] {
         let place = desk();
         let before = place.snapshot();
@@ -68,7 +68,7 @@ fn over_stdio_a_cancelled_call_changes_nothing() {
 }
 
 #[test]
-fn over_http_a_client_that_hangs_up_has_changed_nothing() {
+fn call_of_a_disconnected_http_client_changes_nothing() {
     let place = desk();
     let before = place.snapshot();
     let server = Server::start(&config(&place), &place.state());
@@ -98,7 +98,7 @@ fn over_http_a_client_that_hangs_up_has_changed_nothing() {
 }
 
 #[test]
-fn over_http_a_session_that_cancels_has_changed_nothing() {
+fn cancelled_call_in_an_http_session_changes_nothing() {
     let place = desk();
     let before = place.snapshot();
     let server = Server::start(&config(&place), &place.state());

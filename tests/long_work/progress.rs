@@ -9,7 +9,7 @@ use crate::support::http::{HttpClient, Response, Server};
 use crate::support::place::Place;
 
 #[test]
-fn over_stdio_progress_comes_before_the_answer() {
+fn progress_over_stdio_precedes_the_reply() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
     let arguments = json!({"steps": 6, "pause": 100});
@@ -32,7 +32,7 @@ fn over_stdio_progress_comes_before_the_answer() {
 }
 
 #[test]
-fn over_http_progress_comes_on_the_stream_of_the_call() {
+fn progress_over_http_uses_the_stream_of_the_call() {
     let place = desk();
     let server = Server::start(&place.config_file(&with_slow(&place)), &place.state());
     for mut client in [
@@ -62,7 +62,7 @@ fn events_of(response: &Response) -> Vec<Value> {
 }
 
 #[test]
-fn a_component_that_nags_is_told_seldom() {
+fn frequent_progress_reports_are_throttled() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
     let asked = client.send("tools/call", told("hostile__nag", json!({})));
@@ -90,7 +90,7 @@ fn garden() -> Place {
 }
 
 #[test]
-fn actions_that_go_through_many_notes_say_how_far_they_are() {
+fn actions_on_many_notes_report_progress() {
     let place = garden();
     let mut settings = place.settings();
     settings.callers.insert(
@@ -143,7 +143,7 @@ fn actions_that_go_through_many_notes_say_how_far_they_are() {
 }
 
 #[test]
-fn the_index_is_built_anew_while_it_is_asked() {
+fn searches_work_during_an_index_rebuild() {
     let place = garden();
     let mut settings = place.settings();
     settings.callers.insert(

@@ -58,7 +58,7 @@ fn id_of(begun: &Value) -> String {
 }
 
 #[test]
-fn a_call_that_takes_long_becomes_a_task_and_a_quick_one_does_not() {
+fn only_long_calls_become_tasks() {
     let place = desk();
     let server = serve(&place, &with_slow(&place));
     let mut client = HttpClient::stateless(server.address());
@@ -91,7 +91,7 @@ fn a_call_that_takes_long_becomes_a_task_and_a_quick_one_does_not() {
 }
 
 #[test]
-fn a_task_that_is_cancelled_changes_nothing() {
+fn cancelled_task_changes_nothing() {
     let place = desk();
     let mut settings = with_slow(&place);
     settings.limits.concurrent_calls = 1;
@@ -117,7 +117,7 @@ fn a_task_that_is_cancelled_changes_nothing() {
 }
 
 #[test]
-fn a_task_asks_the_person() {
+fn task_asks_the_user_for_confirmation() {
     let place = desk();
     let mut settings = with_slow(&place);
     settings.confirm = Confirm::Floor;
@@ -158,7 +158,7 @@ fn a_task_asks_the_person() {
 }
 
 #[test]
-fn a_task_of_somebody_else_does_not_exist() {
+fn tasks_of_other_callers_are_not_found() {
     let place = desk();
     let config = place.config_file(&with_slow(&place));
     let token = |name: &str| {

@@ -59,7 +59,7 @@ impl Desk {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_is_added_with_its_title() {
+async fn page_is_added_with_its_title() {
     let desk = Desk::new(|_| {}).await;
     let reply = desk.add(&desk.server.url("/page")).await.expect("added");
     assert_eq!(reply.structured["title"], "Tea & scones");
@@ -77,7 +77,7 @@ async fn a_page_is_added_with_its_title() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_fetched_changes_nothing_and_says_why() {
+async fn failed_fetch_changes_nothing_and_reports_the_reason() {
     let desk = Desk::new(|settings| {
         settings.limits.call_ms = 8_000;
         settings.limits.http_bytes = 100_000;
@@ -115,7 +115,7 @@ async fn what_cannot_be_fetched_changes_nothing_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_private_address_is_none_of_the_public_hosts() {
+async fn private_address_is_not_covered_by_a_public_grant() {
     let desk = Desk::new(|settings| {
         let bookmark = settings.components.get_mut("bookmark").expect("bookmark");
         let port = bookmark.grant.http[0].rsplit(':').next().expect("a port");
@@ -130,7 +130,7 @@ async fn a_private_address_is_none_of_the_public_hosts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_grant_that_is_taken_back_is_gone() {
+async fn revoked_grant_takes_effect() {
     let desk = Desk::new(|_| {}).await;
     desk.add(&desk.server.url("/page")).await.expect("added");
     let revoked = settings(&desk.place, &[]);
@@ -144,7 +144,7 @@ async fn a_grant_that_is_taken_back_is_gone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_links_of_a_note_are_checked() {
+async fn links_of_a_note_are_checked() {
     let desk = Desk::new(|_| {}).await;
     let text = format!(
         "[tea]({}) and {}\n<{}>\nhttps://elsewhere.example\n",

@@ -15,7 +15,7 @@ async fn narrow() -> Outpost {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_too_large_is_cut_off() {
+async fn oversized_response_body_is_cut_off() {
     let outpost = narrow().await;
     let answers = outpost
         .fetch(json!([
@@ -36,7 +36,7 @@ async fn a_body_that_is_too_large_is_cut_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_sent_counts_too() {
+async fn sent_bytes_are_limited() {
     let outpost = narrow().await;
     let mut request = outpost.request("/echo");
     request["method"] = "POST".into();
@@ -47,7 +47,7 @@ async fn what_is_sent_counts_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_sends_so_many_requests_and_no_more() {
+async fn requests_per_call_are_limited() {
     let outpost = narrow().await;
     let page = outpost.request("/page");
     let answers = outpost.fetch(json!([page, page, page, page])).await;
@@ -62,7 +62,7 @@ async fn a_call_sends_so_many_requests_and_no_more() {
 
 /// The guest is told before its time is over, so that it can say so itself.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_takes_too_long_is_given_up() {
+async fn slow_server_times_out() {
     let outpost = Outpost::with(|settings, server| {
         grant(settings, &[&server.authority()]);
         settings.limits.call_ms = 8_000;
@@ -80,7 +80,7 @@ async fn a_server_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_there_is_said_to_be_nobody() {
+async fn connection_errors_are_reported_to_the_guest() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let free = listener.local_addr().expect("an address").to_string();
     let outpost = Outpost::with(|settings, server| {

@@ -22,7 +22,7 @@ fn edit_meanwhile(outpost: &Outpost) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_only_asked_is_run_again() {
+async fn call_with_only_safe_requests_is_retried_after_a_conflict() {
     let outpost = Outpost::new().await;
     edit_meanwhile(&outpost);
     let reply = outpost.call("send", errand(&outpost, "GET")).await;
@@ -36,7 +36,7 @@ async fn a_call_that_only_asked_is_run_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_may_have_changed_something_is_sent_once() {
+async fn unsafe_request_is_sent_only_once() {
     let outpost = Outpost::new().await;
     edit_meanwhile(&outpost);
     let error = outpost.call("send", errand(&outpost, "POST")).await;
@@ -52,7 +52,7 @@ async fn a_request_that_may_have_changed_something_is_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_note_that_never_rests_does_not_ask_a_server_for_ever() {
+async fn retries_after_conflicts_are_limited() {
     let outpost = Outpost::new().await;
     let note = outpost.place.vault().join("Log.md");
     outpost.server.meanwhile(move |before| {
@@ -65,7 +65,7 @@ async fn a_note_that_never_rests_does_not_ask_a_server_for_ever() {
 
 /// A call that is ended says that it may have left something behind elsewhere.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_fails_after_a_request_says_so() {
+async fn failed_call_reports_requests_already_sent() {
     let outpost = Outpost::with(|settings, server| {
         grant(settings, &[&server.authority()]);
         settings.limits.call_ms = 3_000;

@@ -8,7 +8,7 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_grant_every_request_is_refused() {
+async fn requests_without_a_grant_are_denied() {
     let outpost = Outpost::with(|_, _| {}).await;
     for (scheme, authority) in [
         ("http", outpost.server.authority()),
@@ -29,7 +29,7 @@ async fn without_a_grant_every_request_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_granted_host_is_asked_and_no_other() {
+async fn only_granted_hosts_are_reached() {
     let outpost = Outpost::new().await;
     let authority = outpost.server.authority();
     let answer = outpost.ask("http", &authority, "/page?a=b").await;
@@ -71,7 +71,7 @@ async fn a_granted_host_is_asked_and_no_other() {
 
 /// `*` grants every public host, and what leads to a private address is none, however it is written.
 #[tokio::test(flavor = "multi_thread")]
-async fn private_addresses_are_refused_unless_they_are_spelt_out() {
+async fn private_addresses_need_an_explicit_grant() {
     let outpost = Outpost::with(|settings, server| {
         grant(settings, &[&format!("http://*:{}", server.address.port())]);
     })
@@ -107,7 +107,7 @@ async fn private_addresses_are_refused_unless_they_are_spelt_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn this_machine_may_be_granted_by_its_name() {
+async fn localhost_can_be_granted_by_name() {
     let outpost = Outpost::with(|settings, server| {
         grant(settings, &[&format!("localhost:{}", server.address.port())]);
     })
@@ -120,7 +120,7 @@ async fn this_machine_may_be_granted_by_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_follows_a_redirect_but_the_guest() {
+async fn host_does_not_follow_redirects() {
     let outpost = Outpost::new().await;
     let answer = outpost.fetch(json!([outpost.request("/to?/page")])).await;
     assert_eq!(answer[0]["status"], 302, "{answer:?}");
@@ -133,7 +133,7 @@ async fn nobody_follows_a_redirect_but_the_guest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_of_the_connection_are_not_for_guests() {
+async fn guests_cannot_set_connection_headers() {
     let outpost = Outpost::new().await;
     for name in [
         "Host",
@@ -167,7 +167,7 @@ async fn headers_of_the_connection_are_not_for_guests() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_action_that_reads_sends_nothing_that_changes() {
+async fn read_actions_can_only_send_safe_requests() {
     let outpost = Outpost::new().await;
     for method in [
         "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "CONNECT", "TRACE", "get",
@@ -201,7 +201,7 @@ async fn an_action_that_reads_sends_nothing_that_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_taken_back_is_taken_back_in_the_middle_of_a_call() {
+async fn revoked_grant_takes_effect_during_a_call() {
     let outpost = Outpost::new().await;
     let mut revoked = settings(&outpost.place);
     grant(&mut revoked, &["other.example"]);
@@ -220,7 +220,7 @@ async fn what_is_taken_back_is_taken_back_in_the_middle_of_a_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_kill_switch_stops_what_changes_in_the_middle_of_a_call() {
+async fn kill_switch_blocks_unsafe_requests_during_a_call() {
     let outpost = Outpost::new().await;
     let mut closed = settings(&outpost.place);
     grant(&mut closed, &[&outpost.server.authority()]);
@@ -241,7 +241,7 @@ async fn the_kill_switch_stops_what_changes_in_the_middle_of_a_call() {
 
 /// A component that was granted everything reaches nothing while it says what it is.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_description_is_made_without_requests() {
+async fn describe_cannot_send_requests() {
     let outpost = Outpost::with(|settings, _| grant(settings, &["localhost:9"])).await;
     let domains = outpost.host.registry().snapshot();
     let described = &domains
@@ -253,7 +253,7 @@ async fn a_description_is_made_without_requests() {
 
 /// What the manifest does not ask for cannot be granted; and who imports sockets is not let in at all.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_manifest_is_the_ceiling() {
+async fn grant_cannot_exceed_the_manifest() {
     let place = Place::new();
     let file = place.root().join("narrow.wasm");
     let wide = std::fs::read(guest("messenger")).expect("a component");
@@ -279,7 +279,7 @@ async fn the_manifest_is_the_ceiling() {
 
 /// The hint that clients show follows from what is enforced.
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_are_told_which_tools_reach_the_outside() {
+async fn open_world_hint_follows_the_granted_hosts() {
     let place = Place::new();
     for (hosts, is_open) in [(&[][..], false), (&["example.com"][..], true)] {
         let mut settings = settings(&place);

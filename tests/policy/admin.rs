@@ -40,7 +40,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn for_others_it_is_not_there() {
+fn admin_tool_is_hidden_from_non_admins() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let listed = client.ask("tools/list", json!({}));
@@ -58,7 +58,7 @@ fn for_others_it_is_not_there() {
 }
 
 #[test]
-fn an_admin_switches_components_and_actions_while_it_runs() {
+fn admin_enables_and_disables_components_and_actions_at_runtime() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"admin"));
@@ -113,7 +113,7 @@ fn an_admin_switches_components_and_actions_while_it_runs() {
 }
 
 #[test]
-fn an_admin_sets_permissions_and_they_hold_at_once() {
+fn admin_permission_changes_apply_immediately() {
     let place = desk();
     let config = place.config_file(&with_admin(&place));
     let before = std::fs::read_to_string(&config).expect("the config");
@@ -165,7 +165,7 @@ fn an_admin_sets_permissions_and_they_hold_at_once() {
 }
 
 #[test]
-fn an_admin_decides_what_others_ask_for_and_nothing_of_their_own() {
+fn admin_decides_approvals_of_others_but_not_their_own() {
     let place = desk();
     let mut settings = with_admin(&place);
     settings.confirm = Confirm::Floor;
@@ -187,7 +187,7 @@ fn an_admin_decides_what_others_ask_for_and_nothing_of_their_own() {
 }
 
 #[test]
-fn an_admin_over_http_sees_who_called_what() {
+fn admin_over_http_reads_the_audit_log() {
     let place = desk();
     let mut settings = with_admin(&place);
     let http = settings.callers["stdio"].clone();
@@ -236,7 +236,7 @@ fn an_admin_over_http_sees_who_called_what() {
 }
 
 #[test]
-fn an_admin_installs_upgrades_and_goes_back() {
+fn admin_installs_upgrades_and_rolls_back_components() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
     // A confined server reads what lies beside its config.

@@ -31,7 +31,7 @@ fn items(place: &Place, words: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_approved_goes_through_once() {
+fn approved_call_runs_once() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     assert!(items(&place, &["list"]).is_empty());
@@ -99,7 +99,7 @@ fn what_is_approved_goes_through_once() {
 }
 
 #[test]
-fn what_is_denied_does_not() {
+fn denied_call_does_not_run() {
     let place = desk(|_| ());
     let before = place.snapshot();
     let mut client = over_stdio(&place);
@@ -123,7 +123,7 @@ fn what_is_denied_does_not() {
 }
 
 #[test]
-fn what_cannot_be_decided_says_why() {
+fn undecidable_approval_is_rejected_with_a_reason() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");

@@ -45,7 +45,7 @@ fn claims_without(name: &str) -> Value {
 }
 
 #[test]
-fn forged_and_misused_tokens_are_refused() {
+fn forged_and_misused_tokens_are_rejected() {
     let place = desk();
     let (rsa, elliptic, edwards) = (Key::rsa("r"), Key::elliptic("e"), Key::edwards("d"));
     publish(&place.root().join("jwks.json"), &[&rsa, &elliptic]);
@@ -218,7 +218,7 @@ fn keys_are_rotated_while_the_server_runs() {
 }
 
 #[test]
-fn a_session_is_of_no_use_to_anybody_else() {
+fn session_cannot_be_used_by_another_caller() {
     let place = desk();
     let (ana, eve) = (token(&place, "ana", &[]), token(&place, "eve", &[]));
     publish(&place.root().join("jwks.json"), &[&Key::edwards("d")]);
@@ -253,7 +253,7 @@ fn a_session_is_of_no_use_to_anybody_else() {
 }
 
 #[test]
-fn pages_of_the_web_reach_nothing_by_a_name_of_their_own() {
+fn dns_rebinding_is_rejected() {
     let place = desk();
     let mut settings = place.settings();
     settings.http.allowed_hosts = vec!["notes.example.org".into()];

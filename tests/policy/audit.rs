@@ -69,7 +69,7 @@ fn converse(client: &mut Client) -> String {
 }
 
 #[test]
-fn every_call_leaves_a_row() {
+fn every_call_is_recorded() {
     let place = desk(|settings| {
         // Over HTTP only reading, and only one at a time.
         let reader = CallerSettings {
@@ -187,7 +187,7 @@ fn every_call_leaves_a_row() {
 }
 
 #[test]
-fn rows_are_found_by_what_is_known_of_them() {
+fn audit_rows_can_be_filtered() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     converse(&mut client);
@@ -233,7 +233,7 @@ fn rows_are_found_by_what_is_known_of_them() {
 }
 
 #[test]
-fn following_shows_the_calls_of_others_as_they_come() {
+fn follow_shows_new_calls_of_other_processes() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Old"}));
@@ -265,7 +265,7 @@ fn following_shows_the_calls_of_others_as_they_come() {
 }
 
 #[test]
-fn everything_can_be_exported() {
+fn audit_log_can_be_exported() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     // More than `notehost audit` shows unasked.
@@ -297,7 +297,7 @@ fn everything_can_be_exported() {
 }
 
 #[test]
-fn old_rows_are_forgotten() {
+fn old_rows_are_deleted() {
     let place = desk(|settings| {
         settings.audit.keep_rows = 4;
         settings.audit.keep_days = 30;
@@ -328,7 +328,7 @@ fn old_rows_are_forgotten() {
 }
 
 #[test]
-fn the_numbers_of_stats_are_right() {
+fn stats_numbers_are_correct() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     for _ in 0..19 {
@@ -399,7 +399,7 @@ fn the_numbers_of_stats_are_right() {
 }
 
 #[test]
-fn a_running_server_is_seen_from_outside() {
+fn audit_reads_rows_of_a_running_server() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Plan"}));

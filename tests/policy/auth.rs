@@ -15,7 +15,7 @@ use crate::support::issuer::{
 };
 
 #[test]
-fn a_token_is_shown_once_and_kept_as_a_hash() {
+fn token_is_shown_once_and_stored_as_a_hash() {
     let place = desk();
     let words = [
         "--scopes",
@@ -61,7 +61,7 @@ fn a_token_is_shown_once_and_kept_as_a_hash() {
 }
 
 #[test]
-fn what_makes_no_token_is_told_and_makes_none() {
+fn invalid_token_options_are_rejected() {
     let place = desk();
     token(&place, "taken", &[]);
     for (words, told) in [
@@ -99,7 +99,7 @@ fn what_makes_no_token_is_told_and_makes_none() {
 }
 
 #[test]
-fn without_a_good_token_nothing_is_answered() {
+fn requests_without_a_valid_token_are_rejected() {
     let place = desk();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
@@ -133,7 +133,7 @@ fn without_a_good_token_nothing_is_answered() {
 }
 
 #[test]
-fn each_token_is_a_caller_of_its_own() {
+fn each_token_is_a_separate_caller() {
     let place = desk();
     let reader = token(&place, "reader", &["--permission", "Diary=none"]);
     let writer = token(&place, "writer", &["--scopes", "read,write"]);
@@ -180,7 +180,7 @@ fn each_token_is_a_caller_of_its_own() {
 }
 
 #[test]
-fn a_token_that_is_revoked_or_has_ended_does_not_hold_from_then_on() {
+fn revoked_and_expired_tokens_are_rejected() {
     let place = desk();
     let laptop = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
@@ -202,7 +202,7 @@ fn a_token_that_is_revoked_or_has_ended_does_not_hold_from_then_on() {
 }
 
 #[test]
-fn a_server_without_any_token_lets_nobody_in_before_one_is_shown() {
+fn server_without_tokens_rejects_everyone_until_one_exists() {
     let place = desk();
     let server = serve(&place, &place.settings());
     assert_refused(&knock(&server, &[]), false);
@@ -213,7 +213,7 @@ fn a_server_without_any_token_lets_nobody_in_before_one_is_shown() {
 }
 
 #[test]
-fn where_none_is_asked_for_a_bad_token_is_refused_all_the_same() {
+fn invalid_token_is_rejected_even_without_authentication() {
     let place = desk();
     let mut settings = place.settings();
     settings.auth.mode = AuthMode::None;
@@ -231,7 +231,7 @@ fn where_none_is_asked_for_a_bad_token_is_refused_all_the_same() {
 }
 
 #[test]
-fn an_address_that_others_can_reach_needs_tokens() {
+fn non_loopback_address_requires_tokens() {
     let place = desk();
     let mut settings = place.settings();
     let start = |settings: &Settings, words: &[&str]| {
@@ -261,7 +261,7 @@ fn an_address_that_others_can_reach_needs_tokens() {
 }
 
 #[test]
-fn everybody_may_read_how_to_get_in() {
+fn protected_resource_metadata_is_public() {
     let place = desk();
     let phone = token(&place, "phone", &[]);
     let mut settings = place.settings();
@@ -293,7 +293,7 @@ fn everybody_may_read_how_to_get_in() {
 }
 
 #[test]
-fn metrics_are_for_admins_also_without_authentication() {
+fn metrics_require_admin_even_without_authentication() {
     let place = desk();
     let server = serve_open(&place, &place.settings());
     let ask = |headers: &[(&str, &str)]| {
@@ -367,7 +367,7 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
 }
 
 #[test]
-fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
+fn unusable_authentication_settings_fail_at_startup() {
     let place = desk();
     let short = place.root().join("short");
     fs::write(&short, "only a few bytes\n").expect("a file");
@@ -430,7 +430,7 @@ fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
 }
 
 #[test]
-fn the_command_line_calls_with_a_tokens_rights() {
+fn command_line_call_with_a_token_has_the_tokens_rights() {
     let place = desk();
     let mut settings = place.settings();
     // The config may take from a token, and cannot give it more.

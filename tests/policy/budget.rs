@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::place::{Place, call};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_list_is_cut_between_items_and_gone_on_with() {
+async fn long_list_is_cut_between_items_and_can_be_continued() {
     let place = Place::new();
     for number in 0..300 {
         place.write(&format!("Work/Note number {number}.md"), "x\n");
@@ -40,7 +40,7 @@ async fn a_long_list_is_cut_between_items_and_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_note_is_cut_between_lines_and_gone_on_with() {
+async fn long_note_is_cut_between_lines_and_can_be_continued() {
     let place = Place::new();
     let text: String = (0..2000)
         .map(|line| format!("line {line} with \"quotes\" and ünicode\n"))
@@ -67,7 +67,7 @@ async fn a_long_note_is_cut_between_lines_and_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_landed_is_never_told_as_a_failure() {
+async fn committed_change_is_never_reported_as_a_failure() {
     let place = Place::new();
     place.write("Plan.md", "# Plan\n");
     for number in 0..60 {

@@ -70,7 +70,7 @@ fn with_approval(mut arguments: Value, id: &str) -> Value {
 }
 
 #[test]
-fn without_a_person_at_the_client_an_approval_is_asked_for() {
+fn client_without_elicitation_gets_an_approval_id() {
     let place = desk();
     let mut client = stdio(&place);
     let refused = client.call("document.remove", remove());
@@ -104,7 +104,7 @@ fn without_a_person_at_the_client_an_approval_is_asked_for() {
 }
 
 #[test]
-fn an_approval_is_for_this_call_and_this_change_only() {
+fn approval_is_bound_to_the_call_and_its_change() {
     let place = desk();
     place.write("Work/Other.md", "other\n");
     let mut client = stdio(&place);
@@ -137,7 +137,7 @@ fn an_approval_is_for_this_call_and_this_change_only() {
 }
 
 #[test]
-fn an_approval_of_somebody_else_does_not_exist() {
+fn approvals_of_other_callers_are_not_found() {
     let place = desk();
     let id = approval_of(&stdio(&place).call("document.remove", remove()));
     decide(&place, &id, true);
@@ -149,7 +149,7 @@ fn an_approval_of_somebody_else_does_not_exist() {
 }
 
 #[test]
-fn an_approval_expires() {
+fn approval_expires() {
     let place = desk();
     let mut settings = careful(&place);
     settings.confirmation.expires_seconds = 1;
@@ -164,7 +164,7 @@ fn an_approval_expires() {
 }
 
 #[test]
-fn only_what_is_destructive_is_asked_about() {
+fn only_destructive_changes_need_confirmation() {
     let place = desk();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
@@ -206,7 +206,7 @@ fn only_what_is_destructive_is_asked_about() {
 }
 
 #[test]
-fn over_http_the_floor_stays_whatever_the_config_says() {
+fn config_cannot_disable_confirmation_over_http() {
     let place = desk();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     for mut client in [
@@ -224,7 +224,7 @@ fn over_http_the_floor_stays_whatever_the_config_says() {
 }
 
 #[test]
-fn over_http_the_config_cannot_raise_how_many_notes_change_unasked() {
+fn config_cannot_raise_the_bulk_threshold_over_http() {
     let place = desk();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
@@ -239,7 +239,7 @@ fn over_http_the_config_cannot_raise_how_many_notes_change_unasked() {
 }
 
 #[test]
-fn nobody_is_asked_more_than_a_person_can_look_at() {
+fn pending_approvals_are_limited() {
     let place = desk();
     for number in 0..51 {
         place.write(&format!("Many/Note {number}.md"), "x\n");
@@ -256,7 +256,7 @@ fn nobody_is_asked_more_than_a_person_can_look_at() {
 }
 
 #[test]
-fn a_client_of_the_older_era_asks_its_person() {
+fn session_based_client_confirms_by_elicitation() {
     for (says, code) in [
         (
             json!({"action": "accept", "content": {"approve": true}}),
@@ -298,7 +298,7 @@ fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
 }
 
 #[test]
-fn a_client_of_the_newer_era_brings_the_answer_back() {
+fn stateless_client_returns_the_confirmation() {
     let place = desk();
     place.write("Work/Other.md", "other\n");
     let mut client = unstarted(&place);
@@ -386,7 +386,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_asked() {
+fn terminal_call_asks_for_confirmation() {
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1)), ("y\n", Some(0))] {
         let place = desk();
         let (ended, shown) = at_a_terminal(&place, types);
@@ -400,7 +400,7 @@ fn a_person_at_a_terminal_is_asked() {
 }
 
 #[test]
-fn a_script_is_not_asked_and_can_say_yes() {
+fn script_is_not_asked_and_can_pass_yes() {
     let call = |place: &Place, words: &[&str]| {
         std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["call", "document", "remove", "--paths", "Work/Plan"])

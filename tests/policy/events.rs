@@ -7,7 +7,7 @@ use super::door::token;
 use crate::support::http::{Connection, HttpClient};
 
 #[test]
-fn calls_and_messages_are_told_as_they_happen() {
+fn event_stream_reports_calls_and_messages() {
     let place = desk(|_| {});
     let server = over_http(&place);
     let mut client = HttpClient::stateless(server.address());
@@ -57,7 +57,7 @@ fn calls_and_messages_are_told_as_they_happen() {
 }
 
 #[test]
-fn events_are_for_admins_also_without_authentication() {
+fn events_require_admin_even_without_authentication() {
     let place = desk(|_| {});
     let server = over_http(&place);
     let shown =

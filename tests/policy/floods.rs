@@ -10,7 +10,7 @@ use crate::support::http::{
 };
 
 #[test]
-fn a_body_that_is_too_large_is_refused() {
+fn oversized_body_is_rejected() {
     let place = desk();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
@@ -50,7 +50,7 @@ fn a_body_that_is_too_large_is_refused() {
 
 /// Clients that send their requests byte by byte are let go, and hold up nobody meanwhile.
 #[test]
-fn slow_clients_are_let_go() {
+fn slow_clients_are_disconnected() {
     let place = desk();
     let server = serve_open(&place, &unhurried(&place));
     let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
@@ -87,7 +87,7 @@ fn slow_clients_are_let_go() {
 }
 
 #[test]
-fn a_thousand_sessions_are_held_side_by_side() {
+fn a_thousand_concurrent_sessions_are_supported() {
     const THREADS: usize = 20;
     const EACH: usize = 50;
     let place = desk();
@@ -120,7 +120,7 @@ fn a_thousand_sessions_are_held_side_by_side() {
 }
 
 #[test]
-fn one_caller_cannot_take_the_sessions_of_all() {
+fn sessions_per_caller_are_limited() {
     let place = desk();
     let (greedy, modest) = (token(&place, "greedy", &[]), token(&place, "modest", &[]));
     let server = serve(&place, &unhurried(&place));
@@ -158,7 +158,7 @@ fn one_caller_cannot_take_the_sessions_of_all() {
 }
 
 #[test]
-fn floods_of_requests_are_answered_or_refused_but_never_lost() {
+fn request_floods_are_answered_or_rejected_but_never_dropped() {
     let place = desk();
     let server = serve_open(&place, &unhurried(&place));
     // Batches were taken out of MCP: an array is refused whole.
@@ -207,7 +207,7 @@ fn floods_of_requests_are_answered_or_refused_but_never_lost() {
 
 /// What is not HTTP, or hardly.
 #[test]
-fn nonsense_on_the_wire_is_refused() {
+fn malformed_http_is_rejected() {
     let place = desk();
     let server: Server = serve_open(&place, &place.settings());
     let long = format!(

@@ -192,18 +192,18 @@ fn everything_is_asked(entrance: Entrance) {
 }
 
 #[test]
-fn nothing_tells_of_a_hidden_notebook_over_stdio() {
+fn hidden_notebook_does_not_leak_over_stdio() {
     everything_is_asked(Entrance::Stdio);
 }
 
 #[test]
-fn nothing_tells_of_a_hidden_notebook_over_http() {
+fn hidden_notebook_does_not_leak_over_http() {
     everything_is_asked(Entrance::Http);
 }
 
 /// The witnesses can see: for a caller that may read the notebook, both speak up.
 #[test]
-fn the_witnesses_notice_what_is_not_hidden() {
+fn leak_checks_detect_a_visible_notebook() {
     let (mut real, _) = World::real(Entrance::Owner);
     let call = json!({"name": "document__read", "arguments": {"path": "Vellum/Known.md"}});
     assert!(contains_secret(&real.ask("tools/call", &call).to_string()));

@@ -33,7 +33,7 @@ fn change(client: &mut Client, name: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn changes_are_listed_and_shown_while_a_server_runs() {
+fn changes_can_be_listed_and_shown_while_a_server_runs() {
     let place = desk(|_| ());
     place.write("Work/Letter.md", STUBBORN);
     let mut client = over_stdio(&place);
@@ -101,7 +101,7 @@ fn changes_are_listed_and_shown_while_a_server_runs() {
 }
 
 #[test]
-fn an_undo_brings_back_every_byte() {
+fn undo_restores_every_byte() {
     let place = desk(|_| ());
     place.write("Work/Letter.md", STUBBORN);
     place.write("Work/Index.md", "see [[Letter]]\n");
@@ -182,7 +182,7 @@ fn an_undo_brings_back_every_byte() {
 }
 
 #[test]
-fn an_undo_follows_the_same_rules() {
+fn undo_respects_permissions_and_conflicts() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     let id = change(
@@ -227,7 +227,7 @@ fn an_undo_follows_the_same_rules() {
 }
 
 #[test]
-fn the_flood_of_one_caller_leaves_the_changes_of_another() {
+fn retention_is_fair_between_callers() {
     let place = desk(|settings| settings.history.keep_bytes = 400_000);
     let before = place.read("Work/Plan.md");
     let words = [

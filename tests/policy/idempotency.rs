@@ -25,7 +25,7 @@ fn times(place: &Place) -> usize {
 }
 
 #[test]
-fn the_same_call_sent_many_times_at_once_happens_once() {
+fn concurrent_duplicates_run_once() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let sent: Vec<u64> = (0..20)
@@ -53,7 +53,7 @@ fn the_same_call_sent_many_times_at_once_happens_once() {
 }
 
 #[test]
-fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
+fn stored_reply_survives_a_restart_and_is_scoped_to_its_caller() {
     let place = desk();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
@@ -72,7 +72,7 @@ fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
 }
 
 #[test]
-fn a_program_that_dies_between_commit_and_reply_has_not_forgotten() {
+fn crash_between_commit_and_reply_keeps_the_key() {
     for point in [
         "commit-begin",
         "commit-history-done",
@@ -109,7 +109,7 @@ fn a_program_that_dies_between_commit_and_reply_has_not_forgotten() {
 }
 
 #[test]
-fn a_call_that_waits_for_a_person_keeps_no_key() {
+fn call_awaiting_approval_does_not_claim_its_key() {
     let place = desk();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     let mut client = HttpClient::stateless(server.address());
@@ -121,7 +121,7 @@ fn a_call_that_waits_for_a_person_keeps_no_key() {
 }
 
 #[test]
-fn who_may_see_less_by_now_is_told_only_that_it_happened() {
+fn replay_with_reduced_permissions_hides_the_reply() {
     let place = desk();
     let mut settings = place.settings();
     let mut client = Client::start(&place.config_file(&settings), &place.state());

@@ -149,7 +149,7 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
 }
 
 #[test]
-fn over_stdio() {
+fn permission_matrix_over_stdio() {
     let place = office();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let mut client = Client::start(&config, &place.state());
@@ -159,7 +159,7 @@ fn over_stdio() {
 }
 
 #[test]
-fn over_http_without_a_token() {
+fn permission_matrix_over_http_without_a_token() {
     let place = office();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let server = Server::start(&config, &place.state());
@@ -184,7 +184,7 @@ fn ask(
 }
 
 #[test]
-fn named_callers_and_tokens() {
+fn permission_matrix_for_named_callers_and_tokens() {
     let place = office();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
@@ -220,7 +220,7 @@ fn named_callers_and_tokens() {
 }
 
 #[test]
-fn a_grant_takes_away_and_never_adds() {
+fn component_grant_only_restricts() {
     for grant in TIERS {
         let place = office();
         let threads = tokio::runtime::Runtime::new().expect("threads");
@@ -266,7 +266,7 @@ fn cell(action: &str, arguments: &Value) -> (Tier, Effect) {
 }
 
 #[test]
-fn an_action_does_no_more_than_its_effect() {
+fn action_cannot_exceed_its_effect() {
     let place = office();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
@@ -299,7 +299,7 @@ fn an_action_does_no_more_than_its_effect() {
 }
 
 #[test]
-fn scopes_come_before_tiers() {
+fn scopes_are_checked_before_tiers() {
     let place = office();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));

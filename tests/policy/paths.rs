@@ -233,7 +233,7 @@ proptest! {
 
     /// However a closed path is written, what is behind it cannot be had, seen or changed.
     #[test]
-    fn no_spelling_opens_what_is_closed(path in denied(), twists in prop::collection::vec(twist(), 0..4)) {
+    fn no_spelling_reaches_a_denied_path(path in denied(), twists in prop::collection::vec(twist(), 0..4)) {
         // Opening a vault takes longer than a hundred paths.
         thread_local!(static OPEN: (Place, Arc<Vault>) = vault());
         let mut spelt = path.to_owned();
@@ -250,7 +250,7 @@ proptest! {
 
     /// A name that begins with a dot is closed, whatever stands in front of it or around it.
     #[test]
-    fn no_spelling_opens_a_dot_folder(path in prop::sample::select(&[".git/config", ".obsidian/app.json", "Work/.hidden/Note.md"][..]), twists in prop::collection::vec(twist(), 0..3)) {
+    fn no_spelling_reaches_a_dot_folder(path in prop::sample::select(&[".git/config", ".obsidian/app.json", "Work/.hidden/Note.md"][..]), twists in prop::collection::vec(twist(), 0..3)) {
         thread_local!(static OPEN: (Place, Arc<Vault>) = vault());
         let mut spelt = path.to_owned();
         for twist in &twists {
@@ -309,7 +309,7 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
 
 /// The property can fail: what is open is found.
 #[test]
-fn what_is_open_is_found() {
+fn allowed_paths_are_found() {
     let (_place, vault) = vault();
     let found = behind(&vault, "Work/Open.md");
     assert!(

@@ -136,7 +136,7 @@ impl Ended {
 }
 
 #[test]
-fn what_is_said_is_listed_with_its_line() {
+fn permissions_are_listed_with_their_config_line() {
     let office = Office::new();
     let all = office.run(&["permission", "list"]).json();
     let items = all["items"].as_array().expect("items");
@@ -178,7 +178,7 @@ fn what_is_said_is_listed_with_its_line() {
 }
 
 #[test]
-fn a_tier_is_set_and_the_rest_of_the_file_stays() {
+fn setting_a_tier_keeps_the_rest_of_the_file() {
     let office = Office::new();
     let before = office.text();
     assert_eq!(
@@ -217,7 +217,7 @@ fn a_tier_is_set_and_the_rest_of_the_file_stays() {
 }
 
 #[test]
-fn what_cannot_be_set_leaves_the_file_as_it_was() {
+fn invalid_tier_leaves_the_file_unchanged() {
     let office = Office::new();
     let before = office.text();
     office
@@ -238,7 +238,7 @@ fn what_cannot_be_set_leaves_the_file_as_it_was() {
 }
 
 #[test]
-fn without_a_config_one_is_made() {
+fn missing_config_is_created() {
     let place = Place::new();
     let home = place.root().join("home");
     std::fs::create_dir(&home).expect("a folder");
@@ -267,7 +267,7 @@ fn without_a_config_one_is_made() {
 }
 
 #[test]
-fn an_explanation_names_the_line_that_decides() {
+fn explanation_names_the_deciding_line() {
     let office = Office::with(&format!(
         "{RULES}\n[components.document.actions]\nmerge = false\n\n[components.echo]\npath = {:?}\n[components.echo.grant]\nread = \
          [\"Work/**\"]\n",
@@ -435,7 +435,7 @@ fn an_explanation_names_the_line_that_decides() {
 }
 
 #[test]
-fn an_explanation_is_what_a_call_meets() {
+fn explanation_matches_the_outcome_of_a_call() {
     let office = Office::new();
     let paths = [
         "Work/Plan.md",
@@ -466,7 +466,7 @@ fn an_explanation_is_what_a_call_meets() {
 }
 
 #[test]
-fn a_refusal_by_a_rule_names_the_rule() {
+fn denial_by_a_rule_names_the_rule() {
     let office = Office::new();
     let mut client = Client::start(&office.config, &office.place.state());
     let hint = |result: &Value| {

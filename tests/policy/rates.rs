@@ -20,7 +20,7 @@ fn slow(place: &Place) -> Settings {
 }
 
 #[test]
-fn a_caller_over_http_is_slowed_down_by_effect() {
+fn http_callers_are_rate_limited_by_effect() {
     let place = Place::new();
     place.write("Log.md", "begin\n");
     let config = place.config_file(&slow(&place));
@@ -64,7 +64,7 @@ fn a_caller_over_http_is_slowed_down_by_effect() {
 }
 
 #[test]
-fn the_process_that_started_us_is_not_counted_unless_the_config_says_so() {
+fn stdio_parent_is_not_rate_limited_by_default() {
     let place = Place::new();
     place.write("Log.md", "begin\n");
     let mut settings = slow(&place);

@@ -132,7 +132,7 @@ fn append() -> Value {
 }
 
 #[test]
-fn permissions_and_switches_take_effect_while_it_runs() {
+fn permission_changes_apply_at_runtime() {
     let mut served = Served::new(&[]);
     assert_eq!(served.code("document.append", append()), None);
 
@@ -170,7 +170,7 @@ fn permissions_and_switches_take_effect_while_it_runs() {
 }
 
 #[test]
-fn limits_and_rates_take_effect_while_it_runs() {
+fn limit_and_rate_changes_apply_at_runtime() {
     let mut served = Served::new(&[]);
     served
         .place
@@ -194,7 +194,7 @@ fn limits_and_rates_take_effect_while_it_runs() {
 }
 
 #[test]
-fn a_component_that_is_switched_off_goes_and_clients_are_told() {
+fn disabling_a_component_notifies_clients() {
     let mut served = Served::new(&[]);
     let tools = |served: &mut Served| {
         let listed = served.client.ask("tools/list", json!({}));
@@ -250,7 +250,7 @@ fn a_component_that_is_switched_off_goes_and_clients_are_told() {
 }
 
 #[test]
-fn a_broken_edit_changes_nothing_and_is_told() {
+fn invalid_config_edit_is_ignored_and_logged() {
     let mut served = Served::new(&[]);
     let good = text(&served.settings);
     let mut unreachable = served.settings.clone();
@@ -300,7 +300,7 @@ fn a_broken_edit_changes_nothing_and_is_told() {
 }
 
 #[test]
-fn flags_go_on_winning_over_the_file() {
+fn flags_keep_overriding_the_config_file() {
     let mut served = Served::new(&["--allow", "r"]);
     assert_eq!(
         served.code("document.append", append()).as_deref(),
@@ -325,7 +325,7 @@ fn flags_go_on_winning_over_the_file() {
 }
 
 #[test]
-fn the_kill_switch_of_the_command_line_reaches_a_server_over_http() {
+fn kill_switch_command_reaches_an_http_server() {
     let place = desk();
     let config = place.config_file(&place.settings());
     let server = crate::support::http::Server::start(&config, &place.state());
@@ -350,7 +350,7 @@ fn the_kill_switch_of_the_command_line_reaches_a_server_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_can_be_told_to_read_its_file_again_and_knows_what_is_wrong_with_it() {
+async fn host_reload_reports_config_errors() {
     let place = desk();
     let mut settings = place.settings();
     let config = place.config_file(&settings);

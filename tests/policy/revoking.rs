@@ -138,7 +138,7 @@ fn gone() -> Value {
 }
 
 #[test]
-fn what_is_hidden_meanwhile_is_not_there() {
+fn notes_hidden_during_a_call_are_not_found() {
     let stage = Stage::new();
     assert_eq!(stage.read_after(hide), gone(), "by permission");
     let of_caller = |settings: &mut Settings| {
@@ -153,7 +153,7 @@ fn what_is_hidden_meanwhile_is_not_there() {
 }
 
 #[test]
-fn what_was_staged_does_not_land_where_it_may_no_longer_be_written() {
+fn staged_writes_are_dropped_when_permission_is_revoked() {
     let stage = Stage::new();
     stage.write_after(Meets("permission_denied", true), |settings| {
         let notebooks = &mut settings.permissions.notebooks;
@@ -182,7 +182,7 @@ fn what_was_staged_does_not_land_where_it_may_no_longer_be_written() {
 }
 
 #[test]
-fn a_component_or_action_that_is_switched_off_ends_its_calls() {
+fn disabling_a_component_or_action_ends_its_calls() {
     let stage = Stage::new();
     for words in [&["hostile"][..], &["hostile", "linger_writing"]] {
         let mut client = stage.begin("linger_writing", stage.client());
@@ -206,7 +206,7 @@ fn a_component_or_action_that_is_switched_off_ends_its_calls() {
 }
 
 #[test]
-fn a_token_that_is_revoked_takes_its_calls_with_it() {
+fn revoking_a_token_ends_its_calls() {
     let stage = Stage::new();
     let token = |name: &str| door::token(&stage.place, name, &["--scopes", "read,write"]);
     let (phone, desk) = (token("phone"), token("desk"));
@@ -222,7 +222,7 @@ fn a_token_that_is_revoked_takes_its_calls_with_it() {
 }
 
 #[test]
-fn what_does_not_concern_a_call_does_not_disturb_it() {
+fn unrelated_changes_do_not_affect_a_call() {
     let stage = Stage::new();
     let mut client = stage.begin("linger_reading", stage.client());
     let other = |settings: &mut Settings| {

@@ -46,7 +46,7 @@ fn retry_after(result: &Value) -> i64 {
 }
 
 #[test]
-fn a_component_that_keeps_failing_rests_until_an_admin_ends_it() {
+fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
     let place = desk(watched);
     let mut client = over_stdio(&place);
     let call = |client: &mut crate::support::client::Client, action: &str| {
@@ -99,7 +99,7 @@ fn a_component_that_keeps_failing_rests_until_an_admin_ends_it() {
 }
 
 #[test]
-fn one_caller_takes_a_component_from_nobody_else() {
+fn failures_of_one_caller_do_not_block_others() {
     let place = desk(watched);
     let shown = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
     let (ana, ben, boss) = (
@@ -153,7 +153,7 @@ fn one_caller_takes_a_component_from_nobody_else() {
 }
 
 #[test]
-fn after_a_pause_one_call_is_tried() {
+fn half_open_breaker_tries_one_call() {
     let place = desk(|settings| {
         watched(settings);
         settings.supervision.first_pause_s = 1;
@@ -189,7 +189,7 @@ fn other_version(place: &Place) -> PathBuf {
 }
 
 #[test]
-fn another_version_begins_with_nothing_held_against_it_and_a_restart_forgets_nothing() {
+fn breaker_resets_for_a_new_version_and_survives_a_restart() {
     let place = desk(watched);
     let mut client = over_stdio(&place);
     for _ in 0..2 {
@@ -216,7 +216,7 @@ fn config(place: &Place) -> Settings {
 }
 
 #[test]
-fn what_components_use_and_are_denied_is_counted() {
+fn component_usage_and_denials_are_counted() {
     let place = desk(|settings| {
         watched(settings);
         settings.supervision.strikes = 0;
@@ -269,7 +269,7 @@ fn lines(place: &Place, flags: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn what_a_component_says_is_kept() {
+fn component_log_is_stored() {
     let place = desk(watched);
     assert_eq!(lines(&place, &[]), [Value::Null; 0]);
     let mut client = over_stdio(&place);
@@ -329,7 +329,7 @@ fn what_a_component_says_is_kept() {
 }
 
 #[test]
-fn a_component_that_talks_without_end_fills_no_disk() {
+fn component_log_size_is_limited() {
     let place = desk(|settings| {
         watched(settings);
         let admin = settings.callers.entry("stdio".into()).or_default();

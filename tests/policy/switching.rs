@@ -30,7 +30,7 @@ fn error(result: &Value) -> &Value {
 }
 
 #[test]
-fn who_switched_something_off_and_why_is_told() {
+fn disabled_items_report_who_and_why() {
     let place = desk(with_echo);
     let mut client = over_stdio(&place);
     let say = json!({"text": "hello"});
@@ -85,7 +85,7 @@ fn who_switched_something_off_and_why_is_told() {
 }
 
 #[test]
-fn a_name_that_nobody_knows_is_not_switched() {
+fn unknown_names_cannot_be_disabled() {
     let place = desk(with_echo);
     for (words, told) in [
         (
@@ -108,7 +108,7 @@ fn a_name_that_nobody_knows_is_not_switched() {
 
 /// For who could not use it anyway it is not there.
 #[test]
-fn what_is_off_is_told_only_to_who_could_use_it() {
+fn disabled_state_is_shown_only_to_callers_with_access() {
     let place = desk(with_echo);
     let only = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
     let (echo, document) = (only("echo", "echo:read"), only("document", "document:read"));
@@ -133,7 +133,7 @@ fn what_is_off_is_told_only_to_who_could_use_it() {
 }
 
 #[test]
-fn an_admin_over_mcp_says_why_as_well() {
+fn admin_tool_reports_the_reason_too() {
     let place = desk(|settings| {
         with_echo(settings);
         let admin = settings.callers.entry("stdio".into()).or_default();

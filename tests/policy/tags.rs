@@ -23,7 +23,7 @@ fn desk() -> Place {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_tag_is_refused_however_it_comes_in() {
+async fn new_tags_are_rejected_from_every_source() {
     let place = desk();
     let host = place.host(strict(&place)).await;
     let before = place.snapshot();
@@ -53,7 +53,7 @@ async fn a_new_tag_is_refused_however_it_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tags_that_some_note_has_can_be_used() {
+async fn existing_tags_are_accepted() {
     let place = desk();
     let host = place.host(strict(&place)).await;
     for text in [
@@ -74,7 +74,7 @@ async fn tags_that_some_note_has_can_be_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tag_that_only_hidden_notes_have_is_new() {
+async fn tags_of_hidden_notes_count_as_new() {
     let place = desk();
     let mut settings = strict(&place);
     settings

@@ -104,7 +104,7 @@ fn value(metrics: &str, name: &str, labels: &[&str]) -> f64 {
 }
 
 #[test]
-fn calls_are_counted() {
+fn metrics_count_calls() {
     let place = desk(|settings| {
         settings.rates.delete = 1;
         let scopes = ["document:read", "document:write", "document:delete"].map(str::to_owned);
@@ -194,7 +194,7 @@ fn calls_are_counted() {
 }
 
 #[test]
-fn every_call_is_a_span_of_its_callers_trace() {
+fn every_call_is_a_span_in_the_callers_trace() {
     let collector = Collector::start();
     let place = desk(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
@@ -266,7 +266,7 @@ fn every_call_is_a_span_of_its_callers_trace() {
 }
 
 #[test]
-fn a_collector_that_is_gone_is_told_of_once() {
+fn unreachable_collector_is_logged_once() {
     // A port that was just free, and that nobody listens on.
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|gone| gone.local_addr())
@@ -368,7 +368,7 @@ fn touch(mut call: impl FnMut(&str, Value) -> Value) {
 }
 
 #[test]
-fn what_notes_say_is_in_no_record() {
+fn note_contents_never_appear_in_telemetry() {
     let collector = Collector::start();
     let place = desk(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));

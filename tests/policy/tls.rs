@@ -69,7 +69,7 @@ fn ask(server: &Server, trusted: &Path, request: &str) -> Result<String, String>
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn https_is_served_and_asks_for_tokens_as_well() {
+fn https_requires_tokens() {
     let place = desk();
     token(&place, "laptop", &[]);
     let server = serve(&place);
@@ -96,7 +96,7 @@ fn https_is_served_and_asks_for_tokens_as_well() {
 }
 
 #[test]
-fn a_new_certificate_is_used_without_a_restart_and_a_broken_one_is_not() {
+fn certificates_are_reloaded_and_broken_ones_ignored() {
     let place = desk();
     let server = serve(&place);
     let is_served = |name: &str| ask(&server, &certificate(name), HEALTH).is_ok();

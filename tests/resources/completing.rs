@@ -34,7 +34,7 @@ fn until_ready(wire: &mut Wire) {
 }
 
 #[test]
-fn templates_and_prompts_are_completed() {
+fn template_and_prompt_arguments_are_completed() {
     Wire::each(Place::settings, |_, mut wire| {
         until_ready(&mut wire);
         let note = template("notehost://vault/{vault}/{+path}");
@@ -136,7 +136,7 @@ fn templates_and_prompts_are_completed() {
 }
 
 #[test]
-fn more_than_a_hundred_are_not_told_at_once() {
+fn completion_returns_at_most_a_hundred_values() {
     Wire::each(
         |place| {
             for number in 0..120 {
@@ -156,7 +156,7 @@ fn more_than_a_hundred_are_not_told_at_once() {
 }
 
 #[test]
-fn what_a_caller_may_not_see_completes_nothing() {
+fn hidden_notes_are_not_completed() {
     for caller in ["stdio", "http"] {
         Wire::each(
             |place| discreet(place, caller),

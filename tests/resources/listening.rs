@@ -153,7 +153,7 @@ fn edit(place: &Place, path: &str, text: &str) {
 }
 
 #[test]
-fn own_changes_and_those_of_others_are_told() {
+fn subscriptions_report_own_and_foreign_changes() {
     Listener::each(
         &["Work/Plan.md", "Garden/My%20plan"],
         |place, mut listener, era| {
@@ -192,7 +192,7 @@ fn own_changes_and_those_of_others_are_told() {
 }
 
 #[test]
-fn nobody_hears_of_what_it_may_not_see() {
+fn subscriptions_omit_hidden_notes() {
     let paths = ["Work/Plan.md", "Diary/Secret.md", "Diary/Later.md"];
     Listener::each(&paths, |place, mut listener, era| {
         edit(place, "Diary/Secret.md", "# Hush\n\nmore of it\n");
@@ -205,7 +205,7 @@ fn nobody_hears_of_what_it_may_not_see() {
 }
 
 #[test]
-fn each_caller_hears_what_it_may() {
+fn each_subscriber_gets_only_visible_changes() {
     let place = house();
     let config = place.config_file(&place.settings());
     let token = |name: &str, words: &[&str]| {
@@ -244,7 +244,7 @@ fn each_caller_hears_what_it_may() {
 }
 
 #[test]
-fn who_unsubscribes_is_told_no_more() {
+fn unsubscribing_stops_notifications() {
     let place = house();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let (plan, garden) = (uri("Work/Plan.md"), uri("Garden/My%20plan.md"));
@@ -260,7 +260,7 @@ fn who_unsubscribes_is_told_no_more() {
 }
 
 #[test]
-fn what_is_no_resource_of_ours_cannot_be_subscribed_to() {
+fn unknown_resources_cannot_be_subscribed_to() {
     Wire::each(Place::settings, |_, mut wire| {
         let of_others = json!({"uri": "file:///etc/passwd"});
         if matches!(wire, Wire::Http(..)) && wire.is_stateless() {

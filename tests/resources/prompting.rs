@@ -24,7 +24,7 @@ fn names(wire: &mut Wire) -> Vec<String> {
 }
 
 #[test]
-fn prompts_are_listed_and_filled_in() {
+fn prompts_are_listed_and_rendered() {
     Wire::each(Place::settings, |_, mut wire| {
         assert_eq!(names(&mut wire), NAMES);
         let filled = wire.ask(
@@ -69,7 +69,7 @@ fn prompts_are_listed_and_filled_in() {
 }
 
 #[test]
-fn what_cannot_be_filled_in_says_why() {
+fn prompt_errors_name_the_reason() {
     Wire::each(Place::settings, |_, mut wire| {
         for (name, arguments, words) in [
             ("nosuch", json!({}), "no prompt `nosuch`"),
@@ -90,7 +90,7 @@ fn what_cannot_be_filled_in_says_why() {
 }
 
 #[test]
-fn a_note_that_may_not_be_seen_goes_with_no_prompt() {
+fn prompts_never_include_hidden_notes() {
     for caller in ["stdio", "http"] {
         Wire::each(
             |place| discreet(place, caller),
@@ -111,7 +111,7 @@ fn a_note_that_may_not_be_seen_goes_with_no_prompt() {
 }
 
 #[test]
-fn prompts_speak_the_language_of_the_surface_and_of_what_a_caller_has() {
+fn prompts_match_the_surface_and_the_callers_rights() {
     for (surface, words) in [
         (Surface::Split, r#"`document_read` (`action: "read"`)"#),
         (Surface::Flat, "`document__read`"),
@@ -141,7 +141,7 @@ fn prompts_speak_the_language_of_the_surface_and_of_what_a_caller_has() {
 }
 
 #[test]
-fn a_component_that_is_switched_off_takes_its_prompts_along() {
+fn disabling_a_component_removes_its_prompts() {
     let place = super::house();
     let config = place.config_file(&place.settings());
     let mut client = crate::support::client::Client::start(&config, &place.state());

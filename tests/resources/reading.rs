@@ -36,7 +36,7 @@ fn uris(listed: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn notes_come_first_and_then_the_help() {
+fn resource_list_has_notes_before_help() {
     Wire::each(Place::settings, |place, mut wire| {
         for number in 0..230 {
             place.write(&format!("Many/{number:03}.md"), "# One of many\n");
@@ -63,7 +63,7 @@ fn notes_come_first_and_then_the_help() {
 }
 
 #[test]
-fn a_page_that_nobody_told_is_refused() {
+fn unknown_cursor_is_rejected() {
     Wire::each(Place::settings, |_, mut wire| {
         for cursor in ["else", "/", "main2/x"] {
             let error = wire.refused("resources/list", json!({ "cursor": cursor }));
@@ -73,7 +73,7 @@ fn a_page_that_nobody_told_is_refused() {
 }
 
 #[test]
-fn notes_pictures_and_help_are_read() {
+fn notes_images_and_help_can_be_read() {
     Wire::each(Place::settings, |place, mut wire| {
         place.write("Pictures/pixel.gif", PIXEL);
         place.write("Work/list.csv", "a,b\n1,2\n");
@@ -123,7 +123,7 @@ fn notes_pictures_and_help_are_read() {
 }
 
 #[test]
-fn what_a_caller_may_not_see_is_no_resource() {
+fn hidden_notes_are_not_resources() {
     for caller in ["stdio", "http"] {
         Wire::each(
             |place| discreet(place, caller),
@@ -146,7 +146,7 @@ fn what_a_caller_may_not_see_is_no_resource() {
 }
 
 #[test]
-fn what_is_offered_is_announced() {
+fn resource_capabilities_are_advertised() {
     Wire::each(Place::settings, |_, mut wire| {
         let capabilities = match wire.is_stateless() {
             true => wire.ask("server/discover", json!({}))["capabilities"].take(),

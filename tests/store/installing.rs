@@ -7,7 +7,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::wait_until;
 
 #[test]
-fn a_component_comes_changes_and_goes() {
+fn component_can_be_installed_upgraded_and_removed() {
     for desk in [Desk::new(), Desk::bare()] {
         assert!(desk.listed().is_none());
         let installed = desk.done(&["component", "add", &version("one")]);
@@ -46,7 +46,7 @@ fn a_component_comes_changes_and_goes() {
 }
 
 #[test]
-fn what_is_granted_can_be_used_and_survives() {
+fn grants_apply_and_survive_upgrades() {
     let desk = Desk::bare();
     desk.place.write("Work/day.md", "a day\n");
     desk.done(&["component", "add", &version("wide")]);
@@ -115,7 +115,7 @@ fn what_is_granted_can_be_used_and_survives() {
 }
 
 #[test]
-fn one_that_came_with_the_program_is_replaced_only_by_its_name() {
+fn embedded_component_is_replaced_only_explicitly() {
     let desk = Desk::bare();
     let other = desk.refused(&["component", "upgrade", "mascot", &version("one")]);
     assert!(
@@ -129,7 +129,7 @@ fn one_that_came_with_the_program_is_replaced_only_by_its_name() {
 }
 
 #[test]
-fn what_it_is_can_be_seen_without_running_it() {
+fn component_can_be_inspected_without_running_it() {
     let desk = Desk::bare();
     let told = desk.done(&["component", "inspect", &version("one")]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
@@ -148,7 +148,7 @@ fn what_it_is_can_be_seen_without_running_it() {
 }
 
 #[test]
-fn a_server_that_runs_takes_it_over_and_tells_its_clients() {
+fn running_server_loads_changes_and_notifies_clients() {
     let desk = Desk::new();
     let config = desk.config.as_deref().expect("a config");
     let mut client = Client::start(config, &desk.place.state());
@@ -190,7 +190,7 @@ fn a_server_that_runs_takes_it_over_and_tells_its_clients() {
 }
 
 #[test]
-fn files_of_a_folder_are_components_and_swapped_when_they_change() {
+fn component_folder_is_loaded_and_hot_swapped() {
     let desk = Desk::new();
     let folder = desk.place.outside().join("components");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -5,7 +5,7 @@ use notehost::packages::FAIL_POINTS;
 use super::{Desk, version};
 
 #[test]
-fn an_install_is_killed_at_every_step() {
+fn install_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
         let desk = Desk::bare();
         kill_at(&desk, step, &["component", "add", &version("one")]);
@@ -21,7 +21,7 @@ fn an_install_is_killed_at_every_step() {
 }
 
 #[test]
-fn an_upgrade_is_killed_at_every_step() {
+fn upgrade_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
         let desk = Desk::bare();
         desk.done(&["component", "add", &version("one"), "--read", "Work/**"]);

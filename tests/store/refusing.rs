@@ -28,7 +28,7 @@ fn stays(desk: &Desk, words: &[&str], reason: &str) {
 }
 
 #[test]
-fn files_that_are_no_component_of_this_contract() {
+fn files_without_a_valid_component_are_rejected() {
     let desk = desk();
     let whole = std::fs::read(version("two")).expect("a component");
     let put = |name: &str, bytes: &[u8]| {
@@ -66,7 +66,7 @@ fn files_that_are_no_component_of_this_contract() {
 }
 
 #[test]
-fn one_that_imports_what_nobody_has() {
+fn component_with_unknown_imports_is_rejected() {
     let desk = Desk::new();
     let smuggler = guest("smuggler_network");
     let told = desk.refused(&["component", "add", &path(&smuggler)]);
@@ -75,7 +75,7 @@ fn one_that_imports_what_nobody_has() {
 }
 
 #[test]
-fn one_with_another_digest() {
+fn component_with_a_wrong_digest_is_rejected() {
     let desk = desk();
     let wrong = format!("sha256:{}", "0".repeat(64));
     let two = version("two");
@@ -91,7 +91,7 @@ fn one_with_another_digest() {
 }
 
 #[test]
-fn one_that_asks_for_more_is_held_until_somebody_says_yes() {
+fn component_requesting_more_rights_needs_confirmation() {
     let desk = desk();
     let wide = version("wide");
     stays(
@@ -107,7 +107,7 @@ fn one_that_asks_for_more_is_held_until_somebody_says_yes() {
 }
 
 #[test]
-fn unsigned_and_tampered_ones_where_signatures_are_asked_for() {
+fn unsigned_and_tampered_components_are_rejected_if_signatures_are_required() {
     let signer = Signer::number(7);
     let desk = Desk::new();
     let mut settings = desk.place.settings();
@@ -137,7 +137,7 @@ fn unsigned_and_tampered_ones_where_signatures_are_asked_for() {
 }
 
 #[test]
-fn what_was_changed_in_the_store_does_not_run() {
+fn modified_store_contents_do_not_run() {
     let desk = desk();
     let stored = desk.store();
     let (content, bytes) = stored
@@ -159,7 +159,7 @@ fn what_was_changed_in_the_store_does_not_run() {
 }
 
 #[test]
-fn frozen_components_of_every_contract_are_taken() {
+fn frozen_components_of_every_contract_are_accepted() {
     let desk = Desk::new();
     for contract in ["0.1", "0.2"] {
         let file = repository().join(format!("tests/fixtures/contracts/{contract}.wasm"));

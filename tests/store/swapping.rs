@@ -19,7 +19,7 @@ const SWAPS: usize = 24;
 const MORE_BYTES: u64 = 48 << 20;
 
 #[test]
-fn swaps_under_load_fail_no_call() {
+fn hot_swaps_under_load_fail_no_call() {
     let desk = Desk::new();
     desk.done(&["component", "add", &version("one")]);
     let config = desk.config.as_deref().expect("a config");

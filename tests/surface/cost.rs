@@ -21,7 +21,7 @@ fn cost(place: &Place, words: &[&str]) -> Value {
 }
 
 #[test]
-fn the_cost_is_that_of_the_tools_that_clients_are_shown() {
+fn cost_matches_the_listed_tools() {
     let place = Place::new();
     let told = cost(&place, &[]);
     let items = told["items"].as_array().expect("items");
@@ -63,7 +63,7 @@ fn the_cost_is_that_of_the_tools_that_clients_are_shown() {
 }
 
 #[test]
-fn one_surface_can_be_asked_about() {
+fn cost_of_one_surface_can_be_shown() {
     let told = cost(&Place::new(), &["--surface", "finder"]);
     let items = told["items"].as_array().expect("items");
     assert_eq!(items.len(), 1);

@@ -98,7 +98,7 @@ fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut C
 }
 
 #[test]
-fn every_model_takes_every_tool() {
+fn tool_schemas_fit_every_models_limits() {
     for surface in SURFACES {
         let tools = tools(surface);
         let mut names: Vec<&str> = tools.iter().map(name).collect();
@@ -130,7 +130,7 @@ fn every_model_takes_every_tool() {
 }
 
 #[test]
-fn every_tool_says_what_it_may_do() {
+fn every_tool_has_behavior_annotations() {
     for surface in SURFACES {
         for tool in tools(surface) {
             let hints = &tool["annotations"];
@@ -152,7 +152,7 @@ fn every_tool_says_what_it_may_do() {
 }
 
 #[test]
-fn no_client_cuts_a_description() {
+fn descriptions_fit_every_clients_limit() {
     for surface in SURFACES {
         let mut long = 0;
         for tool in tools(surface) {
@@ -174,7 +174,7 @@ fn no_client_cuts_a_description() {
 }
 
 #[test]
-fn every_action_tells_what_it_answers() {
+fn every_action_has_an_output_schema() {
     for tool in tools("flat") {
         let output = tool["outputSchema"]["properties"].as_object();
         assert!(

@@ -35,7 +35,7 @@ fn text(result: &Value) -> String {
 }
 
 #[test]
-fn nothing_long_is_told_twice() {
+fn long_texts_are_sent_once() {
     let place = garden();
     let mut client = served(&place, "domain");
     let edits = json!([{"old": "Line", "new": "Zeile", "replace_all": true}]);
@@ -69,7 +69,7 @@ fn nothing_long_is_told_twice() {
 }
 
 #[test]
-fn a_model_that_sees_only_text_can_read_on() {
+fn text_only_model_can_continue_reading() {
     let place = garden();
     let mut client = served(&place, "domain");
     let first = client.call("document.read", json!({"path": "Long"}));
@@ -98,7 +98,7 @@ fn a_model_that_sees_only_text_can_read_on() {
 }
 
 #[test]
-fn whoever_shows_only_text_gets_all_of_it() {
+fn text_only_clients_get_the_full_text() {
     let place = garden();
     let serving = |name: &str, place: &Place, config: &std::path::Path| {
         let mut client = Client::spawn(

@@ -35,7 +35,7 @@ fn each(needs: &Needs) -> impl Iterator<Item = (String, &str)> {
 }
 
 #[test]
-fn an_action_is_found_by_what_people_say() {
+fn find_action_finds_actions_by_natural_queries() {
     let needs = halves().report;
     let place = Place::new();
     let mut client = served(&place, "finder");
@@ -77,7 +77,7 @@ fn an_action_is_found_by_what_people_say() {
 }
 
 #[test]
-fn both_halves_mean_every_action_and_share_no_words() {
+fn query_sets_cover_every_action_without_overlap() {
     let halves = halves();
     let place = Place::new();
     let list = listed(&mut served(&place, "flat"));
@@ -100,7 +100,7 @@ fn both_halves_mean_every_action_and_share_no_words() {
 }
 
 #[test]
-fn what_was_found_can_be_read_about_and_called() {
+fn found_actions_can_be_described_and_called() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let mut client = served(&place, "finder");

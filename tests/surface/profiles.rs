@@ -34,7 +34,7 @@ fn with_surface(place: &Place, surface: Option<Surface>) -> Settings {
 }
 
 #[test]
-fn a_callers_surface_follows_the_config_while_it_runs() {
+fn surface_of_a_caller_follows_config_changes() {
     let place = Place::new();
     let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
     let mut client = Client::start(&config, &place.state());
@@ -79,7 +79,7 @@ fn token(place: &Place, config: &Path, name: &str) -> String {
 }
 
 #[test]
-fn callers_of_one_server_see_tools_of_their_own() {
+fn each_caller_sees_its_own_surface() {
     let place = Place::new();
     let mut settings = place.settings();
     settings.confirm = Confirm::Floor;
@@ -112,7 +112,7 @@ fn callers_of_one_server_see_tools_of_their_own() {
 }
 
 #[test]
-fn the_config_tells_where_a_callers_surface_comes_from() {
+fn config_show_names_the_source_of_a_surface() {
     let place = Place::new();
     let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
     let shown = Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -132,7 +132,7 @@ fn the_config_tells_where_a_callers_surface_comes_from() {
 }
 
 #[test]
-fn every_action_is_called_by_its_flat_name_on_every_surface() {
+fn flat_action_names_work_on_every_surface() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let flat = names(&mut served(&place, "flat"));

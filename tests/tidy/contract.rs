@@ -25,7 +25,7 @@ fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
 
 /// Comments may change within a track, and nothing else. The components that were built for it never do.
 #[test]
-fn the_contracts_are_frozen() {
+fn contracts_are_frozen() {
     let mut frozen = String::new();
     for (track, file) in [("0.1", "wit/domain.wit"), ("0.2", "wit/0.2/domain.wit")] {
         let contract = std::fs::read_to_string(repository().join(file)).expect("the contract");
@@ -50,7 +50,7 @@ fn the_contracts_are_frozen() {
 
 /// The descriptions are files, so that listing the tools needs neither a compile nor a guest.
 #[tokio::test]
-async fn components_say_what_their_description_says() {
+async fn component_descriptions_are_up_to_date() {
     let place = Place::new();
     let runtime =
         Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");

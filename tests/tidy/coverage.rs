@@ -9,7 +9,7 @@ use crate::support::repository;
 use crate::transcript::{self, Act, Script};
 
 #[test]
-fn every_action_has_its_scenarios() {
+fn every_action_has_scenarios() {
     let (mut works, mut refuses) = (BTreeSet::new(), BTreeSet::new());
     for file in transcript::files(&repository().join("tests/scenarios")) {
         let text = std::fs::read_to_string(&file).expect("a transcript");

@@ -137,7 +137,7 @@ fn assert_none(what: &str, offences: &[String]) {
 }
 
 #[test]
-fn rooms_use_only_what_they_may() {
+fn rooms_use_only_allowed_rooms() {
     let mut offences = Vec::new();
     for source in sources().iter().filter(|source| !source.is_tests()) {
         let Some(room) = source.room() else { continue };
@@ -162,7 +162,7 @@ fn rooms_use_only_what_they_may() {
 }
 
 #[test]
-fn the_table_of_rooms_has_no_circles() {
+fn room_dependencies_are_acyclic() {
     for (place, (room, allowed)) in ROOMS.iter().enumerate() {
         for used in *allowed {
             let found = ROOMS.iter().position(|(name, _)| name == used);
@@ -207,7 +207,7 @@ fn used_rooms(code: &str) -> Vec<String> {
 }
 
 #[test]
-fn grouped_imports_are_seen() {
+fn grouped_imports_are_parsed() {
     assert_eq!(
         used_rooms("use crate::{vault::{Tier, Rules}, auth};\ncrate::cli::x"),
         ["vault", "auth", "cli"]
@@ -215,7 +215,7 @@ fn grouped_imports_are_seen() {
 }
 
 #[test]
-fn some_crates_have_one_room() {
+fn restricted_crates_are_used_in_one_room() {
     let mut offences = Vec::new();
     for source in sources()
         .iter()
@@ -238,7 +238,7 @@ fn some_crates_have_one_room() {
 }
 
 #[test]
-fn only_the_command_line_prints() {
+fn only_the_cli_prints() {
     let mut offences = Vec::new();
     for source in sources()
         .iter()
@@ -256,7 +256,7 @@ fn only_the_command_line_prints() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_are() {
+fn files_are_short_and_open_with_module_docs() {
     let mut offences = Vec::new();
     for source in sources() {
         let lines = source.text.lines().count();

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_escaped_comes_back() {
+    fn escaping_round_trips() {
         for bytes in [
             &b"plain\n"[..],
             b"a\\b\tc\r\n",

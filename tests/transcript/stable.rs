@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_others_tell_them() {
+    fn times_are_formatted_as_iso_8601() {
         assert_eq!(iso(0), "1970-01-01T00:00:00Z");
         assert_eq!(iso(1_709_210_096_000), "2024-02-29T12:34:56Z");
     }

@@ -17,7 +17,7 @@ fn stocked() -> Option<(Registry, Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_blob_that_was_changed_is_refused() {
+async fn modified_blob_is_rejected() {
     let Some((registry, manifest)) = stocked() else {
         return;
     };
@@ -30,7 +30,7 @@ async fn a_blob_that_was_changed_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pin_holds() {
+async fn pinned_digest_is_enforced() {
     let Some((registry, manifest)) = stocked() else {
         return;
     };
@@ -56,7 +56,7 @@ async fn a_pin_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_is_said_to_be_missing() {
+async fn missing_reference_is_reported() {
     let Some((registry, _)) = stocked() else {
         return;
     };
@@ -70,7 +70,7 @@ async fn what_is_not_there_is_said_to_be_missing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_component_is_named() {
+async fn non_component_artifacts_are_rejected() {
     let Some((registry, manifest)) = stocked() else {
         return;
     };
@@ -115,7 +115,7 @@ async fn what_is_no_component_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_too_large_is_not_taken() {
+async fn oversized_artifacts_are_rejected() {
     let Some((registry, manifest)) = stocked() else {
         return;
     };
@@ -141,7 +141,7 @@ async fn what_is_too_large_is_not_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_registry_that_cannot_be_reached_is_told_from_one_that_does_not_exist() {
+async fn unreachable_and_unresolvable_registries_are_distinguished() {
     assert_eq!(
         pull("oci://127.0.0.1:1/todo:1").await,
         Err(OciError::Refused("127.0.0.1:1".into()))
@@ -154,7 +154,7 @@ async fn a_registry_that_cannot_be_reached_is_told_from_one_that_does_not_exist(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plain_http_is_for_this_machine_only() {
+async fn plain_http_is_limited_to_loopback() {
     // Every address of this machine that is not loopback is spoken to with TLS, and a registry there has none.
     let listener = match std::net::TcpListener::bind("0.0.0.0:0") {
         Ok(listener) => listener,

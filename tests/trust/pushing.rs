@@ -5,7 +5,7 @@ use crate::support::registry::Registry;
 use crate::support::signer::Signer;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_pushed_comes_back_with_its_signature() {
+async fn pushed_component_can_be_pulled_with_its_signature() {
     let Some(registry) = Registry::start() else {
         return;
     };
@@ -39,7 +39,7 @@ async fn what_is_pushed_comes_back_with_its_signature() {
 }
 
 #[test]
-fn what_is_wrong_is_not_pushed() {
+fn invalid_components_are_not_pushed() {
     let publisher = Signer::number(1);
     let desk = Desk::with(&format!(
         "[[trust.publishers]]\nname = 'ana'\nkey = '{}'\n",
@@ -93,7 +93,7 @@ fn what_is_wrong_is_not_pushed() {
 }
 
 #[test]
-fn a_registry_that_asks_is_told_who_we_are() {
+fn push_authenticates_with_docker_credentials() {
     let Some(registry) = Registry::start_locked() else {
         return;
     };

@@ -7,7 +7,7 @@ use super::frozen;
 use crate::support::guests::guest;
 
 #[test]
-fn a_component_tells_what_it_is() {
+fn inspect_reads_name_contract_and_manifest() {
     for embedded in EMBEDDED {
         let inspected = inspect(embedded.wasm).expect("a component");
         assert_eq!(inspected.track(), Ok(Track::V0_1));
@@ -37,7 +37,7 @@ fn a_component_tells_what_it_is() {
 }
 
 #[test]
-fn what_has_reach_is_seen_in_its_imports() {
+fn inspect_lists_privileged_imports() {
     let bytes = std::fs::read(guest("smuggler_files")).expect("a component");
     let imports = inspect(&bytes).expect("a component").imports;
     assert!(
@@ -50,7 +50,7 @@ fn what_has_reach_is_seen_in_its_imports() {
 
 /// Whatever byte is wrong and wherever it ends, there is an answer.
 #[test]
-fn damage_anywhere_breaks_nothing() {
+fn damaged_components_never_panic() {
     let whole = std::fs::read(frozen("0.2")).expect("a component");
     let exports = inspect(&whole).expect("a component").exports;
     let mut refused = 0;

@@ -12,7 +12,7 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 
 #[test]
-fn the_sdk_puts_it_into_the_component() {
+fn sdk_embeds_the_manifest() {
     let bytes = std::fs::read(guest("ceiling_kept")).expect("a component");
     let manifest = inspect(&bytes).expect("a component").manifest;
     let expected = json!({
@@ -28,7 +28,7 @@ fn the_sdk_puts_it_into_the_component() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_above_it_can_be_granted() {
+async fn grants_cannot_exceed_the_manifest() {
     let place = Place::new();
     let mut settings = place.settings();
     settings.components.insert(
@@ -51,7 +51,7 @@ async fn nothing_above_it_can_be_granted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_action_above_it_keeps_the_component_out() {
+async fn component_with_an_action_above_its_manifest_is_rejected() {
     let bytes = std::fs::read(guest("ceiling_broken")).expect("a component");
     assert_eq!(
         reason("ceiling", &bytes).await,
@@ -75,7 +75,7 @@ fn pack(words: &[&Path]) -> (bool, String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_finished_component_is_packed_with_one() {
+async fn pack_adds_a_manifest_to_a_built_component() {
     let folder = tempfile::tempdir().expect("a folder");
     let [manifest, packed] = ["manifest.json", "packed.wasm"].map(|name| folder.path().join(name));
     let original = frozen("0.2");
@@ -142,7 +142,7 @@ async fn a_finished_component_is_packed_with_one() {
 
 /// The author's own word, from inside, is not overruled from outside.
 #[test]
-fn a_manifest_of_the_author_is_not_overruled() {
+fn pack_keeps_an_embedded_manifest() {
     let folder = tempfile::tempdir().expect("a folder");
     let manifest = folder.path().join("manifest.json");
     std::fs::write(&manifest, r#"{"effect": "delete"}"#).expect("a file");

@@ -11,7 +11,7 @@ fn frozen_bytes(track: &str) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_contract_of_the_future_is_named() {
+async fn unknown_future_contract_is_named() {
     let future = with_words(&frozen_bytes("0.2"), &[("@0.2.0", "@0.3.0")]);
     assert_eq!(
         reason("frozen_two", &future).await,
@@ -26,7 +26,7 @@ async fn a_contract_of_the_future_is_named() {
 
 /// What is known before is not compiled for: code that no compiler would take is never looked at.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_contract_is_checked_before_anything_is_compiled() {
+async fn contract_is_checked_before_compilation() {
     let place = Place::new();
     let compiled = place.root().join("nothing-compiled");
     let runtime = Runtime::new(&place.settings().limits, &compiled).expect("a runtime");
@@ -41,7 +41,7 @@ async fn the_contract_is_checked_before_anything_is_compiled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_form_is_told_in_words() {
+async fn mismatched_interface_types_are_reported() {
     // What 0.1 asks for, under the name of 0.2 and the other way round.
     let as_two = with_words(&frozen_bytes("0.1"), &[("@0.1.0", "@0.2.0")]);
     assert_eq!(
@@ -58,7 +58,7 @@ async fn another_form_is_told_in_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_function_that_nobody_has_is_named() {
+async fn unknown_imported_function_is_named() {
     let other = with_words(&frozen_bytes("0.1"), &[("describe", "describf")]);
     assert_eq!(
         reason("frozen_one", &other).await,
@@ -79,7 +79,7 @@ async fn a_function_that_nobody_has_is_named() {
 
 /// A later version of a track that asks for nothing new is as good as the one the host has.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_later_version_of_the_track_runs() {
+async fn later_patch_version_of_a_track_runs() {
     let place = Place::new();
     let runtime = Runtime::new(&place.settings().limits, &place.state().join("compiled"));
     let runtime = runtime.expect("a runtime");
@@ -99,7 +99,7 @@ async fn a_later_version_of_the_track_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_component_of_another_world_is_told_what_a_domain_is() {
+async fn component_of_another_world_is_rejected_with_a_hint() {
     let other = with_words(
         &frozen_bytes("0.1"),
         &[("notehost:domain/domain@", "notehost:domain/dimain@")],

@@ -79,7 +79,7 @@ async fn use_it(host: &Host, place: &Place, name: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_runs_alone() {
+async fn each_contract_track_runs_alone() {
     for (name, track) in BOTH {
         let place = Place::new();
         let host = host(&place, &[(name, track)]).await;
@@ -88,7 +88,7 @@ async fn each_runs_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_run_side_by_side() {
+async fn both_contract_tracks_run_side_by_side() {
     let place = Place::new();
     let host = host(&place, &BOTH).await;
     tokio::join!(
@@ -98,7 +98,7 @@ async fn both_run_side_by_side() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_newer_track_tells_and_says_more() {
+async fn newer_track_offers_limits_and_audio_content() {
     let place = Place::new();
     place.write("Sound.md", "not a sound");
     let mut settings = settings(&place, &BOTH);
@@ -119,7 +119,7 @@ async fn the_newer_track_tells_and_says_more() {
 
 /// The built program, as a client meets it.
 #[test]
-fn a_client_cannot_tell_them_apart() {
+fn clients_see_no_difference_between_tracks() {
     let place = Place::new();
     place.write("Note.md", "a note\n");
     let config = place.config_file(&settings(&place, &BOTH));
@@ -139,7 +139,7 @@ fn a_client_cannot_tell_them_apart() {
 
 /// Each track that the host speaks has a component here.
 #[test]
-fn every_track_has_its_component() {
+fn every_contract_track_has_a_frozen_component() {
     for track in SPOKEN {
         let bytes = std::fs::read(frozen(&track.to_string())).expect("a frozen component");
         assert_eq!(inspect(&bytes).expect("a component").track(), Ok(track));

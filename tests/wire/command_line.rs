@@ -18,7 +18,7 @@ fn call(place: &Place, words: &[&str], input: &str) -> Ended {
 }
 
 #[test]
-fn a_call_prints_json_to_a_pipe() {
+fn call_prints_json_to_a_pipe() {
     let place = desk();
     for words in [
         ["document", "read", "--path", "Work/Plan"],
@@ -32,7 +32,7 @@ fn a_call_prints_json_to_a_pipe() {
 }
 
 #[test]
-fn a_value_can_come_from_stdin() {
+fn flag_value_can_come_from_stdin() {
     let place = desk();
     let ended = call(
         &place,
@@ -55,7 +55,7 @@ fn a_value_can_come_from_stdin() {
 }
 
 #[test]
-fn the_exit_code_says_whose_turn_it_is() {
+fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
     let place = desk();
     // The call failed: the error is data for a program, and words for a person.
     let ended = call(&place, &["document", "read", "--path", "Work/Absent"], "");
@@ -96,7 +96,7 @@ fn the_exit_code_says_whose_turn_it_is() {
 }
 
 #[test]
-fn without_being_told_nothing_may_be_written() {
+fn access_is_read_only_by_default() {
     let place = desk();
     let before = place.snapshot();
     let mut command = program(&place);
@@ -118,7 +118,7 @@ fn without_being_told_nothing_may_be_written() {
 }
 
 #[test]
-fn a_config_is_written_checked_and_shown() {
+fn config_can_be_created_checked_and_shown() {
     let place = desk();
     let file = beside(&place, "notehost.toml");
     let init = || {
@@ -178,7 +178,7 @@ fn a_config_is_written_checked_and_shown() {
 }
 
 #[test]
-fn a_config_in_its_own_vault_is_refused() {
+fn config_inside_its_vault_is_rejected() {
     let place = desk();
     let file = place.vault().join("notehost.toml");
     let ended = run(
@@ -194,7 +194,7 @@ fn a_config_in_its_own_vault_is_refused() {
 }
 
 #[test]
-fn the_doctor_finds_what_is_wrong() {
+fn doctor_reports_problems() {
     let place = desk();
     let ended = run(program(&place).arg("doctor").arg(place.vault()), "");
     assert_eq!(ended.code, Some(0), "{ended:#?}");
@@ -217,7 +217,7 @@ fn the_doctor_finds_what_is_wrong() {
 }
 
 #[test]
-fn everything_explains_itself() {
+fn every_command_has_help() {
     let place = desk();
     let tools = run(program(&place).arg("tools"), "").json()["items"].take();
     let listed = |domain: &str, action: &str| {

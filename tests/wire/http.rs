@@ -16,7 +16,7 @@ fn serve(place: &Place) -> Server {
 }
 
 #[test]
-fn both_eras_are_served_side_by_side() {
+fn stateless_and_session_based_clients_are_served_side_by_side() {
     let place = desk();
     let server = serve(&place);
     let clients = [
@@ -48,7 +48,7 @@ fn both_eras_are_served_side_by_side() {
 }
 
 #[test]
-fn health_can_be_asked_for() {
+fn health_endpoint_responds() {
     let place = desk();
     let server = serve(&place);
     let mut connection = Connection::open(server.address());
@@ -60,7 +60,7 @@ fn health_can_be_asked_for() {
 }
 
 #[test]
-fn requests_that_are_not_for_us_are_refused() {
+fn requests_with_foreign_hosts_or_origins_are_rejected() {
     let place = desk();
     let server = serve(&place);
     let mut read = tool("document__read", json!({"path": "Work/Plan"}));
@@ -105,7 +105,7 @@ fn requests_that_are_not_for_us_are_refused() {
 }
 
 #[test]
-fn a_session_must_be_begun_and_can_be_ended() {
+fn session_must_be_initialized_and_can_be_deleted() {
     let place = desk();
     let server = serve(&place);
     let list = message(1, "tools/list", json!({})).to_string();
@@ -133,7 +133,7 @@ fn a_session_must_be_begun_and_can_be_ended() {
 
 /// There is one slot: as long as the guest runs, nobody else can.
 #[test]
-fn a_request_that_is_given_up_stops_its_guest() {
+fn abandoned_request_stops_its_guest() {
     let place = desk();
     let mut settings = with_spinner(&place, NEVER);
     settings.limits.concurrent_calls = 1;
@@ -165,7 +165,7 @@ fn a_request_that_is_given_up_stops_its_guest() {
 }
 
 #[test]
-fn the_world_is_not_let_in() {
+fn unauthenticated_non_loopback_listeners_are_rejected() {
     let place = desk();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765"] {
         let flag = run(serving(&place).args(["--http", address]), "");

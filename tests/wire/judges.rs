@@ -68,7 +68,7 @@ fn can_judge() -> bool {
 }
 
 #[test]
-fn the_inspector_lists_and_calls() {
+fn inspector_lists_and_calls_tools() {
     if !can_judge() {
         return;
     }
@@ -115,7 +115,7 @@ fn the_inspector_lists_and_calls() {
 }
 
 #[test]
-fn the_conformance_suite_finds_what_the_baseline_says() {
+fn mcp_conformance_suite_matches_the_baseline() {
     if !can_judge() {
         return;
     }

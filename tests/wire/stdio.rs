@@ -8,7 +8,7 @@ use crate::support::http::stateless_meta;
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 
 #[test]
-fn every_revision_with_a_handshake_is_spoken() {
+fn every_session_based_revision_is_supported() {
     let place = desk();
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         let ended = run(&mut serving(&place), handshake(revision));
@@ -24,7 +24,7 @@ fn every_revision_with_a_handshake_is_spoken() {
 }
 
 #[test]
-fn the_stateless_era_begins_without_a_handshake() {
+fn stateless_revision_needs_no_handshake() {
     let place = desk();
     let mut read = tool("document", json!({"action": "read", "path": "Work/Plan"}));
     read["_meta"] = stateless_meta();
@@ -82,7 +82,7 @@ fn the_stateless_era_begins_without_a_handshake() {
 }
 
 #[test]
-fn tools_are_listed_plainly_and_always_alike() {
+fn tool_list_is_plain_and_deterministic() {
     let place = desk();
     for (surface, most_bytes) in [
         ("domain", 24 << 10),
@@ -145,7 +145,7 @@ fn assert_plain(schema: &Value, place: &str) {
 }
 
 #[test]
-fn an_action_answers_to_its_flat_name_on_every_surface() {
+fn flat_action_names_work_on_every_surface() {
     let place = desk();
     for surface in SURFACES {
         let read = tool("document__read", json!({"path": "Work/Plan.md"}));
@@ -162,7 +162,7 @@ fn an_action_answers_to_its_flat_name_on_every_surface() {
 }
 
 #[test]
-fn a_call_that_fails_is_a_result_that_teaches() {
+fn failed_call_returns_an_error_result_with_a_hint() {
     let place = desk();
     let call = |name, arguments| ("tools/call", tool(name, arguments));
     let ended = converse(
@@ -199,7 +199,7 @@ fn a_call_that_fails_is_a_result_that_teaches() {
 }
 
 #[test]
-fn lines_that_are_no_messages_harm_nobody() {
+fn invalid_lines_do_not_affect_other_requests() {
     let place = desk();
     let mut lines = b"what is this?\n".to_vec();
     lines.extend(handshake("2025-11-25").into_bytes());
@@ -221,7 +221,7 @@ fn lines_that_are_no_messages_harm_nobody() {
 }
 
 #[test]
-fn four_hundred_requests_at_once_are_all_answered() {
+fn four_hundred_concurrent_requests_are_answered() {
     const MANY: usize = 400;
     let place = desk();
     let read = (
@@ -250,7 +250,7 @@ fn four_hundred_requests_at_once_are_all_answered() {
 }
 
 #[test]
-fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
+fn log_goes_to_stderr_and_can_be_json() {
     let place = desk();
     let read = (
         "tools/call",
@@ -278,7 +278,7 @@ fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
 }
 
 #[test]
-fn the_sample_notes_are_served() {
+fn demo_notes_are_served() {
     let place = desk();
     let list = (
         "tools/call",

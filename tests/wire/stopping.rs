@@ -19,7 +19,7 @@ fn terminate(process: &Child) {
 }
 
 #[test]
-fn a_signal_over_stdio_finishes_the_call_in_flight() {
+fn signal_over_stdio_finishes_the_call_in_flight() {
     let place = desk();
     let config = place.config_file(&with_spinner(&place, A_WHILE));
     let mut client = Client::start(&config, &place.state());
@@ -33,7 +33,7 @@ fn a_signal_over_stdio_finishes_the_call_in_flight() {
 }
 
 #[test]
-fn a_signal_over_http_finishes_the_call_in_flight() {
+fn signal_over_http_finishes_the_call_in_flight() {
     let place = desk();
     let config = place.config_file(&with_spinner(&place, A_WHILE));
     let mut server = Server::start(&config, &place.state());
@@ -62,7 +62,7 @@ fn a_signal_over_http_finishes_the_call_in_flight() {
 }
 
 #[test]
-fn the_program_goes_when_the_process_that_it_serves_does() {
+fn program_exits_when_its_parent_exits() {
     let place = desk();
     let mut parent = Command::new("sleep")
         .arg("600")
@@ -92,7 +92,7 @@ fn the_program_goes_when_the_process_that_it_serves_does() {
 }
 
 #[test]
-fn the_second_program_on_a_vault_is_told_who_holds_it() {
+fn second_process_on_a_vault_is_told_the_lock_holder() {
     let place = desk();
     let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
     let ended = run(&mut serving(&place), "");

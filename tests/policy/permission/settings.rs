@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{Ended, Office};
 
 #[test]
-fn a_config_that_cannot_be_meant_is_told_with_its_line() {
+fn contradictory_config_is_reported_with_its_line() {
     for (rules, told) in [
         (
             "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
@@ -57,7 +57,7 @@ fn a_config_that_cannot_be_meant_is_told_with_its_line() {
 }
 
 #[test]
-fn a_secret_is_never_shown() {
+fn secrets_are_never_shown() {
     let office = Office::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
     let show = |secret: Option<&str>, word: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));

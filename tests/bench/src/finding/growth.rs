@@ -174,7 +174,7 @@ mod tests {
     use super::exponent;
 
     #[test]
-    fn a_scan_grows_with_exponent_one() {
+    fn linear_scan_has_exponent_one() {
         let scan = [(1000, 5.0), (10_000, 50.0), (100_000, 500.0)];
         assert!((exponent(&scan).expect("a slope") - 1.0).abs() < 1e-9);
         let constant = [(1000, 5.0), (10_000, 5.0)];

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_and_ratios_are_short() {
+    fn times_and_ratios_are_formatted_briefly() {
         assert_eq!(time(83.4), "0.083 ms");
         assert_eq!(time(98_400.0), "98 ms");
         assert_eq!(time(2_900_000.0), "2.9 s");

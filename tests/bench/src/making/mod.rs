@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vault_is_the_same_for_the_same_seed_and_its_hub_is_linked() {
+    fn same_seed_gives_the_same_vault_with_a_linked_hub() {
         let place = tempfile::tempdir().expect("a folder");
         let (first, second) = (place.path().join("first"), place.path().join("second"));
         make(&first, 700, 1).expect("a vault");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_empty_is_left_alone() {
+    fn non_empty_folder_is_rejected() {
         let place = tempfile::tempdir().expect("a folder");
         fs::write(place.path().join("mine.md"), "mine").expect("a note");
         assert!(make(place.path(), 5, 1).is_err());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_vaults_can_be_made() {
+    fn smallest_vaults_can_be_generated() {
         for notes in [1, 2, 3, 12] {
             let place = tempfile::tempdir().expect("a folder");
             make(&place.path().join("vault"), notes, 1).expect("a vault");

@@ -54,7 +54,7 @@ fn adler(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_known_text_has_its_known_checksums() {
+    fn checksums_match_known_values() {
         assert_eq!(super::checksum(b"123456789"), 0xCBF4_3926);
         assert_eq!(super::adler(b"Wikipedia"), 0x11E6_0398);
     }

@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vault_is_planned_alike_for_the_same_seed() {
+    fn same_seed_gives_the_same_plan() {
         let paths = |seed| -> Vec<String> {
             let plan = Plan::new(300, seed);
             plan.notes.into_iter().map(|note| note.path).collect()
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_has_its_links_and_only_these() {
+    fn hub_has_exactly_the_planned_links() {
         let plan = Plan::new(2000, 1);
         let links = plan
             .notes

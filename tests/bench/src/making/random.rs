@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_ranks_are_the_frequent_ones() {
+    fn lower_ranks_are_more_frequent() {
         let zipf = Zipf::new(1000);
         let mut random = Random::new(1, 1);
         let mut counts = vec![0; 1000];
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_sizes_are_below_the_median() {
+    fn half_of_the_values_are_below_the_median() {
         let mut random = Random::new(1, 1);
         let below = (0..10_000)
             .filter(|_| random.log_normal(1500.0, 1.0) < 1500.0)

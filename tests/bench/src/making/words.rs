@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_is_there_once_and_has_letters() {
+    fn words_are_unique_and_alphabetic() {
         let vocabulary = Vocabulary::new(1);
         for (words, _) in &vocabulary.scripts {
             let different: HashSet<&String> = words.iter().collect();
