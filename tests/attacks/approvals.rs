@@ -1,4 +1,4 @@
-//! Approvals: a decision is a person's, and the person sees what is lost.
+//! Approvals: only a person decides, and the person sees what would be deleted.
 
 use std::process::Command;
 
@@ -21,7 +21,7 @@ fn settings(place: &Place) -> Settings {
     }
 }
 
-/// The program on the records of a place; what it prints is JSON.
+/// Runs the program on the state of a place and parses its output as JSON.
 fn notehost(place: &Place, words: &[&str]) -> Value {
     let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(words)
@@ -53,7 +53,7 @@ fn approval_of(refused: &Value) -> String {
     details["approval"].as_str().expect("an id").to_owned()
 }
 
-/// A call of the stateless revision by a client that says that it can ask its user.
+/// A call in the stateless revision by a client with the elicitation capability.
 fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Value>) -> Value {
     let mut params = json!({
         "name": "document__remove",
@@ -97,7 +97,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/One.md").is_none());
 
-    // That of any other token is told that somebody else decides, in both revisions.
+    // A client with any other token is told that somebody else decides, in both revisions.
     let before = place.snapshot();
     let mut client = HttpClient::stateless(server.address()).showing(&script);
     let two = json!({"paths": ["Work/Two"]});
@@ -109,26 +109,26 @@ fn unattended_token_cannot_confirm_its_own_changes() {
             .as_str()
             .is_some_and(|told| told.contains("Work/Two.md"))
     );
-    // Neither a state of somebody else nor one that is made up is taken.
+    // A state that belongs to another call or is made up is rejected.
     for state in [state, json!("made-up")] {
         let refused = call_and_answer(&mut client, &two, Some(&state));
         assert!(refused["error"]["code"].is_i64(), "{refused}");
     }
     assert_eq!(approval_of(&with_session(&server, &script, &two)), id);
-    // Nor can it decide as an admin.
+    // It cannot decide as an admin either.
     let own = client.call("admin.approve", json!({ "id": id }));
     assert_eq!(error_code(&own), Some("forbidden"), "{own}");
     let approved = json!({"paths": ["Work/Two"], "approval": id});
     approval_of(&client.call("document.remove", approved.clone()));
     place.snapshot().assert_same_as(&before);
 
-    // A person does.
+    // A person decides.
     notehost(&place, &["approval", "approve", &id]);
     let removed = client.call("document.remove", approved);
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Two.md").is_none());
 
-    // What a server has to write down it writes when it is asked to end.
+    // The server writes its pending records when it is asked to exit.
     kill_process(Pid::from_child(server.process()), Signal::TERM).expect("the signal is sent");
     assert_eq!(server.process().wait().expect("it ends").code(), Some(0));
     let rows = notehost(&place, &["audit", "--action", "remove", "--outcome", "ok"]);
@@ -144,7 +144,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     assert_eq!(confirmed, [("approval", "cli"), ("client", "desktop")]);
 }
 
-/// The result of `document.remove` in a session whose client says that it can ask its user.
+/// The result of `document.remove` in a session whose client has the elicitation capability.
 fn with_session(server: &Server, token: &str, arguments: &Value) -> Value {
     let mut connection = Connection::open(server.address());
     let authorization = format!("Bearer {token}");
@@ -166,7 +166,7 @@ fn with_session(server: &Server, token: &str, arguments: &Value) -> Value {
     connection.ask("POST", "/mcp", &headers, &initialized.to_string());
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": "document__remove", "arguments": arguments}});
-    // A question would be the first message, and the call would wait for its answer.
+    // An elicitation would be the first message, and the call would wait for its reply.
     let answer = connection.ask("POST", "/mcp", &headers, &call.to_string());
     answer.message()["result"].take()
 }
@@ -207,7 +207,7 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
         }
     }
     drop(server);
-    // Whoever reaches the address cannot be trusted by name.
+    // Callers that are identified only by the address cannot be trusted.
     settings.callers.entry("http".into()).or_default().attended = Some(true);
     let refused = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["config", "validate", "--config"])
@@ -243,7 +243,7 @@ fn repeated_small_deletions_require_confirmation() {
     let half = format!("{}{}", numbered(0, 256), numbered(1000, 1256));
     let first = update(&server, &script, "Work/Plan", &half, Value::Null);
     assert_eq!(error_code(&first), None, "{first}");
-    // What the caller added is its own.
+    // Deleting what the caller itself added does not count.
     let own = update(
         &server,
         &script,
@@ -253,7 +253,7 @@ fn repeated_small_deletions_require_confirmation() {
     );
     assert_eq!(error_code(&own), None, "{own}");
 
-    // Neither another name of the note nor another start of the server makes it forget.
+    // Neither another spelling of the note nor a restart of the server resets the sum.
     let mut client = HttpClient::stateless(server.address()).showing(&script);
     let renamed = client.call(
         "document.rename",
@@ -272,11 +272,11 @@ fn repeated_small_deletions_require_confirmation() {
         summary.contains("together with earlier calls, losing 56 words"),
         "{summary}"
     );
-    // Somebody else dropped nothing yet.
+    // Another caller has its own sum.
     let dry = json!({"dry_run": true});
     let shown = update(&server, &other, "Work/Plot", &next, dry);
     assert_eq!(error_code(&shown), None, "{shown}");
-    // What was dropped can be brought back.
+    // Deleted lines can be restored.
     let more = format!("{}{}", numbered(0, 256), numbered(400, 512));
     let back = plot(&more);
     assert_eq!(error_code(&back), None, "{back}");
@@ -292,7 +292,7 @@ fn repeated_small_deletions_require_confirmation() {
         json!({ "approval": id }),
     );
     assert_eq!(error_code(&done), None, "{done}");
-    // With it counting begins anew.
+    // After that the sum starts at zero.
     let after = plot(&numbered(0, 150));
     assert_eq!(error_code(&after), None, "{after}");
     approval_of(&plot(&numbered(0, 90)));
@@ -403,7 +403,7 @@ fn restore_requires_permission_at_source_and_target() {
     assert_eq!(error_code(&restored), None, "{restored}");
 }
 
-/// A client of a server on a note that `slow.stamp` replaces by the time and a random number.
+/// A client of a server with a note that `slow.stamp` replaces by the time and a random number.
 fn with_stamps(place: &Place) -> Client {
     place.write("Work/Plan.md", "some words that will be gone\n");
     let mut settings = settings(place);
@@ -423,7 +423,7 @@ fn approved_call_reuses_the_previewed_clock_and_random_seed() {
     let stamp = json!({"path": "Work/Plan.md"});
     let refused = client.call("slow.stamp", stamp.clone());
     let id = approval_of(&refused);
-    // The same call asks the same question, and not another one each time.
+    // The same call reuses the same approval.
     assert_eq!(approval_of(&client.call("slow.stamp", stamp.clone())), id);
     let diff = &refused["structuredContent"]["error"]["details"]["diff"];
     let diff = diff.as_str().expect("a diff").to_owned();
@@ -436,7 +436,7 @@ fn approved_call_reuses_the_previewed_clock_and_random_seed() {
     let written = place.read("Work/Plan.md").expect("the note");
     let written = String::from_utf8(written).expect("text");
     assert!(diff.contains(&format!("+{written}")), "{diff}: {written}");
-    // Both clocks stand at one moment, and the next call has another one and other random numbers.
+    // Both clocks show the same moment; the next call gets another time and other random numbers.
     let words: Vec<&str> = written.split_whitespace().collect();
     assert_eq!(format!("{}000000", words[0]), words[1]);
     let next = client.call("slow.stamp", stamp);
@@ -453,7 +453,7 @@ fn call_that_no_longer_needs_approval_uses_a_fresh_clock() {
     let id = approval_of(&refused);
     let diff = &refused["structuredContent"]["error"]["details"]["diff"];
     let diff = diff.as_str().expect("a diff").to_owned();
-    // Meanwhile somebody empties the note: nothing is dropped any more.
+    // Meanwhile somebody else empties the note, so that the call deletes nothing any more.
     place.write("Work/Plan.md", "");
     let done = client.call(
         "slow.stamp",

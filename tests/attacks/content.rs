@@ -1,4 +1,4 @@
-//! Notes and index questions that are expensive to process are bounded in size and time.
+//! Notes and index queries that are expensive to process are limited in size and time.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 
-/// Frontmatter that costs far more than its bytes, and the limit that refuses it.
+/// Frontmatter that costs far more than its size, and the limit that rejects it.
 fn bombs() -> Vec<(&'static str, String, &'static str)> {
     let deep = 20_000;
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -50,7 +50,7 @@ fn bombs() -> Vec<(&'static str, String, &'static str)> {
     ]
 }
 
-/// A vault with a bomb in each note, among notes as people write them.
+/// A vault with hostile frontmatter in some notes and ordinary notes beside them.
 fn mined() -> Place {
     let place = Place::new();
     place.write(
@@ -107,7 +107,7 @@ fn yaml_bombs_only_drop_the_properties_of_their_note() {
     let mut client = Client::start(&config, &place.state());
     settled(&mut client);
 
-    // All of them are found by their words, their tags and their links.
+    // All of them are found by their words, tags and links.
     let mut all: Vec<String> = bombs()
         .iter()
         .map(|(name, ..)| format!("{name}.md"))
@@ -148,7 +148,7 @@ fn yaml_bombs_only_drop_the_properties_of_their_note() {
         assert!(note == bombed(name, &yaml).as_bytes(), "{name} was changed");
     }
 
-    // A person is told which notes these are.
+    // The status command lists these notes.
     let status = run(&place, &["index", "status"]);
     let told = status.to_string();
     for (name, ..) in bombs() {
@@ -219,7 +219,7 @@ fn queries_with_too_many_conditions_are_rejected() {
         let is_refused = matches!(code, Some("too_large" | "validation_error"));
         assert!(is_refused, "{name}: {code:?}, {answer}");
     }
-    // What people ask is far from that.
+    // Realistic queries are far below the limit.
     let mut some = many(100);
     some["status"] = json!(choices(100));
     let found = client.call(
@@ -255,7 +255,7 @@ fn ignore_patterns_are_limited() {
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
     settled(&mut client);
-    // The first of each are taken; what is over the limit ignores nothing.
+    // Patterns up to the limit apply; those beyond it ignore nothing.
     let found = client.call("search.text", json!({"query": "wombat"}));
     assert_eq!(paths(&found), ["Late/Plan.md", "Plan.md"]);
     client.leave();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::snapshot::Snapshot;
 
-/// A folder with a vault in it, and a file beside the vault that is nobody's affair.
+/// A folder with a vault, and an unrelated file beside the vault.
 struct Scene {
     place: tempfile::TempDir,
 }
@@ -64,7 +64,7 @@ fn blake3_of(bytes: &[u8]) -> Vec<u8> {
     blake3::hash(bytes).as_bytes().to_vec()
 }
 
-/// The journals of the report: one makes a git hook of a note, one moves a file of the parent folder into the vault.
+/// Forged journals: one creates a git hook from a note, one moves a file of the parent folder into the vault.
 fn hostile(scene: &Scene) -> Value {
     json!({
         "id": "0123456789abcdef",
@@ -114,7 +114,7 @@ fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(report.contains("not written by this machine"), "{report}");
     assert!(report.contains("set-aside"), "{report}");
-    // A journal that carries another machine's id is left where it is: that machine may need it.
+    // A journal with another machine's id is kept: that machine may need it.
     assert!(
         notes
             .join(".notehost/journal/ffffffffffff-0123456789abcdef.json")
@@ -140,7 +140,7 @@ fn journal_with_our_id_needs_a_valid_authentication_code() {
         scene.at("notes").to_str().expect("a path"),
     ]);
     assert!(created.status.success(), "{created:?}");
-    // The id is public: whoever syncs the vault may have seen it in the name of a temporary file.
+    // The id is public: anybody who syncs the vault sees it in the names of temporary files.
     let state = std::fs::read_dir(scene.at("state"))
         .expect("the state folder")
         .flatten()
@@ -168,7 +168,7 @@ fn journal_with_our_id_needs_a_valid_authentication_code() {
     assert!(!scene.at("notes/.git/hooks/post-checkout").exists());
     assert!(scene.at(".netrc").exists());
 
-    // Even the key does not open a way out: paths are checked as well.
+    // Even with the key, paths outside the vault are rejected.
     std::fs::create_dir_all(scene.at("notes/.notehost/journal")).expect("a folder");
     let code = blake3::keyed_hash(&key, body.as_bytes()).to_hex();
     std::fs::write(&forged, format!("{code}\n{body}")).expect("a journal");

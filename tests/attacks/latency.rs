@@ -1,8 +1,8 @@
-//! Resource test: hostile requests, judged by what another caller notices. One server is attacked with each entry of the
-//! list while another caller pings it and reads a note. Judged are the medians and the longest sample against those of the
-//! same run without an attack, the answer that the attacker gets, and the memory of the server in the end.
+//! Resource test: hostile requests, measured by their effect on another caller. One server is attacked with each entry
+//! of the list while another caller pings it and reads a note. The test compares the medians and the longest sample
+//! with those of the same run without an attack, and checks the attacker's replies and the server's memory at the end.
 //!
-//! This is the one test with a bound on time, and it is relative: a slow machine is slow in both measurements.
+//! This is the only test with a bound on time. The bound is relative: a slow machine is slow in both measurements.
 
 mod hostile;
 mod table;
@@ -21,20 +21,20 @@ use self::table::ATTACKS;
 use crate::support::http::{HttpClient, STATELESS, Server, wait_until};
 use crate::support::place::Place;
 
-/// How much slower another caller may be served during an attack.
+/// Maximum slowdown of another caller during an attack.
 const MAX_SLOWDOWN: u32 = 5;
-/// Less than this is noise of a busy machine.
+/// Differences below this are noise of a busy machine.
 const NOISE: Duration = Duration::from_millis(40);
-/// What a single request may take: longer than this is a stall, whatever the median is. In the same run without an attack
-/// the slowest one is measured as well.
+/// Maximum latency of a single request: anything longer is a stall, whatever the median. The slowest request of the
+/// quiet run is taken into account.
 const STALL_NOISE: Duration = Duration::from_secs(1);
-/// How many notes have as many properties as are read.
+/// Number of notes with the maximum number of properties.
 const WIDE_NOTES: usize = 20;
-/// How many samples are taken of each request at least.
+/// Minimum number of samples per request.
 const SAMPLES: usize = 30;
-/// How long an attack lasts at least, so that it is under way.
+/// Minimum duration of an attack.
 const ATTACK_TIME: Duration = Duration::from_millis(400);
-/// What the memory of the server may grow by, beside a third of what it was: caches that fill once.
+/// Allowed growth of the server's memory, besides a third of its initial size: caches that fill once.
 const MEMORY_SLACK: u64 = 64 << 20;
 
 #[test]
@@ -73,7 +73,7 @@ fn hostile_requests_do_not_slow_down_other_callers() {
     wait_until("the memory is given back", || scene.memory() <= most);
 }
 
-/// The list is long enough, and each attack has a name of its own.
+/// The list is long enough, and every attack has a unique name.
 #[test]
 fn attack_list_is_complete_and_names_are_unique() {
     let mut names: Vec<&str> = ATTACKS
@@ -87,7 +87,7 @@ fn attack_list_is_complete_and_names_are_unique() {
     assert_eq!(names.len(), ATTACKS.len() + INDEX_ATTACKS.len());
 }
 
-/// A server, a caller who attacks it and one who works.
+/// A server, an attacker and another caller.
 struct Scene {
     server: Server,
     mallory: String,
@@ -108,7 +108,7 @@ impl Scene {
             place.write(&format!("Wide/{number}.md"), &wide);
         }
         let mut settings = place.settings();
-        // Limits on the number of calls would hide what one of them costs.
+        // Rate limits would hide the cost of a single call.
         (
             settings.rates.read,
             settings.rates.write,
@@ -148,7 +148,7 @@ impl Scene {
         }
     }
 
-    /// How many bytes of memory the server has.
+    /// The server's memory in bytes.
     fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process));
         let status = status.expect("the server lives");
@@ -157,7 +157,7 @@ impl Scene {
         kib.expect("VmRSS") << 10
     }
 
-    /// What the victim notices of an attack, and what the attacker is answered.
+    /// The victim's measurements during an attack, and the attacker's replies.
     fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Answers) {
         let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
@@ -189,7 +189,7 @@ impl Scene {
     }
 }
 
-/// What is done once so that nothing is done for the first time in an attack.
+/// Runs one-time work before anything is measured.
 fn warm_up(scene: &Scene, victim: &mut Victim) {
     let mut mallory = HttpClient::stateless(scene.server.address()).showing(&scene.mallory);
     wait_until("the index is built", || {
@@ -207,7 +207,7 @@ struct Victim {
     client: HttpClient,
 }
 
-/// What it notices: the medians of its samples, and the longest of all.
+/// Measurements: the median per request, and the longest sample of all.
 struct Noticed {
     ping: Duration,
     read: Duration,
@@ -234,7 +234,7 @@ impl Victim {
         Victim { client }
     }
 
-    /// Samples until it is enough.
+    /// Takes samples until `is_enough`.
     fn samples(&mut self, is_enough: impl Fn(usize, Instant) -> bool) -> Noticed {
         let began = Instant::now();
         let (mut pings, mut reads) = (Vec::new(), Vec::new());
@@ -269,7 +269,7 @@ fn median(mut samples: Vec<Duration>) -> Duration {
 }
 
 impl Noticed {
-    /// What is wrong, compared with the same run without an attack.
+    /// Compares with the quiet run and returns the violations.
     fn judged(&self, quiet: &Noticed) -> impl Iterator<Item = String> {
         let pairs = [
             ("ping", self.ping, quiet.ping.max(NOISE)),
@@ -283,7 +283,7 @@ impl Noticed {
     }
 }
 
-/// What the attacker was answered.
+/// The replies to the attacker.
 #[derive(Default)]
 struct Answers {
     count: usize,
@@ -292,7 +292,7 @@ struct Answers {
     accepted: usize,
 }
 
-/// An answer with its status, or none.
+/// A reply with its status, or none.
 type Answer = Option<(u16, String)>;
 
 impl Answers {
@@ -334,7 +334,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
     stream.set_read_timeout(patience).ok()?;
     stream.set_write_timeout(patience).ok()?;
     match way {
-        // A server that refuses a body does not wait for all of it.
+        // A server that rejects a body does not read all of it.
         Way::Whole => drop(stream.write_all(message)),
         Way::Pieces(size) => {
             for piece in message.chunks(size) {
@@ -381,12 +381,12 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    // An answer that was cut short by a reset is one all the same.
+    // A reply that is cut short by a reset counts as a reply.
     drop(read);
     Some((status, body.to_owned()))
 }
 
-/// A request with these headers and this body, after which the connection ends.
+/// A request with these headers and this body that closes the connection afterwards.
 fn request(server: &Server, token: &str, method: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(

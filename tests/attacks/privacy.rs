@@ -1,4 +1,4 @@
-//! What is private stays private: file modes, listeners, tokens of streams and sessions, the first start.
+//! Privacy: file modes, listeners, tokens of streams and sessions, the first start.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::http::{
 use crate::support::issuer::{AUDIENCE, Key, SECRET, claims, now};
 use crate::support::place::Place;
 
-/// A vault with a notebook that some callers must not know of.
+/// A vault with a notebook that is hidden from some callers.
 fn place() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
@@ -23,7 +23,7 @@ fn place() -> Place {
     place
 }
 
-/// Run the program to its end with the state of a place.
+/// Runs the program on the state of a place until it exits.
 fn run(place: &Place, words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(words)
@@ -41,7 +41,7 @@ fn well(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
-/// A new token, as a header.
+/// A new token, as the value of an `Authorization` header.
 fn token(place: &Place, name: &str, words: &[&str]) -> String {
     let words = [&["token", "new", "--name", name], words].concat();
     let made = well(&run(place, &words));
@@ -52,14 +52,14 @@ fn revoke(place: &Place, name: &str) {
     well(&run(place, &["token", "revoke", name]));
 }
 
-/// The answer to a GET.
+/// The reply to a GET.
 fn get(server: &Server, path: &str, shown: Option<&str>) -> (u16, String) {
     let headers: Vec<(&str, &str)> = shown.map(|it| ("Authorization", it)).into_iter().collect();
     let answer = Connection::open(server.address()).ask("GET", path, &headers, "");
     (answer.status, answer.body)
 }
 
-/// A stream, and the status that it began with.
+/// A stream and its status.
 fn stream(server: &Server, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Connection) {
     let mut connection = Connection::open(server.address());
     let method = if body.is_empty() { "GET" } else { "POST" };
@@ -96,7 +96,7 @@ fn event_stream_requires_admin_and_respects_permissions() {
         let (first, second) = (events.event(), events.event());
         assert_eq!(first["paths"], hidden, "{first}");
         assert_eq!(second["paths"], json!(["Work/Plan.md"]), "{second}");
-        // And what happens while it watches.
+        // Events while the client watches.
         client.call("document.read", json!({"path": "Diary/Secret"}));
         let live = loop {
             let event = events.event();
@@ -113,7 +113,7 @@ fn event_stream_requires_admin_and_respects_permissions() {
     }
 }
 
-/// Settings with an issuer whose secret is shared.
+/// Settings with an issuer and a shared secret.
 fn with_issuer(place: &Place) -> Settings {
     let mut settings = place.settings();
     let file = place.root().join("jwt.secret");
@@ -124,8 +124,8 @@ fn with_issuer(place: &Place) -> Settings {
     settings
 }
 
-/// Every stream that a token opens: `/events`, a subscription of the stateless revision, and the stream of a session.
-/// `None` if the token does not hold any more.
+/// Every stream that a token can open: `/events`, a subscription in the stateless revision, and the stream of a
+/// session. `None` if the token is no longer valid.
 fn streams(server: &Server, shown: &str) -> Option<Vec<(&'static str, Connection)>> {
     let authorization = ("Authorization", shown);
     let (status, events) = stream(server, "/events", &[authorization], "");
@@ -160,7 +160,7 @@ fn streams(server: &Server, shown: &str) -> Option<Vec<(&'static str, Connection
     })
 }
 
-/// Each stream ends, and says nothing of what happens afterwards.
+/// Each stream ends, and sends nothing about later events.
 fn assert_end(streams: Vec<(&'static str, Connection)>) {
     for (name, mut stream) in streams {
         let rest = stream.rest_of_stream();
@@ -181,7 +181,7 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     revoke(&place, "boss");
     assert_end(open);
 
-    // A token that expires: on a busy machine the first ones may have ended before all streams are open.
+    // A token that expires. On a busy machine a short one may expire before all streams are open.
     let open = (1..7).find_map(|power| {
         let ttl = format!("{}s", 1 << power);
         let words = [&scopes[..], &["--ttl", &ttl]].concat();
@@ -189,7 +189,7 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     });
     assert_end(open.expect("some lifetime is long enough"));
 
-    // A signed token; clocks may be half a minute apart.
+    // A signed token; clocks may differ by half a minute.
     let open = (1..7).find_map(|power| {
         let mut claims = claims();
         claims["scope"] = "read admin".into();
@@ -199,14 +199,15 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     });
     assert_end(open.expect("some lifetime is long enough"));
 
-    // Nothing is left of the sessions.
+    // No session is left.
     wait_until("no session is left", || {
         let (status, metrics) = get(&server, "/metrics", Some(&watcher));
         status == 200 && metrics.contains("\nnotehost_sessions 0\n")
     });
 }
 
-/// The server and the commands share one SQLite file: whatever one of them opens and closes, the locks of the others hold.
+/// The server and the commands share one SQLite file. Opening and closing it in one process must not release the locks
+/// of another.
 #[test]
 fn token_revoked_by_another_process_is_rejected_permanently() {
     let place = place();
@@ -223,7 +224,7 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     revoke(&place, "boss");
     assert!(!is_taken(&server, &boss));
     assert!(is_taken(&server, &watcher));
-    // What the server writes at its end takes nothing back.
+    // The records that the server writes at shutdown do not undo the revocation.
     drop(server);
     well(&run(&place, &["token", "list"]));
     let server = Server::start_authenticated(&config, &place.state());
@@ -231,7 +232,7 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     assert!(is_taken(&server, &watcher));
 }
 
-/// Every file below a folder that has these bytes.
+/// Every file below a folder that contains these bytes.
 fn files_with(folder: &Path, bytes: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -272,7 +273,7 @@ fn first_start_creates_one_owner_token() {
     let mode = fs::metadata(&file).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    // Nobody else on this machine gets in; the client with the entry does, with every scope.
+    // Nobody else on this machine has access; the client with the entry has every scope.
     let list = |shown: Option<&str>| {
         let mut client = HttpClient::stateless(server.address());
         if let Some(shown) = shown {
@@ -284,7 +285,7 @@ fn first_start_creates_one_owner_token() {
     let tools = list(Some(secret)).to_string();
     assert!(tools.contains("\"admin\""), "{tools}");
 
-    // The command line of the same user finds it; that of another state folder does not.
+    // The command line of the same user finds the token; with another state folder it does not.
     let url = server.url();
     let read = [
         "call",
@@ -300,7 +301,7 @@ fn first_start_creates_one_owner_token() {
     assert_eq!(run(&other, &read).status.code(), Some(3));
     drop(server);
 
-    // Another start makes no other one and does not show it again.
+    // A second start creates no other token and does not print the token again.
     let server = start();
     assert!(!server.log().contains("nh_"), "{}", server.log());
     let mut client = HttpClient::stateless(server.address()).showing(secret);
@@ -318,7 +319,7 @@ fn first_start_creates_one_owner_token() {
         .ask_any("tools/list", json!({}));
     assert_eq!(refused["status"], 401);
     drop(server);
-    // Whoever revoked it decided: nobody gets in until `notehost token new`.
+    // After the owner revoked the token, nobody has access until `notehost token new`.
     let server = start();
     assert!(!file.exists());
     assert_eq!(get(&server, "/mcp", None).0, 401);
@@ -356,7 +357,7 @@ fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     assert!(!ended.status.success(), "{ended:?}");
 }
 
-/// The modes of everything below a folder and of the folder itself, by path. Links are left out.
+/// The modes of a folder and everything below it, by path, without symlinks.
 fn modes(folder: &Path) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     let about = fs::symlink_metadata(folder).expect("it is there");
@@ -395,7 +396,7 @@ fn state_files_are_private_and_notes_follow_the_umask() {
             let about = fs::metadata(place.vault().join(path)).expect("it is there");
             about.permissions().mode() & 0o777
         };
-        // What an earlier version left for everybody to read.
+        // A file that an earlier version left readable for everybody.
         fs::write(place.state().join("records.sqlite"), "").expect("a file");
         set(&place.state().join("records.sqlite"), 0o644);
         for folder in ["main-0123456789abcdef/index", "logs"] {
@@ -448,7 +449,7 @@ fn state_files_are_private_and_notes_follow_the_umask() {
                 "{action}: {answer}"
             );
         }
-        // While it runs, with the logs of its databases, and below after it has ended.
+        // While it runs, including the logs of its databases, and below after it has exited.
         assert_private(&place.state());
         assert_private(&place.vault().join(".notehost"));
         assert_eq!(mode("New/Note.md"), new_note, "{umask}");

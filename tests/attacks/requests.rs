@@ -1,4 +1,4 @@
-//! Requests that are expensive to receive or to answer are bounded before they cost anything.
+//! Requests that are expensive to receive or to answer are limited before they cost anything.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::support::client::Client;
 use crate::support::http::{Connection, HttpClient, Response, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// A vault with a note that is long and one that is short, and a server in front of it.
+/// A vault with a long and a short note, and a server.
 fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server, String) {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
@@ -43,7 +43,7 @@ fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server
     (place, server, token)
 }
 
-/// What a call gets whose arguments are this JSON text.
+/// The reply to a call with these arguments as JSON text.
 fn call(server: &Server, token: &str, tool: &str, arguments: &str) -> Response {
     let meta = stateless_meta();
     let body = format!(
@@ -69,7 +69,7 @@ fn assert_too_large(answer: &Response) {
 fn memory(server: &mut Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process().id()));
     let status = status.expect("the server lives");
-    // The most that it ever had: nothing that was given back in between is missed.
+    // The peak value: memory that was freed in between is included.
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kib.expect("VmHWM") << 10
@@ -106,11 +106,11 @@ fn only_write_actions_accept_large_messages() {
         |action: &str| format!(r#"{{"action":"{action}","path":"Work/New","content":"{text}"}}"#);
     assert_too_large(&call(&server, &token, "document", &named("read")));
     assert_too_large(&call(&server, &token, "document", &named("help")));
-    // Another action of the same name further inside is no way around it.
+    // An action of the same name nested deeper does not bypass the limit.
     let hidden =
         format!(r#"{{"action":"read","path":"x","x":{{"action":"create"}},"y":"{text}"}}"#);
     assert_too_large(&call(&server, &token, "document", &hidden));
-    // A message that says first that it writes, and then that it reads, is refused by what it does.
+    // A message that first names a write action and then a read action is rejected by the action that runs.
     let twice = format!(r#"{{"action":"read","path":"{text}","action":"create"}}"#);
     let answer = call(
         &server,
@@ -209,7 +209,7 @@ fn oversized_arguments_in_the_stateless_revision_get_an_error_reply() {
 fn expensive_diff_is_summarized() {
     let (_place, server, token) = serve(|settings| settings.limits.call_ms = 60_000);
     let mut ana = HttpClient::stateless(server.address()).showing(&token);
-    // Two lines in a note of very many: what is the same at both ends is not told as changed.
+    // Two lines in a very long note: the common start and end are not reported as changed.
     let text: String = (0..150_000)
         .map(|line| match line {
             70_000 | 70_010 => format!("LINE {line}\n"),
@@ -229,7 +229,7 @@ fn expensive_diff_is_summarized() {
     assert!(diff.contains("… summarised"), "{diff}");
 }
 
-/// A registry that answers every request with a body without an end, and counts what is taken of it.
+/// A registry that answers every request with an endless body, and counts the bytes that are read.
 fn endless_registry(status: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -281,7 +281,7 @@ fn endless_registry_response_is_cut_off() {
             !ended.status.success() && told.contains(words),
             "{status}: {told}"
         );
-        // The bound, and what fits into the buffers between them.
+        // The limit, plus the buffers in between.
         assert!(
             taken.load(Ordering::Relaxed) < 32 << 20,
             "{status}: {taken:?}"

@@ -1,5 +1,6 @@
-//! Code and files that are trusted only after a look: signatures at load, compiled code that others could have written,
-//! secrets that others can read, components inside a vault, and text that would fool whoever reads it at a terminal.
+//! Code and files that are checked before they are trusted: signatures at load, compiled code that others could have
+//! written, secrets that others can read, components inside a vault, and text that would deceive a reader at a
+//! terminal.
 
 use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,7 @@ fn run(place: &Place, words: &[&str]) -> Output {
     program(place, words).output().expect("the program runs")
 }
 
-/// Run what should work; returns what it printed, which is JSON where it can be.
+/// Runs a command that must succeed; returns its output, parsed as JSON if possible.
 #[track_caller]
 fn done(place: &Place, words: &[&str]) -> Value {
     let output = run(place, words);
@@ -47,7 +48,7 @@ fn done(place: &Place, words: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
-/// Run what should be refused, for this reason.
+/// Runs a command that must fail with this code and reason.
 #[track_caller]
 fn refused(place: &Place, words: &[&str], code: i32, reason: &str) {
     let output = run(place, words);
@@ -56,7 +57,7 @@ fn refused(place: &Place, words: &[&str], code: i32, reason: &str) {
     assert!(told.contains(reason), "`{reason}` is not said: {told}");
 }
 
-/// What `component list` says of `steady`.
+/// The entry of `steady` in `component list`.
 fn listed(place: &Place) -> Value {
     let told = done(place, &["component", "list"]);
     let items = told["items"].as_array().expect("a list");
@@ -101,7 +102,7 @@ impl Desk {
         self.place.config_file(&self.settings);
     }
 
-    /// A file with this version of `steady`, and its signature beside it if it is to have one.
+    /// A file with this version of `steady`, with its signature beside it if `is_signed`.
     fn file(&self, folder: &Path, version: &str, is_signed: bool) -> PathBuf {
         let file = folder.join("steady.wasm");
         let new = folder.join("steady.new");
@@ -143,17 +144,17 @@ fn unsigned_component_file_is_not_loaded() {
     let answers = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
     assert_eq!(answers(&mut client), 1);
 
-    // Another file in its place, with nobody's word for it: the one that runs goes on.
+    // An unsigned file in its place: the running version stays.
     desk.file(&folder, "two", false);
     wait_until("the problem is reported", || {
         listed(&desk.place)["problem"].is_string()
     });
     assert_eq!(answers(&mut client), 1);
-    // A signature that comes later is seen, too.
+    // A signature that is added later is picked up.
     desk.file(&folder, "two", true);
     wait_until("the second version answers", || answers(&mut client) == 2);
 
-    // A publisher who is trusted no longer: what runs ends as well.
+    // A publisher that is no longer trusted: the running version is unloaded as well.
     desk.settings.trust.publishers[0].key = Signer::number(8).public_key();
     desk.place.config_file(&desk.settings);
     wait_until("it is gone", || {
@@ -178,14 +179,14 @@ fn installed_components_are_verified_at_every_load() {
     done(&desk.place, &["component", "upgrade", "steady", &two]);
     assert_eq!(listed(&desk.place)["version"], "2.0.0");
 
-    // The version of before was never signed: nobody goes back to it.
+    // The previous version was never signed, so a rollback is refused.
     desk.require_signed(true);
     assert_eq!(listed(&desk.place)["version"], "2.0.0");
     let rollback = ["component", "rollback", "steady"];
     refused(&desk.place, &rollback, 1, "no signature was kept");
     assert_eq!(listed(&desk.place)["version"], "2.0.0");
 
-    // An older one that is signed is no upgrade, unless somebody says so.
+    // An older signed version needs an explicit downgrade flag.
     let one = text(&desk.file(&folder, "one", true));
     let older = ["component", "upgrade", "steady", &one, "--yes"];
     refused(&desk.place, &older, 1, "older than 2.0.0");
@@ -199,7 +200,7 @@ fn installed_components_are_verified_at_every_load() {
     let signature = inspected["signature"].as_str().expect("words");
     assert!(signature.starts_with("signed by ana"), "{signature}");
 
-    // As an earlier version of Notehost left it: no signature in the store.
+    // A store of an earlier version of Notehost, without signatures.
     let contents = desk.place.state().join("components/contents");
     for entry in std::fs::read_dir(contents).expect("a folder") {
         let path = entry.expect("an entry").path();
@@ -221,7 +222,7 @@ fn compiled_code_writable_by_others_is_not_run() {
     let desk = Desk::new();
     desk.place.config_file(&desk.settings);
     let place = &desk.place;
-    // Compiled code of its own: that of the other tests is left alone.
+    // A separate cache of compiled code, so that other tests are not affected.
     let compiled = place.state().join("compiled");
     std::fs::remove_file(&compiled).expect("the link to the shared folder");
     std::fs::create_dir(&compiled).expect("a folder");
@@ -244,7 +245,7 @@ fn compiled_code_writable_by_others_is_not_run() {
     done(place, &["component", "rollback", "steady"]);
     assert_eq!(done(place, &say)["version"], 1);
 
-    // Real code of another component, with a digest that fits: only who could write it tells it apart.
+    // Valid code of another component under a matching digest: only the file's permissions reveal that it is forged.
     let forged = std::fs::read(code_of("two")).expect("code");
     let victim = code_of("one");
     let beside = PathBuf::from(format!("{}.digest", victim.display()));
@@ -273,7 +274,7 @@ fn compiled_code_writable_by_others_is_not_run() {
     symlink(&elsewhere, &victim).expect("a link");
     assert_eq!(done(place, &say)["version"], 1, "a link is not followed");
 
-    // Another user's file; only root can make one.
+    // A file of another user; only root can create one.
     plant();
     if chown(&victim, Some(65534), None).is_ok() {
         assert_eq!(done(place, &say)["version"], 1, "it belonged to another");
@@ -341,7 +342,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
         );
     }
 
-    // A link in a folder of components is looked at when its file is loaded.
+    // A symlink in a component folder is checked when its file is loaded.
     let folder = outside.join("components");
     std::fs::create_dir(&folder).expect("a folder");
     symlink(vault.join("tools/steady.wasm"), folder.join("steady.wasm")).expect("a link");
@@ -355,7 +356,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
         "{problem}"
     );
 
-    // A config that note tools could put where the next command looks for one.
+    // A config that note tools could write where the next command looks for one.
     let mut bare = Command::new(env!("CARGO_BIN_EXE_notehost"));
     let output = bare
         .args(["call", "document", "list", "--vault"])
@@ -392,7 +393,7 @@ fn terminal_output_escapes_hidden_characters() {
     assert_eq!(code, Some(0), "{shown}");
     let expected = "a<U+202E>b<U+200B>c<U+001B>[2Jd<U+009B>2J 👩\u{200d}🌾 e";
     assert!(shown.contains(expected), "{shown}");
-    // As JSON it is the same document, and what a program reads is not changed at all.
+    // As JSON the document is the same, and output that a program reads is not changed at all.
     let as_json = [&read[..], &["--json-output"]].concat();
     let (_, shown) = at_a_terminal(program(&place, &as_json).env("TERM", "xterm"), "", "");
     assert!(

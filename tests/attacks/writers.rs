@@ -1,4 +1,4 @@
-//! One vault has one writer, its records belong to that vault alone, and nobody else on the machine can read them.
+//! A vault has one writer, its records belong to that vault alone, and nobody else on the machine can read them.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -111,8 +111,8 @@ fn idempotency_keys_are_scoped_to_one_vault() {
     }
 }
 
-/// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
-/// call sent again changes nothing twice.
+/// A panic at each step from the first visible change to sending the reply: the reply states what happened, and sending
+/// the same call again does not repeat the change.
 #[test]
 fn panic_after_a_commit_still_reports_success() {
     let append = &["document", "append", "--path", "Note", "--text", "more"][..];
@@ -165,7 +165,7 @@ fn panic_after_a_commit_still_reports_success() {
             landed.push(point);
         }
     }
-    // What comes before is taken back.
+    // Steps before the commit point are rolled back.
     for point in ["commit-history-done", "commit-temps-removed"]
         .iter()
         .chain(notehost::vault::REPLY_POINTS)
@@ -186,7 +186,7 @@ fn damaged_key_file_fails_startup_with_a_reason() {
         .map(|entry| entry.path().join("journal.key"))
         .find(|key| key.exists())
         .expect("a key");
-    // As a disk leaves it that lost power.
+    // A truncated file, as after a power loss.
     std::fs::write(&key, "").expect("written");
     let refused = call(place.path(), "a", "state", &append, &[]);
     assert_eq!(refused.status.code(), Some(3), "{refused:?}");
@@ -218,7 +218,7 @@ fn modes(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
 fn state_and_private_folders_are_readable_only_by_the_owner() {
     let place = place();
     let state = place.path().join("state");
-    // As an earlier version left it.
+    // A folder as an earlier version created it.
     std::fs::create_dir(&state).expect("a folder");
     std::fs::write(state.join("records.sqlite"), "").expect("a file");
     for (path, mode) in [
@@ -250,7 +250,7 @@ fn state_and_private_folders_are_readable_only_by_the_owner() {
     let trash = place.path().join("a/.notehost/trash");
     let open: Vec<_> = found
         .iter()
-        // A note in the trash keeps the mode that it has when it comes back; nobody else can enter its folder.
+        // A note in the trash keeps the mode that it gets back when restored; the trash folder itself is private.
         .filter(|(path, mode)| mode & 0o077 != 0 && path.parent() != Some(&trash))
         .collect();
     assert!(open.is_empty(), "{open:?}");
@@ -261,7 +261,7 @@ fn state_and_private_folders_are_readable_only_by_the_owner() {
         .mode()
         & 0o777;
     assert_eq!(root, 0o700);
-    // A note and its folders are as any program would have made them.
+    // A note and its folders have the modes that any program would give them.
     for (path, usual) in [("a/Work/Deep/New.md", "a/Note.md"), ("a/Work/Deep", "a")] {
         let mode = |path: &str| {
             let metadata = std::fs::metadata(place.path().join(path)).expect("there");
@@ -271,7 +271,7 @@ fn state_and_private_folders_are_readable_only_by_the_owner() {
     }
 }
 
-/// A change that is in no note, only in folders or in a component's store, is reported and repeated just as exactly.
+/// A change without notes, only in folders or in a component's store, is reported and repeated correctly too.
 #[test]
 fn panic_after_a_commit_without_notes_still_reports_success() {
     let create = &["notebook", "create", "--notebook", "Empty"][..];

@@ -1,4 +1,5 @@
-//! The whole loop of an author, in each language: new, test, build, into a server that runs, call, break it, mend it, swap.
+//! The whole development cycle in each language: new, test, build, load into a running server, call, break, fix,
+//! hot-swap.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +11,19 @@ use crate::support::client::Client;
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 
-/// What one language's project is like.
+/// The project of one language.
 struct Kind {
     language: &'static str,
-    /// The command that runs its own tests.
+    /// The command that runs the project's own tests.
     tests: &'static [&'static str],
-    /// The file with the domain, and what in it counts words.
+    /// The source file of the domain, and its expression that counts words.
     source: &'static str,
     counting: (&'static str, &'static str),
-    /// Something that no compiler of the language takes.
+    /// Source text that does not compile.
     broken: &'static str,
 }
 
-/// A note of three words, and a server that lets everybody do everything.
+/// A note of three words, and a server that allows everything to everybody.
 fn server() -> (Place, PathBuf, Client) {
     let place = Place::new();
     place.write("Plan.md", "one two three\n");
@@ -31,7 +32,7 @@ fn server() -> (Place, PathBuf, Client) {
     (place, config, client)
 }
 
-/// New, test, into a running server, call, break, mend, swap. Returns the project.
+/// New, test, load into a running server, call, break, fix, hot-swap. Returns the project.
 fn cycle(kind: &Kind) -> PathBuf {
     let folder = bench(&format!("cycle-{}", kind.language));
     let mut new = author(env!("CARGO_BIN_EXE_notehost"), &folder);
@@ -57,7 +58,7 @@ fn cycle(kind: &Kind) -> PathBuf {
         "{}",
         dev.said()
     );
-    // What it may use is the admin's to say.
+    // The admin grants its permissions.
     let mut grant = author(env!("CARGO_BIN_EXE_notehost"), &folder);
     grant.args(["component", "grant", "tally"]);
     grant.args(["--read", "**", "--write", "**"]);
@@ -147,7 +148,7 @@ fn python_domain_from_template_to_hot_swap() {
     });
 }
 
-/// Without a server that runs, `dev` is one: a line that is typed is a call, and clients reach it over HTTP.
+/// Without a running server, `dev` starts one: typed lines are calls, and clients connect over HTTP.
 fn in_a_server_of_its_own(project: &Path) {
     let place = Place::new();
     place.write("Plan.md", "one two\n");

@@ -1,4 +1,4 @@
-//! `notehost component dev` as a test drives it.
+//! Drives `notehost component dev` in tests.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::tools::author;
 
-/// Longer than a build and a compile take on a busy machine; only a hang reaches it.
+/// More than a build and a compilation take on a busy machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(15 * 60);
 
-/// `notehost component dev`, and everything it says.
+/// A running `notehost component dev`, with its output.
 pub(super) struct Dev {
     program: Child,
     said: Arc<Mutex<Vec<String>>>,
@@ -21,7 +21,7 @@ pub(super) struct Dev {
 }
 
 impl Dev {
-    /// Start it in a project's folder, with more words and variables.
+    /// Starts it in a project's folder, with more arguments and variables.
     pub(super) fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
         let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
         let mut program = command
@@ -51,12 +51,12 @@ impl Dev {
         }
     }
 
-    /// Everything so far.
+    /// The output so far.
     pub(super) fn said(&self) -> String {
         self.said.lock().expect("no panic").join("\n")
     }
 
-    /// Wait until it has said this so often.
+    /// Waits until the output contains this text this many times.
     #[track_caller]
     pub(super) fn wait_for(&self, words: &str, times: usize) {
         let deadline = Instant::now() + PATIENCE;
@@ -71,7 +71,7 @@ impl Dev {
         }
     }
 
-    /// Type a line, and read the answer.
+    /// Types a line and returns the reply.
     pub(super) fn call(&mut self, line: &str) -> Value {
         let input = self.program.stdin.as_mut().expect("its stdin");
         writeln!(input, "{line}").expect("it reads");

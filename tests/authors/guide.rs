@@ -1,4 +1,4 @@
-//! The guide in `sdk/README.md`: every command of it, in order, as a new author would type it.
+//! The guide in `sdk/README.md`: runs every command in order, as a new author would.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::tools::{
 };
 use crate::support::repository;
 
-/// What was compiled for another test need not be compiled again.
+/// Reuses compiled code of the other tests.
 const PRELUDE: &str = r#"
 cd() {
     builtin cd "$@"
@@ -16,13 +16,13 @@ cd() {
 }
 "#;
 
-/// One fenced block: its language and its lines.
+/// A fenced code block: its language and its lines.
 struct Block {
     language: String,
     text: String,
 }
 
-/// The blocks of one section of the guide.
+/// The code blocks of one section of the guide.
 fn section(title: &str) -> Vec<Block> {
     let guide = std::fs::read_to_string(repository().join("sdk/README.md")).expect("the guide");
     let section = guide
@@ -44,7 +44,7 @@ fn section(title: &str) -> Vec<Block> {
     blocks
 }
 
-/// Follow a section from its first command to its last.
+/// Runs a section from its first command to its last.
 fn follow(title: &str) {
     let mut folder = bench(&format!("guide-{}", title.to_lowercase()));
     let state = folder.join("state-of-the-author");
@@ -80,7 +80,7 @@ fn follow(title: &str) {
     }
 }
 
-/// Run commands in a folder; returns the folder that they ended in.
+/// Runs commands in a folder; returns the folder in which they ended.
 fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
     let place = state.with_extension("place");
     let script = format!("{PRELUDE}{commands}\npwd > \"$PLACE\"\n");
@@ -94,7 +94,8 @@ fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
     PathBuf::from(std::fs::read_to_string(place).expect("a folder").trim())
 }
 
-/// Two compilers take minutes: `authors::cycle` takes the same steps at every change, and the nightly script the guide's.
+/// Two compilers take minutes. `authors::cycle` takes the same steps for every change; the nightly script runs the
+/// guide.
 fn is_night() -> bool {
     let is_night = std::env::var_os("NOTEHOST_GUIDES").is_some();
     if !is_night {

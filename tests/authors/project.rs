@@ -1,4 +1,4 @@
-//! `notehost component new`: what it makes, and what it refuses to make.
+//! `notehost component new`: the files it creates, and the names it rejects.
 
 use super::tools::{author, bench, succeed};
 use crate::support::repository;

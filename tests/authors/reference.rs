@@ -1,4 +1,4 @@
-//! `sdk/docs/wit.md`: the contract as a page to read, made from `wit/`. `UPDATE=1` writes it anew.
+//! `sdk/docs/wit.md`: the contract as a page, generated from `wit/`. `UPDATE=1` regenerates it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -128,7 +128,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             "enum"
         }
         TypeDefKind::Resource => "resource",
-        // A type of another interface, used here, is told there.
+        // A type that is used from another interface is documented there.
         TypeDefKind::Type(Type::Id(_)) => return,
         TypeDefKind::Type(same) => {
             let _ = write!(
@@ -158,7 +158,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
 }
 
 fn signature(resolve: &Resolve, function: &Function) -> String {
-    // A method gets what it belongs to as its first parameter.
+    // The first parameter of a method is its resource.
     let is_method = matches!(function.kind, FunctionKind::Method(_));
     let parameters = function.params.iter().skip(usize::from(is_method));
     let parameters: Vec<String> = parameters
@@ -206,7 +206,7 @@ fn prose(docs: &Docs) -> String {
         .unwrap_or_default()
 }
 
-/// Docs for a cell of a table: on one line.
+/// Docs for a table cell, on one line.
 fn cell(docs: &Docs) -> String {
     let text = docs.contents.as_deref().unwrap_or_default();
     text.split_whitespace()

@@ -1,4 +1,4 @@
-//! The hostile requests, as data: what each sends, in which way, from how many threads, and what it may be answered.
+//! The hostile requests as data: content, transmission, number of threads, and the allowed replies.
 
 use super::request;
 use crate::support::http::{Server, stateless_meta};
@@ -12,41 +12,41 @@ pub(super) struct Attack {
     pub(super) expected: Expected,
 }
 
-/// What it sends.
+/// The content of an attack.
 pub(super) enum Sends {
     /// A call of `domain.action` with these arguments, as JSON text.
     Call(&'static str, fn() -> String),
     /// A request with these parameters, as the inner part of a JSON object.
     Request(&'static str, fn() -> String),
-    /// A body, whatever it is, as if it were a call.
+    /// Any body, sent as if it were a call.
     Body(fn() -> String),
-    /// Bytes, whatever they are; `{token}` is replaced.
+    /// Raw bytes; `{token}` is replaced.
     Raw(fn() -> String),
 }
 
-/// In which way.
+/// How an attack is transmitted.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
-    /// At once, and the answer is waited for.
+    /// In one piece, waiting for the reply.
     Whole,
-    /// In pieces of so many bytes.
+    /// In pieces of this many bytes.
     Pieces(usize),
     /// Byte by byte, with a pause after each.
     Slowly,
-    /// So many times on one connection, and nothing of what comes back is read.
+    /// This many times on one connection, without reading any reply.
     Unread(usize),
-    /// On so many connections at once, which are held.
+    /// On this many connections at once, which stay open.
     Connections(usize),
 }
 
-/// What the attacker may be answered.
+/// The reply that an attacker may get.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
     /// A clear error, each time.
     Refusal,
-    /// Some answer, each time: what it asks for may be possible within the limits.
+    /// Any reply, each time: the request may be valid within the limits.
     Answer,
-    /// Perhaps nothing: it is a flood, or it does not wait.
+    /// Possibly no reply: a flood, or a client that does not wait.
     Nothing,
 }
 
@@ -74,7 +74,7 @@ pub(super) const fn flood(name: &'static str, sends: Sends, way: Way, threads: u
     }
 }
 
-/// What is expensive for the index: notes with hostile frontmatter, and questions with many conditions.
+/// Attacks on the index: notes with hostile frontmatter, and queries with many conditions.
 pub(super) const INDEX_ATTACKS: &[Attack] = &[
     attack(
         "a note with 200 KB of nested YAML",
@@ -160,7 +160,7 @@ pub(super) const INDEX_ATTACKS: &[Attack] = &[
 pub(super) const EDIT: &str = r#"{"old":"line 1 ","new":"line 1 "}"#;
 
 impl Attack {
-    /// The bytes that it sends.
+    /// The bytes to send.
     pub(super) fn message(&self, server: &Server, token: &str) -> Vec<u8> {
         match &self.sends {
             Call(name, arguments) => {
@@ -200,13 +200,13 @@ pub(super) fn tools_list() -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{meta}}}}}"#)
 }
 
-/// The members of an object with so many keys.
+/// The members of an object with this many keys.
 pub(super) fn keys(count: usize) -> String {
     let keys: Vec<String> = (0..count).map(|key| format!(r#""k{key}":{key}"#)).collect();
     keys.join(",")
 }
 
-/// The same with keys of so many bytes.
+/// The same, with keys of this many bytes.
 pub(super) fn long_keys(count: usize, length: usize) -> String {
     let keys: Vec<String> = (0..count)
         .map(|key| format!(r#""{key}{}":1"#, "k".repeat(length)))
@@ -214,7 +214,7 @@ pub(super) fn long_keys(count: usize, length: usize) -> String {
     keys.join(",")
 }
 
-/// A note with so many properties, for `document.create`.
+/// A note with this many properties, for `document.create`.
 fn wide_note(count: usize) -> String {
     format!(
         r#"{{"path":"Bombs/wide{count}","content":"---\n{}---\n","if_exists":"open"}}"#,
@@ -224,27 +224,27 @@ fn wide_note(count: usize) -> String {
     )
 }
 
-/// A note with as many properties as are read.
+/// A note with the maximum number of properties.
 pub(super) fn wide_frontmatter() -> String {
     let keys: String = (0..14_000).map(|key| format!("k{key}: 1\n")).collect();
     format!("---\n{keys}---\nA wide note.\n")
 }
 
-/// A note with many lines that look alike.
+/// A note with many similar lines.
 pub(super) fn long_note(number: usize) -> String {
     (0..20_000)
         .map(|line| format!("line {line} of note {number}\n"))
         .collect()
 }
 
-/// The text of many lines in an order that has little in common with the note's, for a JSON string.
+/// The text of many lines in an order that has little in common with the note's, as a JSON string.
 pub(super) fn shuffled(count: usize) -> String {
     (0..count)
         .map(|line| format!(r"line {} of note 1\n", line * 7919 % count))
         .collect()
 }
 
-/// YAML in which each line repeats the one before it nine times, for a JSON string.
+/// YAML in which each line repeats the previous one nine times, as a JSON string.
 fn aliases(levels: usize) -> String {
     let mut yaml = r"a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..levels {

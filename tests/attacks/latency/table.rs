@@ -9,7 +9,7 @@ use super::hostile::{
     Attack, EDIT, attack, flood, keys, long_keys, shuffled, tool_call, tools_list,
 };
 
-/// What is expensive to receive, to check or to answer.
+/// Requests that are expensive to receive, to check or to answer.
 pub(super) const ATTACKS: &[Attack] = &[
     // Wide and deep JSON.
     attack(
@@ -95,7 +95,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         Body(|| format!("\"{}", "\\\"".repeat(450_000))),
         Refusal,
     ),
-    // Long words where short ones belong.
+    // Long strings where short ones are expected.
     attack(
         "a method of 900 KB",
         Body(|| {
@@ -176,7 +176,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Refusal,
     ),
-    // Large and many-sided changes.
+    // Large changes and changes of many notes.
     attack(
         "many names at once",
         Call("document.read_many", || {
@@ -271,7 +271,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Answer,
     ),
-    // Patterns and questions.
+    // Patterns and queries.
     attack(
         "a pattern that backtracks",
         Call("search.regex", || {
@@ -310,7 +310,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Answer,
     ),
-    // Floods, slow clients, clients that do not read.
+    // Floods, slow clients, and clients that do not read.
     flood(
         "a flood of calls",
         Call("document.read", || r#"{"path":"Work/Plan"}"#.to_owned()),

@@ -1,9 +1,9 @@
-//! What Notehost costs, measured in one run: `cargo run --release -p notehost-bench [FOLDER]`.
+//! Measures the cost of Notehost in one run: `cargo run --release -p notehost-bench [FOLDER]`.
 //!
-//! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
-//! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first. `soak`
-//! instead of a folder runs 100,000 calls with faults and looks at what is left; `find` measures searches, links and tags
-//! against others, on vaults that `make-vault` makes or on any other; `sandbox` measures what an instance costs, alone.
+//! Every figure is printed beside its reference: the same action run natively, the disk's own fsync, the same program
+//! without its cache. Without a folder, a synthetic vault of 2,000 notes is generated; a folder is copied first. `soak`
+//! runs 100,000 calls with faults and checks for leaks; `find` compares searches, links and tags with other tools, on
+//! vaults from `make-vault` or any other; `sandbox` measures the cost of an instance alone.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
@@ -77,7 +77,7 @@ fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(pipeline::measure(vault, place))
 }
 
-/// The program as it is released.
+/// The release build of the program.
 fn build_program() -> Result<PathBuf> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "notehost"])

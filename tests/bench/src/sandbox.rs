@@ -1,4 +1,4 @@
-//! What a fresh, limited instance adds to an action: one of every domain, and what loading the components costs.
+//! The cost of a fresh, limited instance for one action of every domain, and of loading the components.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ use crate::statistics::Times;
 use crate::vaults::Notes;
 
 const RUNS: usize = 2000;
-/// What the sandbox may add to a call, in microseconds.
+/// Maximum overhead of the sandbox per call, in microseconds.
 const BAR: f64 = 60.0;
-/// How long the index may take to be built.
+/// Maximum time for building the index.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 struct Everything;
@@ -39,7 +39,7 @@ impl Rules for Everything {
 /// An action, as the component itself runs it.
 type Native = fn(&notehost_sdk::Vault, &str, &str) -> notehost_sdk::Result<notehost_sdk::Reply>;
 
-/// Something to ask of a domain.
+/// A call of a domain.
 struct Asked {
     domain: &'static str,
     native: Native,
@@ -56,7 +56,7 @@ fn asked<D: Describes>(domain: &'static str, action: &'static str, arguments: Va
     }
 }
 
-/// A short note with a card, a table of notes and a file, beside those that are there.
+/// A short note with a card, a table of notes and a file, in addition to the existing ones.
 const SHORT: &str = "Short.md";
 const TABLE: &str = "Table.base";
 const FILE: &str = "File.csv";
@@ -72,7 +72,7 @@ fn add_small_things(notes: &Notes) -> Result<()> {
     Ok(())
 }
 
-/// What every domain answers at once.
+/// Calls that every domain answers immediately.
 fn at_once(note: &str) -> Vec<Asked> {
     let here = json!({ "path": note });
     let few = json!({ "path": note, "limit": 5 });
@@ -98,7 +98,7 @@ fn at_once(note: &str) -> Vec<Asked> {
     ]
 }
 
-/// What makes a domain compute: there it matters how fast guest code is.
+/// CPU-bound calls, for which the speed of guest code matters.
 fn computing(note: &str) -> Vec<Asked> {
     let here = json!({ "path": note });
     let cards = json!({ "scope": "note", "path": note, "limit": 5 });
@@ -113,7 +113,7 @@ fn computing(note: &str) -> Vec<Asked> {
     ]
 }
 
-/// Measure the same actions natively and in the sandbox.
+/// Measures the same actions natively and in the sandbox.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     add_small_things(notes)?;
     let vault = Arc::new(Vault::open(
@@ -147,7 +147,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         );
     }
     println!("\nfirst computed          native µs   sandboxed µs   ratio");
-    // A folder of somebody's notes has no such table.
+    // A copied folder has no such table.
     let is_ours = notes.folder.join("Area 1").is_dir();
     for asked in computing(note) {
         if asked.domain == "database" && !is_ours {
@@ -169,7 +169,7 @@ impl Asked {
     }
 }
 
-/// How long the same takes natively and in the sandbox, in microseconds.
+/// The time natively and in the sandbox, in microseconds.
 async fn both(
     runtime: &Runtime,
     components: &[Component],
@@ -200,7 +200,7 @@ async fn both(
     Ok((natively.p50(), Times::new(times).p50()))
 }
 
-/// Both sides must do what is measured; only an action that nobody has is refused.
+/// Both sides must run the measured action; only an unknown action may be rejected.
 fn told(asked: &Asked, refused: Option<String>) -> Result<()> {
     match refused {
         Some(refused) if asked.action != "nothing" => Err(anyhow!("{}: {refused}", asked.name())),
@@ -208,11 +208,11 @@ fn told(asked: &Asked, refused: Option<String>) -> Result<()> {
     }
 }
 
-/// A component, compiled; printed with what that took.
+/// A compiled component; prints the time of compilation.
 async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
     let mut took = Vec::new();
     let mut component = None;
-    // The first time it is compiled, then it is loaded from what was kept.
+    // The first run compiles, the others load from the cache.
     for _ in 0..6 {
         let fresh = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
         let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Calls over the wire: how long one takes, and how many go through in a second.
+//! Calls over the transports: latency and throughput.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::vaults::Notes;
 
 const CALLS: usize = 4000;
 
-/// Measure over pipes and over HTTP, with one call at a time and with sixteen.
+/// Measures over pipes and over HTTP, with one call at a time and with sixteen.
 pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()> {
     let ping = |id: usize| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
     let read = |id: usize| {
@@ -90,7 +90,7 @@ fn over_pipes(
     Ok(())
 }
 
-/// Wait for any answer; how long its call took.
+/// Waits for any reply; returns the latency of its call.
 fn answered(pipes: &mut Pipes, sent: &[Instant]) -> Result<std::time::Duration> {
     loop {
         let reply: Value = serde_json::from_str(&pipes.receive()?)?;
@@ -154,7 +154,7 @@ fn listening_at(child: &mut std::process::Child) -> Result<String> {
     for line in lines.by_ref() {
         if let Some((_, address)) = line?.split_once("listening on http://") {
             let address = address.trim().trim_end_matches("/mcp").to_owned();
-            // The log goes on; somebody has to read it.
+            // Keeps reading the log, so that the pipe does not fill up.
             std::thread::spawn(move || lines.for_each(drop));
             return Ok(address);
         }

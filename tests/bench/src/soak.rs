@@ -1,6 +1,6 @@
-//! Many calls of every kind, with clients that vanish, give up and die: `cargo run --release -p notehost-bench -- soak
-//! [CALLS]`. Afterwards memory must be flat, every answered write must be there once, and nothing may be left: no call in
-//! flight, no journal, no temporary file, no claimed key, no lock.
+//! Many calls of every kind, with clients that disconnect, cancel and crash: `cargo run --release -p notehost-bench --
+//! soak [CALLS]`. Afterwards memory must be flat, every acknowledged write must exist exactly once, and nothing may be
+//! left over: no call in flight, no journal, no temporary file, no claimed key, no lock.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -19,15 +19,15 @@ use crate::vaults::{self, Notes};
 
 const WORKERS: usize = 8;
 const NOTES: usize = 500;
-/// How much larger memory may be at the end than when everything had been done for a while.
+/// Maximum ratio of final memory to memory after the warm-up.
 const FLAT: f64 = 1.15;
 
-/// What happened so far.
+/// The results so far.
 #[derive(Default)]
 struct Seen {
     begun: AtomicUsize,
     outcomes: Mutex<HashMap<String, usize>>,
-    /// Lines whose append was answered.
+    /// Lines whose append was acknowledged.
     answered: Mutex<Vec<String>>,
 }
 
@@ -38,7 +38,7 @@ impl Seen {
     }
 }
 
-/// Run it.
+/// Runs it.
 pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     let place = tempfile::tempdir()?;
     let notes = vaults::synthetic(NOTES, place.path())?;
@@ -93,7 +93,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     for (outcome, count) in &outcomes {
         println!("  {outcome:<24} {count}");
     }
-    // Longer than a session may be idle.
+    // Longer than the idle timeout of a session.
     std::thread::sleep(Duration::from_secs(4));
     let (early, last) = (memory[2], server.resident()?);
     println!(
@@ -116,7 +116,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// The program, serving.
+/// The program as a server.
 struct Served {
     program: Child,
     address: String,
@@ -201,7 +201,7 @@ impl Drop for Served {
     }
 }
 
-/// Random enough, and the same every time.
+/// A deterministic pseudorandom generator.
 struct Dice(u64);
 
 impl Dice {
@@ -272,7 +272,7 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
                 seen.answered.lock().expect("no worker panics").push(line);
             }
             (_, None | Some("not_found" | "validation_error" | "confirmation_required")) => {}
-            // Several clients at the same note.
+            // Several clients write to the same note.
             (_, Some("conflict")) => {}
             (tool, _) => bail!("{tool}: {answer}"),
         }
@@ -288,7 +288,7 @@ fn request(address: &str, headers: &str, message: &Value) -> String {
     )
 }
 
-/// Ask, and be gone before the answer.
+/// Sends a request and disconnects before the reply.
 fn vanish(address: &str, message: &Value) -> Result<()> {
     let name = message["params"]["name"].as_str().unwrap_or_default();
     let headers = format!(
@@ -298,7 +298,7 @@ fn vanish(address: &str, message: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Begin a session; returns its id.
+/// Starts a session; returns its id.
 fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "soak", "version": "0"}}});
@@ -321,7 +321,7 @@ fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     }
 }
 
-/// Begin a session, listen to its events, and go away without a word.
+/// Starts a session, subscribes to its events, and disconnects without ending it.
 fn leave_a_session(address: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let session = begin_session(&mut stream, address)?;
@@ -333,7 +333,7 @@ fn leave_a_session(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// Begin a call in a session, cancel it, and end the session as one should.
+/// Starts a call in a session, cancels it, and ends the session properly.
 fn cancel(address: &str, path: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let session = begin_session(&mut stream, address)?;
@@ -355,7 +355,7 @@ fn cancel(address: &str, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Clients as processes of their own that are killed in the middle of their work.
+/// Client processes that are killed in the middle of their work.
 fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
     while seen.begun.load(Ordering::Relaxed) < calls {
         let mut client = Command::new(std::env::current_exe()?)
@@ -370,7 +370,7 @@ fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// What such a process does until it is killed.
+/// The main loop of such a process.
 pub(crate) fn client(address: &str) -> Result<()> {
     let mut http = Http::connect(address)?;
     for call in 0.. {

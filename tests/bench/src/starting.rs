@@ -1,4 +1,4 @@
-//! From the start of the process to its first answer.
+//! The time from process start to the first reply.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use crate::client::Pipes;
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
-/// Measure cold (nothing compiled yet) and warm.
+/// Measures cold starts (nothing compiled) and warm starts.
 pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()> {
     let state = place.join("starting");
     let began = Instant::now();

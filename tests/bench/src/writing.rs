@@ -1,4 +1,4 @@
-//! What a durable change costs, against what the disk itself takes.
+//! The cost of a durable change, compared with the disk itself.
 
 use std::path::Path;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::vaults::Notes;
 
 const RUNS: usize = 200;
 
-/// Measure `document.append`, `document.edit` and `document.create` through the whole pipeline.
+/// Measures `document.append`, `document.edit` and `document.create` through the whole pipeline.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let floor = disk::floor(place)?;
     println!("the disk: write, fsync, rename, fsync     {floor}");

@@ -1,4 +1,4 @@
-//! Starting, and how long the index takes: from nothing, after no change, after a hundred changes.
+//! Startup and index build: from scratch, without changes, after a hundred changes.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -14,10 +14,10 @@ use crate::vaults::Notes;
 
 const INITIALIZE: Option<f64> = Some(20e3);
 const FROM_NOTHING: Option<f64> = Some(15e6);
-/// How many notes change while nobody serves them.
+/// Number of notes that change while no server runs.
 const CHANGED: usize = 100;
 
-/// Measure; afterwards the index is complete. `plainly` is how long tantivy alone took for the same notes.
+/// Measures; afterwards the index is complete. `plainly` is the time of tantivy alone for the same notes.
 pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Result<()> {
     let mut table = Table::new(&["what", "p50", "p95", "bar", ""]);
     let (mut server, first) = setting.start()?;
@@ -100,7 +100,7 @@ fn line(table: &mut Table, what: &str, times: Vec<Duration>, limit: Option<f64>)
     ]);
 }
 
-/// Change notes while nobody serves them; how long it takes from the start until all of them are found.
+/// Changes notes while no server runs; returns the time from startup until all of them are found.
 fn after_changes(setting: &Setting, notes: &Notes, run: usize) -> Result<Duration> {
     let word = marker("changed", run);
     let step = (notes.notes.len() / CHANGED).max(1);
@@ -126,7 +126,7 @@ fn after_changes(setting: &Setting, notes: &Notes, run: usize) -> Result<Duratio
     Ok(took)
 }
 
-/// A word that no note has.
+/// A word that occurs in no note.
 pub(crate) fn marker(what: &str, run: usize) -> String {
     let letter = |place: u32| {
         let number = run / 26_usize.pow(place) % 26;

@@ -1,4 +1,4 @@
-//! What is written is found at once, whoever wrote it; and a note that many link to is renamed.
+//! Search after writes by the server and by other programs, and renaming a note with many backlinks.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -23,10 +23,10 @@ const RENAMES: usize = 5;
 const RENAME: Option<f64> = Some(300e3);
 const NOTICED: Option<f64> = Some(2e6);
 const MEMORY: u64 = 120;
-/// After so long the index on disk has taken up what was changed.
+/// After this time the index on disk contains all changes.
 const QUIET: Duration = Duration::from_secs(6);
 
-/// Measure.
+/// Measures.
 pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path) -> Result<()> {
     let floor = disk::floor(place)?.p50();
     let (mut server, _) = setting.start()?;
@@ -98,7 +98,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
         "one after another, each waits for the index to read what the one before rewrote; and ext4 goes through every file \
          that was replaced in the last minute before it makes a new one."
     );
-    // A vault of ours has a hub whose links are known.
+    // The hub of a generated vault has a known number of links.
     if hub == plan::HUB && notes.notes.len() > 2 * plan::HUB_LINKS {
         let is_known = sources.len() == plan::HUB_LINKS;
         println!(
@@ -126,7 +126,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
     peer(notes)
 }
 
-/// How long writing took, and writing and finding together.
+/// The time for writing, and for writing and finding together.
 #[derive(Default)]
 struct Both {
     wrote: Vec<Duration>,
@@ -173,7 +173,7 @@ fn durable_line(table: &mut Table, what: &str, times: &Times, floor: f64) {
     ]);
 }
 
-/// Write a note behind the server's back; how long until it is found.
+/// Writes a note without the server; returns the time until it is found.
 fn noticed(server: &mut Notehost, notes: &Notes, run: usize) -> Result<Duration> {
     let word = marker("elsewhere", run);
     fs::write(
@@ -214,14 +214,14 @@ fn sources(server: &mut Notehost, path: &str) -> Result<HashSet<String>> {
         }
         cursor = page["next_cursor"].take();
         if cursor.is_null() {
-            // A link of the note to itself moves with it.
+            // A link from the note to itself moves with it.
             sources.remove(path);
             return Ok(sources);
         }
     }
 }
 
-/// What the notes of a folder say, by path.
+/// Digests of the notes of a folder, by path.
 fn digests(folder: &Path) -> Result<HashMap<String, u64>> {
     let mut digests = HashMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -244,14 +244,14 @@ fn digests(folder: &Path) -> Result<HashMap<String, u64>> {
     Ok(digests)
 }
 
-/// How many notes are still there and say something else.
+/// Number of notes that exist in both and have changed.
 fn changed(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> usize {
     let differ =
         |(path, digest): &(&String, &u64)| before.get(*path).is_some_and(|was| was != *digest);
     after.iter().filter(differ).count()
 }
 
-/// The same of mcpvault, which has no links to rewrite.
+/// The same for mcpvault, which does not rewrite links.
 fn peer(notes: &Notes) -> Result<()> {
     let Some((mut server, _)) = Mcpvault::start(&notes.folder)? else {
         return Ok(());

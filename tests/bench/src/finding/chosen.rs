@@ -1,4 +1,4 @@
-//! Which words to ask for, so that any vault can be measured: common and rare ones are found by reading all notes once.
+//! Chooses the query terms of any vault: reads all notes once and picks common and rare ones.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,35 +8,35 @@ use anyhow::Result;
 use super::question::{Kind, Question};
 use crate::vaults::Notes;
 
-/// How many different questions of a kind are asked.
+/// Number of different queries of each kind.
 const EACH: usize = 5;
-/// How many different notes are read.
+/// Number of different notes to read.
 const READ: usize = 200;
 
-/// What was chosen.
+/// The chosen queries.
 pub(crate) struct Chosen {
     pub(crate) kinds: Vec<Kind>,
-    /// The path of the note that most others link to.
+    /// The path of the note with the most backlinks.
     pub(crate) hub: String,
-    /// How many bytes the notes have.
+    /// Total size of the notes in bytes.
     pub(crate) bytes: usize,
 }
 
-/// In how many notes things stand, and in which they were seen last.
+/// Per term, the number of notes that contain it and the last such note.
 type Counts = HashMap<String, (usize, usize)>;
 
 #[derive(Default)]
 struct Seen {
     words: Counts,
-    /// Two neighbours of a script without spaces.
+    /// Pairs of adjacent characters of a script without spaces.
     pairs: Counts,
     tags: Counts,
-    /// Names that wikilinks lead to, in lower case.
+    /// Targets of wikilinks, in lower case.
     targets: Counts,
     bytes: usize,
 }
 
-/// Read all notes and choose.
+/// Reads all notes and chooses.
 pub(crate) fn choose(notes: &Notes) -> Result<Chosen> {
     let mut seen = Seen::default();
     for (number, path) in notes.notes.iter().enumerate() {
@@ -105,7 +105,7 @@ pub(crate) fn choose(notes: &Notes) -> Result<Chosen> {
         ),
     ];
     Ok(Chosen {
-        // A vault without Chinese is not asked for it.
+        // A vault without Chinese text gets no such queries.
         kinds: kinds
             .into_iter()
             .filter(|kind| !kind.questions.is_empty())
@@ -147,7 +147,7 @@ impl Seen {
             let end =
                 after.find(|letter: char| !letter.is_alphanumeric() && !"/-_".contains(letter));
             let tag = &after[..end.unwrap_or(after.len())];
-            // What stands in a comment of code is no tag.
+            // A `#` in a code comment is not a tag.
             if tag.contains(char::is_alphabetic) && !text[..at].ends_with("//") {
                 count(&mut self.tags, tag, number);
             }
@@ -177,7 +177,7 @@ fn count(counts: &mut Counts, thing: &str, note: usize) {
     }
 }
 
-/// The things whose count is nearest to the wanted one; the same ones in every run.
+/// The terms whose count is nearest to the wanted one; deterministic.
 fn nearest(counts: &Counts, wanted: usize, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut things: Vec<(usize, &String)> = counts
         .iter()
@@ -192,7 +192,7 @@ fn nearest(counts: &Counts, wanted: usize, fits: impl Fn(&str) -> bool) -> Vec<S
         .collect()
 }
 
-/// Two words that stand side by side somewhere and are both as common as can be, short of being in most notes.
+/// Two adjacent words that are both as common as possible, but not in most notes.
 fn phrases(notes: &Notes, seen: &Seen) -> Result<Vec<Question>> {
     let all = notes.notes.len();
     let commonness = |word: &str| {
@@ -226,7 +226,7 @@ fn phrases(notes: &Notes, seen: &Seen) -> Result<Vec<Question>> {
         .collect())
 }
 
-/// The note `Hub`, or else the one whose name most notes link to.
+/// The note `Hub`, or else the note with the most links to its name.
 fn hub(seen: &Seen, notes: &[String]) -> String {
     let mut by_name: HashMap<String, Vec<&String>> = HashMap::new();
     for path in notes {

@@ -1,4 +1,5 @@
-//! How each question grows with the vault: the slope of time over notes, both as logarithms. 0 is no growth, 1 is a scan.
+//! How the time of each query grows with the vault: the slope of log time over log notes. 0 is constant, 1 is a linear
+//! scan.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,14 +20,14 @@ use crate::vaults::Notes;
 
 const BAR: f64 = 0.3;
 
-/// What one question took one contestant, for each size that it was asked at.
+/// The times of one query by one contestant, per vault size.
 struct Grown {
     who: &'static str,
     what: &'static str,
     times: Vec<(usize, f64)>,
 }
 
-/// Make vaults of these sizes and measure on each.
+/// Generates vaults of these sizes and measures on each.
 pub(crate) fn measure(program: &Path, sizes: &[usize], place: &Path) -> Result<()> {
     let mut grown: Vec<Grown> = Vec::new();
     for &size in sizes {
@@ -135,7 +136,7 @@ fn print(grown: &[Grown], sizes: &[usize]) {
     for line in grown {
         let mut cells = vec![line.who.to_owned(), line.what.to_owned()];
         cells.extend(line.times.iter().map(|(_, took)| time(*took)));
-        // A question that some vault had nothing for.
+        // A query without results in some vault.
         cells.resize(2 + sizes.len(), String::new());
         let exponent = exponent(&line.times);
         cells.push(exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}")));
@@ -149,7 +150,7 @@ fn print(grown: &[Grown], sizes: &[usize]) {
     table.print();
 }
 
-/// The slope of the line that fits best.
+/// The slope of the least-squares line.
 fn exponent(times: &[(usize, f64)]) -> Option<f64> {
     let points: Vec<(f64, f64)> = times
         .iter()

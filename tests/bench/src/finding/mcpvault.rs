@@ -1,4 +1,4 @@
-//! mcpvault from npm, over its pipes: `npm install @bitbonsai/mcpvault` in a folder that `MCPVAULT` names.
+//! mcpvault from npm, over its pipes: `npm install @bitbonsai/mcpvault` in the folder that `MCPVAULT` names.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,21 +10,21 @@ use serde_json::{Value, json};
 use super::question::{Answer, Contestant, Question};
 use crate::client::{Memory, Pipes};
 
-/// The server, running.
+/// A running server.
 pub(crate) struct Mcpvault {
     pipes: Pipes,
     calls: usize,
 }
 
 impl Mcpvault {
-    /// The program that `MCPVAULT` leads to, if it is there.
+    /// The program in `MCPVAULT`, if it exists.
     fn program() -> Option<PathBuf> {
         let folder = PathBuf::from(std::env::var_os("MCPVAULT")?);
         let program = folder.join("node_modules/.bin/mcpvault");
         program.exists().then_some(program)
     }
 
-    /// Start it, if it is there: how long the answer to `initialize` took.
+    /// Starts it, if it exists; returns the time of the reply to `initialize`.
     pub(crate) fn start(vault: &Path) -> Result<Option<(Mcpvault, Duration)>> {
         let Some(program) = Mcpvault::program() else {
             return Ok(None);
@@ -37,7 +37,7 @@ impl Mcpvault {
         Ok(Some((Mcpvault { pipes, calls: 0 }, took)))
     }
 
-    /// Call a tool: how long it took, and its text.
+    /// Calls a tool; returns its time and text.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<(Duration, String)> {
         self.calls += 1;
         let (took, result) = self.pipes.ask(&json!({
@@ -48,7 +48,7 @@ impl Mcpvault {
         Ok((took, text.to_owned()))
     }
 
-    /// How much memory it has.
+    /// The memory of the process.
     pub(crate) fn memory(&self) -> Result<Memory> {
         self.pipes.memory()
     }
@@ -61,7 +61,7 @@ impl Contestant for Mcpvault {
 
     fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
         let (tool, arguments) = match question {
-            // It has no syntax for phrases and prefixes: it is asked for the same words.
+            // It has no syntax for phrases and prefixes, so it gets the same words.
             Question::Word(words)
             | Question::Phrase(words)
             | Question::Prefix(words)

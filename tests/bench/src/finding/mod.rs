@@ -1,8 +1,8 @@
-//! Finding things, measured in one run against others on the same notes: `cargo run --release -p notehost-bench -- find
-//! FOLDER…`, and how it grows: `find --growth [NOTES…]`.
+//! Search, measured in one run against other tools on the same notes: `cargo run --release -p notehost-bench -- find
+//! FOLDER…`, and its growth: `find --growth [NOTES…]`.
 //!
-//! Folders are copied first; nothing is written to them. The others are ripgrep (on the path, or where `RG` says), tantivy
-//! called directly, and mcpvault (in the folder that `MCPVAULT` says); who is not there is left out, and that is said.
+//! Folders are copied first; nothing is written to them. The other tools are ripgrep (on the path, or at `RG`), tantivy
+//! called directly, and mcpvault (in the folder `MCPVAULT`). Tools that are not installed are skipped, with a message.
 
 mod beginning;
 mod changing;
@@ -27,7 +27,7 @@ use question::{Asked, Contestant, Kind, Patience, Question};
 use ripgrep::Ripgrep;
 use table::{Table, against, bar, mark, time};
 
-/// How much longer than tantivy alone a search may take.
+/// Maximum ratio of a search's time to tantivy alone.
 const TANTIVY: f64 = 3.0;
 
 /// The command.
@@ -103,7 +103,7 @@ fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Re
     changing::measure(&setting, notes, &chosen.hub, place)
 }
 
-/// Who was asked, and what came of each kind of question.
+/// A contestant with its results for each kind of query.
 struct Column {
     who: &'static str,
     asked: Vec<Option<Asked>>,
@@ -120,7 +120,7 @@ fn ask_all(contestant: &mut dyn Contestant, kinds: &[Kind], patience: Patience) 
     })
 }
 
-/// How much was found, and how much ripgrep found.
+/// Number of results, and ripgrep's number.
 fn found(kind: &Kind, ours: &Asked, theirs: Option<&Asked>) -> String {
     let number = |asked: &Asked| {
         asked
@@ -164,7 +164,7 @@ fn print(kinds: &[Kind], ours: &Column, others: &[Column]) {
                 || "–".to_owned(),
                 |theirs| {
                     let told = against(p50, theirs.times.p50());
-                    // Only tantivy is a bar; the rest is there to be compared with.
+                    // Only tantivy is a target; the others are for comparison.
                     if other.who.starts_with("tantivy") {
                         let is_near = p50 <= TANTIVY * theirs.times.p50();
                         format!("{told} {}", mark(is_near))

@@ -1,4 +1,4 @@
-//! The program itself, asked over its pipes.
+//! The program itself, queried over its pipes.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use super::question::{Answer, Contestant, Question};
 use crate::client::{Memory, Pipes, tool_call};
 
-/// How long an index may take before something is wrong.
+/// Maximum time for building an index.
 const LONGEST: Duration = Duration::from_secs(900);
 
-/// What serving needs to know.
+/// The parameters of a server.
 pub(crate) struct Setting {
     pub(crate) program: PathBuf,
     pub(crate) vault: PathBuf,
     pub(crate) state: PathBuf,
 }
 
-/// A server that runs.
+/// A running server.
 pub(crate) struct Notehost {
     pipes: Pipes,
     began: Instant,
@@ -27,7 +27,7 @@ pub(crate) struct Notehost {
 }
 
 impl Setting {
-    /// Start it; how long the answer to `initialize` took, from the start of the process.
+    /// Starts it; returns the time from process start to the reply to `initialize`.
     pub(crate) fn start(&self) -> Result<(Notehost, Duration)> {
         let began = Instant::now();
         let mut pipes = Pipes::start(&self.program, &self.vault, &self.state)?;
@@ -41,7 +41,7 @@ impl Setting {
         Ok((server, took))
     }
 
-    /// Forget the index and nothing else: compiled code stays.
+    /// Deletes the index but keeps the compiled code.
     pub(crate) fn forget_index(&self) -> Result<()> {
         fn forget(folder: &Path) -> Result<usize> {
             let mut forgotten = 0;
@@ -69,14 +69,14 @@ impl Setting {
 }
 
 impl Notehost {
-    /// Call a tool: how long it took, and its structured content.
+    /// Calls a tool; returns its time and structured content.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<(Duration, Value)> {
         self.calls += 1;
         let (took, mut result) = self.pipes.ask(&tool_call(self.calls, tool, arguments))?;
         Ok((took, result["structuredContent"].take()))
     }
 
-    /// Search for a word.
+    /// Searches for a word.
     pub(crate) fn search(&mut self, query: &str) -> Result<(Duration, Value)> {
         self.call(
             "search",
@@ -84,7 +84,7 @@ impl Notehost {
         )
     }
 
-    /// Wait until searches no longer say that the index is being built; how long that took from the start of the process.
+    /// Waits until searches no longer report a running index build; returns the time since the process started.
     pub(crate) fn wait_for_index(&mut self) -> Result<Duration> {
         loop {
             let (_, reply) = self.search("index")?;
@@ -100,12 +100,12 @@ impl Notehost {
         }
     }
 
-    /// How much memory it has.
+    /// The memory of the process.
     pub(crate) fn memory(&self) -> Result<Memory> {
         self.pipes.memory()
     }
 
-    /// Stop it as a client does.
+    /// Stops it as a client does.
     pub(crate) fn stop(self) -> Result<()> {
         self.pipes.stop()
     }

@@ -1,5 +1,5 @@
-//! tantivy called directly: an index of the same files in this process, with the tokenizer it comes with. No wire, no
-//! sandbox, no permissions, no graph; what of a search is left when all that is taken away.
+//! tantivy called directly: an index of the same files in this process, with its default tokenizer. No transport,
+//! sandbox, permissions or link graph: the lower bound of a search.
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) struct Plain {
     with_snippets: bool,
 }
 
-/// Make the index in a folder: one that only finds, one that also cuts snippets, and how long it took.
+/// Builds the index in a folder: one that only searches, one that also makes snippets. Also returns the build time.
 pub(crate) fn index(notes: &Notes, folder: &Path) -> Result<(Plain, Plain, Duration)> {
     let began = Instant::now();
     let mut schema = Schema::builder();
@@ -64,7 +64,7 @@ impl Plain {
                 &format!("{prefix}.*"),
                 self.body,
             )?)),
-            // Its tokenizer takes a sentence without spaces for one word.
+            // Its tokenizer treats a sentence without spaces as one word.
             _ => None,
         })
     }

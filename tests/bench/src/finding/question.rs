@@ -1,4 +1,4 @@
-//! What is asked, and who answers: everybody gets the same questions in the same run.
+//! The queries and the trait of the contestants: all contestants get the same queries in the same run.
 
 use std::time::{Duration, Instant};
 
@@ -6,33 +6,33 @@ use anyhow::Result;
 
 use crate::statistics::Times;
 
-/// Something to find out about a vault.
+/// A query on a vault.
 #[derive(Debug, Clone)]
 pub(crate) enum Question {
-    /// Notes with a word.
+    /// Notes that contain a word.
     Word(String),
-    /// Notes with words in this order.
+    /// Notes that contain words in this order.
     Phrase(String),
-    /// Notes with a word that begins like this.
+    /// Notes that contain a word with this prefix.
     Prefix(String),
-    /// Notes with a text in a script without spaces.
+    /// Notes that contain a text in a script without spaces.
     Unspaced(String),
     /// Lines that match.
     Pattern(String),
-    /// Twenty links that lead to a note.
+    /// Twenty backlinks of a note.
     Backlinks(String),
-    /// All tags with their counts, a page of fifty.
+    /// All tags with their counts, as a page of fifty.
     Tags,
     /// Notes with a tag.
     Tagged(String),
-    /// Twenty names that links use and nothing has.
+    /// Twenty unresolved link targets.
     Unresolved,
     /// The text of a note.
     Read(String),
 }
 
 impl Question {
-    /// Whether the answer is notes that have some text, which ripgrep counts too.
+    /// Whether the result is a set of notes that contain some text, which ripgrep can count too.
     pub(crate) fn is_of_notes(&self) -> bool {
         matches!(
             self,
@@ -41,38 +41,38 @@ impl Question {
     }
 }
 
-/// Questions of one kind, and the design's bar for them in microseconds.
+/// Queries of one kind, with their target in microseconds.
 pub(crate) struct Kind {
     pub(crate) what: &'static str,
     pub(crate) bar: Option<f64>,
     pub(crate) questions: Vec<Question>,
 }
 
-/// An answer.
+/// The result of a query.
 pub(crate) struct Answer {
-    /// From the question to the last byte of the answer.
+    /// From sending the query to the last byte of the reply.
     pub(crate) took: Duration,
-    /// How much was found.
+    /// Number of results.
     pub(crate) found: usize,
 }
 
-/// Somebody who can be asked.
+/// A tool that answers queries.
 pub(crate) trait Contestant {
-    /// Who.
+    /// Its name.
     fn name(&self) -> &'static str;
 
-    /// Ask; nothing if this is a question that it has no answer for.
+    /// Runs a query; `None` if the tool does not support it.
     fn ask(&mut self, question: &Question) -> Result<Option<Answer>>;
 }
 
-/// What asking came to.
+/// The measurements of one kind of query.
 pub(crate) struct Asked {
     pub(crate) times: Times,
-    /// How much was found, over all questions once; nothing if there was no time for all.
+    /// Number of results over all queries; `None` if there was no time for all.
     pub(crate) found: Option<usize>,
 }
 
-/// How often and how long to ask.
+/// How often and how long to repeat a query.
 #[derive(Clone, Copy)]
 pub(crate) struct Patience {
     pub(crate) most: usize,
@@ -80,20 +80,20 @@ pub(crate) struct Patience {
 }
 
 impl Patience {
-    /// For ours, and for those that are as fast.
+    /// For Notehost and equally fast tools.
     pub(crate) const MUCH: Patience = Patience {
         most: 400,
         longest: Duration::from_secs(8),
     };
-    /// For those that take seconds.
+    /// For tools that take seconds.
     pub(crate) const LITTLE: Patience = Patience {
         most: 400,
         longest: Duration::from_secs(4),
     };
 }
 
-/// Ask all questions of a kind in turn, until there were enough answers. The first round does not count, unless it
-/// already takes too long.
+/// Runs all queries of a kind in turn until there are enough results. The first round is a warm-up, unless it already
+/// takes too long.
 pub(crate) fn ask(
     contestant: &mut dyn Contestant,
     kind: &Kind,

@@ -1,4 +1,4 @@
-//! ripgrep over the files: what no index can be without beating.
+//! ripgrep over the files: the baseline that an index has to beat.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,14 +8,14 @@ use anyhow::Result;
 
 use super::question::{Answer, Contestant, Question};
 
-/// The program `rg`, started for each question.
+/// The program `rg`, started for each query.
 pub(crate) struct Ripgrep {
     program: PathBuf,
     vault: PathBuf,
 }
 
 impl Ripgrep {
-    /// Where `RG` says, or else on the path; nothing if it is not there.
+    /// At `RG`, or else on the path; `None` if it is missing.
     pub(crate) fn found(vault: &Path) -> Option<Ripgrep> {
         let program = PathBuf::from(std::env::var_os("RG").unwrap_or_else(|| "rg".into()));
         let works = Command::new(&program).arg("--version").output().is_ok();
@@ -32,7 +32,7 @@ impl Contestant for Ripgrep {
     }
 
     fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
-        // One line per note, as a page of hits has.
+        // One line per note, like a page of hits.
         let arguments: Vec<String> = match question {
             Question::Word(word) => vec!["-inwF".into(), "-m1".into(), word.clone()],
             Question::Phrase(phrase) => vec![
@@ -43,7 +43,7 @@ impl Contestant for Ripgrep {
             Question::Prefix(prefix) => vec!["-in".into(), "-m1".into(), format!("\\b{prefix}")],
             Question::Unspaced(text) => vec!["-nF".into(), "-m1".into(), text.clone()],
             Question::Pattern(pattern) => vec!["-n".into(), pattern.clone()],
-            // Only wikilinks, as somebody would look for them without an index.
+            // Only wikilinks, as somebody would search for them without an index.
             Question::Backlinks(path) => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let name: String = name

@@ -1,20 +1,20 @@
-//! Tables for people: columns as wide as they must be.
+//! Text tables with columns as wide as needed.
 
-/// Lines of cells.
+/// Rows of cells.
 pub(crate) struct Table(Vec<Vec<String>>);
 
 impl Table {
-    /// With a first line that says what the columns are.
+    /// With a header row.
     pub(crate) fn new(head: &[&str]) -> Table {
         Table(vec![head.iter().map(|&cell| cell.to_owned()).collect()])
     }
 
-    /// One more line.
+    /// Adds a row.
     pub(crate) fn line(&mut self, cells: impl IntoIterator<Item = String>) {
         self.0.push(cells.into_iter().collect());
     }
 
-    /// Print it.
+    /// Prints it.
     pub(crate) fn print(&self) {
         let columns = self.0.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)
@@ -33,7 +33,7 @@ impl Table {
     }
 }
 
-/// A time that can be read at a glance.
+/// Formats a time with few digits.
 pub(crate) fn time(microseconds: f64) -> String {
     match microseconds {
         0.0..10_000.0 => format!("{:.3} ms", microseconds / 1e3),
@@ -42,7 +42,7 @@ pub(crate) fn time(microseconds: f64) -> String {
     }
 }
 
-/// A bar and whether it was met, both in microseconds.
+/// A target and whether it was met, in microseconds.
 pub(crate) fn bar(measured: f64, bar: Option<f64>) -> String {
     bar.map_or_else(String::new, |bar| {
         let told = if bar < 1e6 {
@@ -54,12 +54,12 @@ pub(crate) fn bar(measured: f64, bar: Option<f64>) -> String {
     })
 }
 
-/// Whether something is as it should be.
+/// Marks a result as good or bad.
 pub(crate) fn mark(is_good: bool) -> &'static str {
     if is_good { "✓" } else { "✗" }
 }
 
-/// What somebody else took, and how that compares.
+/// Another tool's time and the ratio to ours.
 pub(crate) fn against(ours: f64, theirs: f64) -> String {
     let compared = if theirs >= ours {
         format!("{} × ours", figures(theirs / ours))

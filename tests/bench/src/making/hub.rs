@@ -1,12 +1,12 @@
-//! Every way in which a note can link to the hub, and ways in which it only seems to.
+//! Every form of a link to the hub, and text that only looks like one.
 
 use std::fmt::Write as _;
 
-/// The heading and the block of the hub that links lead to.
+/// The heading and the block of the hub that links point to.
 pub(crate) const HEADING: &str = "Where to begin";
 pub(crate) const BLOCK: &str = "hub-block";
 
-/// How many forms a link in the body can have.
+/// Number of forms of a link in the body.
 const FORMS: usize = 20;
 
 /// Every seventh note links from its properties instead.
@@ -14,7 +14,7 @@ pub(crate) fn is_property(number: usize) -> bool {
     number.is_multiple_of(7)
 }
 
-/// A line of frontmatter that links to the hub.
+/// A frontmatter line that links to the hub.
 pub(crate) fn property(number: usize) -> &'static str {
     match number / 7 % 3 {
         0 => "related: \"[[Hub]]\"\n",
@@ -23,10 +23,10 @@ pub(crate) fn property(number: usize) -> &'static str {
     }
 }
 
-/// A paragraph that links to the hub; `depth` folders lie above the note.
+/// A paragraph that links to the hub from a note that is `depth` folders deep.
 pub(crate) fn paragraph(number: usize, depth: usize) -> String {
     let up = "../".repeat(depth);
-    // Counted without those that are properties, so that every form has its turn.
+    // Counted without the property links, so that every form occurs.
     let form = number - number / 7 - 1;
     match form % FORMS {
         0 => "Begin at [[Hub]] and go on.\n".to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn paragraph(number: usize, depth: usize) -> String {
     }
 }
 
-/// A paragraph that names the hub where no link can be.
+/// A paragraph that names the hub without linking to it.
 pub(crate) fn decoy(number: usize) -> &'static str {
     match number % 5 {
         0 => "A link is written `[[Hub]]` here.\n",

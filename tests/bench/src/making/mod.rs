@@ -1,7 +1,7 @@
 //! Synthetic vaults: `cargo run --release -p notehost-bench -- make-vault FOLDER NOTES [SEED]`.
 //!
-//! Sizes, words, tags and links are distributed as in vaults that people write over years, and everything comes out the
-//! same for the same seed. One note, `Hub`, has 500 notes that link to it in every form there is.
+//! Sizes, words, tags and links are distributed as in vaults that people write over years. The output is deterministic
+//! for a seed. One note, `Hub`, has 500 backlinks in every supported form.
 
 pub(crate) mod hub;
 mod note;
@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result, ensure};
 use plan::Plan;
 use random::Random;
 
-/// What the seed is if nobody says.
+/// Default seed.
 pub(crate) const SEED: u64 = 4;
 
 /// The command.
@@ -43,7 +43,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Write a vault into a folder that is empty or not there. How many bytes its notes have.
+/// Writes a vault into an empty or new folder. Returns the total size of its notes.
 pub(crate) fn make(folder: &Path, notes: usize, seed: u64) -> Result<u64> {
     ensure!(notes > 0, "a vault has at least one note");
     let is_new = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
@@ -98,7 +98,7 @@ fn make_folders(folder: &Path, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Write one note, as old as notes are. How many bytes it has.
+/// Writes one note with a past modification time. Returns its size.
 fn write(folder: &Path, plan: &Plan, number: usize) -> Result<u64> {
     let text = note::text(plan, number);
     let path = folder.join(&plan.notes[number].path);

@@ -1,15 +1,15 @@
-//! The text of one note.
+//! Generates the text of one note.
 
 use super::hub;
 use super::plan::{Hub, Plan, Planned, Target, capital};
 use super::random::Random;
 use super::words::Script;
 
-/// Half of the notes are shorter, in bytes.
+/// Median size of a note in bytes.
 const MEDIAN: f64 = 1500.0;
 const LONGEST: f64 = 100_000.0;
 
-/// Write the note of this number.
+/// The text of the note with this number.
 pub(crate) fn text(plan: &Plan, number: usize) -> String {
     let note = &plan.notes[number];
     if note.hub == Hub::Itself {
@@ -31,7 +31,7 @@ pub(crate) fn text(plan: &Plan, number: usize) -> String {
     writer.text
 }
 
-/// The first heading of a note, which links from elsewhere may name.
+/// The first heading of a note, which links in other notes may name.
 fn heading(plan: &Plan, number: usize) -> String {
     let mut random = Random::new(plan.seed ^ 0x48, number as u64);
     let script = plan.notes[number].script;
@@ -50,7 +50,7 @@ struct Writer<'p> {
     plan: &'p Plan,
     note: &'p Planned,
     number: usize,
-    /// Links that are still to be written.
+    /// Links that are not written yet.
     links: Vec<Target>,
     random: Random,
     text: String,
@@ -114,7 +114,7 @@ impl<'p> Writer<'p> {
         self.hub();
         let all = self.links.len();
         while self.text.len() < length || !self.links.is_empty() {
-            // As many links as this part of the text should have had by now; what is too many ends as a list.
+            // The number of links due by now; the rest become a list at the end.
             let share = (self.text.len() as f64 / length as f64).min(1.0);
             let left = all - (all as f64 * share) as usize;
             if self.text.len() >= length {
@@ -191,7 +191,7 @@ impl<'p> Writer<'p> {
         let Some(link) = self.links.pop().map(|target| self.link(target)) else {
             return;
         };
-        // A link needs no space around it in any script, and has one in most.
+        // Scripts with spaces put one before a link.
         self.text.push_str(&format!(
             "{} {link} {after}{}\n\n",
             capital(&before),

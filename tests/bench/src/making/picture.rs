@@ -1,17 +1,17 @@
-//! The smallest pictures there are, each of another colour.
+//! Minimal images, each of another color.
 
 /// A PNG of one pixel.
 pub(crate) fn png(number: usize) -> Vec<u8> {
     let [red, green, blue, ..] = (number as u32).wrapping_mul(0x9E37_79B1).to_le_bytes();
     let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
-    // One by one, eight bits for each of red, green and blue.
+    // One pixel, eight bits each for red, green and blue.
     chunk(
         &mut picture,
         b"IHDR",
         &[0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0],
     );
     let line = [0, red, green, blue];
-    // zlib with one block that is stored as it is.
+    // zlib with one stored block.
     let mut data = vec![0x78, 0x01, 0x01, 4, 0, !4, !0];
     data.extend(line);
     data.extend(adler(&line).to_be_bytes());
@@ -29,7 +29,7 @@ fn chunk(picture: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
     picture.extend(sum.to_be_bytes());
 }
 
-/// CRC-32, as PNG wants it.
+/// CRC-32, as used by PNG.
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
@@ -42,7 +42,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Adler-32, as zlib wants it.
+/// Adler-32, as used by zlib.
 fn adler(bytes: &[u8]) -> u32 {
     let (low, high) = bytes.iter().fold((1, 0), |(low, high), byte| {
         let low = (low + u32::from(*byte)) % 65_521;

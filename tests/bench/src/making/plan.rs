@@ -1,63 +1,63 @@
-//! What is decided for the vault as a whole before any note is written: folders, names, tags, and who links to whom.
+//! Plans the vault as a whole before any note is written: folders, names, tags and links.
 
 use std::collections::HashSet;
 
 use super::random::{Random, Zipf};
 use super::words::{Script, Vocabulary};
 
-/// How many notes link to the hub.
+/// Number of notes that link to the hub.
 pub(crate) const HUB_LINKS: usize = 500;
-/// Where the hub lies. The folder's name has a space, so that some links must be encoded.
+/// The path of the hub. The folder's name has a space, so that some links must be percent-encoded.
 pub(crate) const HUB: &str = "Knowledge base/Hub.md";
-/// How many notes only seem to link to it.
+/// Number of notes that only seem to link to it.
 pub(crate) const DECOYS: usize = 20;
 
-/// The vault as it will be.
+/// The planned vault.
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) vocabulary: Vocabulary,
     pub(crate) notes: Vec<Planned>,
-    /// Paths of pictures.
+    /// Paths of images.
     pub(crate) assets: Vec<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) tag_ranks: Zipf,
-    /// Names that links use and no note has.
+    /// Link targets that do not exist.
     pub(crate) missing: Vec<String>,
     pub(crate) missing_ranks: Zipf,
 }
 
-/// A note before it is written.
+/// A planned note.
 pub(crate) struct Planned {
     pub(crate) path: String,
     pub(crate) script: Script,
-    /// Whether its name alone is enough to link to it.
+    /// Whether its name alone identifies it in links.
     pub(crate) is_unique: bool,
     pub(crate) links: Vec<Target>,
-    /// What it has to do with the hub.
+    /// Its relation to the hub.
     pub(crate) hub: Hub,
 }
 
-/// What a link leads to.
+/// The target of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     Note(u32),
     Missing,
 }
 
-/// What a note has to do with the hub.
+/// The relation of a note to the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hub {
     Nothing,
-    /// It is the hub.
+    /// The note is the hub.
     Itself,
-    /// It links there, in the form of this number.
+    /// Links to the hub, in the form of this number.
     Link(usize),
-    /// It names it where no link can be, in the form of this number.
+    /// Names the hub without a link, in the form of this number.
     Decoy(usize),
 }
 
 impl Planned {
-    /// The name without folder and ending.
+    /// The name without folder and extension.
     pub(crate) fn name(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
         name.trim_end_matches(".md")
@@ -65,7 +65,7 @@ impl Planned {
 }
 
 impl Plan {
-    /// Decide everything for so many notes.
+    /// Plans a vault with this many notes.
     pub(crate) fn new(count: usize, seed: u64) -> Plan {
         let vocabulary = Vocabulary::new(seed);
         let mut random = Random::new(seed, u64::MAX);
@@ -123,7 +123,7 @@ fn planned(path: String, script: Script, is_unique: bool) -> Planned {
     }
 }
 
-/// Folders from one to four deep. The first ones get most of the notes.
+/// Folders from one to four levels deep. The first ones get most of the notes.
 fn folders(count: usize, vocabulary: &Vocabulary, random: &mut Random) -> Vec<String> {
     let mut folders: Vec<String> = Vec::new();
     while folders.len() < 12.max(count / 25) {
@@ -184,7 +184,7 @@ fn unused_name(
     }
 }
 
-/// With a capital first letter.
+/// Capitalizes the first letter.
 pub(crate) fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| {
@@ -192,7 +192,7 @@ pub(crate) fn capital(word: &str) -> String {
     })
 }
 
-/// Tags up to three deep, the frequent ones first.
+/// Tags up to three levels deep, frequent ones first.
 fn tags(count: usize, vocabulary: &Vocabulary, random: &mut Random) -> Vec<String> {
     let mut tags: Vec<String> = Vec::with_capacity(count);
     let mut seen = HashSet::new();
@@ -215,8 +215,8 @@ fn tags(count: usize, vocabulary: &Vocabulary, random: &mut Random) -> Vec<Strin
     tags
 }
 
-/// Preferential attachment: three links of four go where an earlier link went, so that a few notes get thousands. The
-/// hub gets none of these.
+/// Preferential attachment: three of four links point to the target of an earlier link, so that a few notes get
+/// thousands. The hub gets none of these.
 fn connect(notes: &mut [Planned], random: &mut Random) {
     if notes.len() < 2 {
         return;
@@ -243,7 +243,7 @@ fn connect(notes: &mut [Planned], random: &mut Random) {
     }
 }
 
-/// Choose the notes that link to the hub, and those that only seem to. In a small vault all but a few.
+/// Chooses the notes that link to the hub and those that only seem to. In a small vault, all but a few.
 fn point_to_hub(notes: &mut [Planned], random: &mut Random) {
     notes[0].hub = Hub::Itself;
     let decoys = DECOYS.min((notes.len() - 1) / 10);

@@ -1,14 +1,14 @@
-//! Chance that comes out the same for the same seed, on every machine and with every number of threads.
+//! Deterministic random numbers: the same for the same seed, on every machine and with any number of threads.
 
-/// A stream of numbers. Made anew for every note from the vault's seed and the note's number, so that notes can be
-/// written in any order.
+/// A stream of numbers. Every note has its own, seeded with the vault's seed and the note's number, so that notes can
+/// be written in any order.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream for one thing of a vault.
+    /// The stream of one item of a vault.
     pub(crate) fn new(seed: u64, thing: u64) -> Random {
         let mut random = Random(seed ^ thing.wrapping_mul(0xA24B_AED4_963E_E407));
-        // Neighbouring things begin with neighbouring states.
+        // Adjacent items start with adjacent states.
         random.number();
         random.number();
         random
@@ -23,7 +23,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 to 1, without 1.
+    /// A number in [0, 1).
     pub(crate) fn share(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -33,7 +33,7 @@ impl Random {
         (self.share() * end as f64) as usize
     }
 
-    /// True this often.
+    /// True with this probability.
     pub(crate) fn chance(&mut self, share: f64) -> bool {
         self.share() < share
     }
@@ -43,7 +43,7 @@ impl Random {
         &choices[self.below(choices.len())]
     }
 
-    /// Half of these numbers are below `median`; `spread` is the deviation of their logarithm.
+    /// Log-normal numbers with this `median`; `spread` is the deviation of the logarithm.
     pub(crate) fn log_normal(&mut self, median: f64, spread: f64) -> f64 {
         let radius = (-2.0 * (1.0 - self.share()).ln()).sqrt();
         let normal = radius * (std::f64::consts::TAU * self.share()).cos();
@@ -51,11 +51,11 @@ impl Random {
     }
 }
 
-/// Ranks by the law of Zipf and Mandelbrot: the first ones often, the last ones hardly ever.
+/// Ranks with the Zipf–Mandelbrot distribution.
 pub(crate) struct Zipf(Vec<f64>);
 
 impl Zipf {
-    /// Over so many ranks.
+    /// With this many ranks.
     pub(crate) fn new(ranks: usize) -> Zipf {
         let mut sum = 0.0;
         let mut sums: Vec<f64> = (0..ranks)

@@ -1,13 +1,13 @@
-//! Words that nobody ever wrote and that could be spoken: syllables of six scripts, the frequent words shorter.
+//! Invented, pronounceable words: syllables of six scripts, frequent words shorter.
 
 use std::collections::HashSet;
 
 use super::random::{Random, Zipf};
 
-/// How a note is written.
+/// The script of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Script {
-    /// With an accent now and then.
+    /// With an occasional accent.
     Latin,
     Cyrillic,
     Arabic,
@@ -17,7 +17,7 @@ pub(crate) enum Script {
 }
 
 impl Script {
-    /// The script of a note; nearly always Latin.
+    /// A random script; nearly always Latin.
     pub(crate) fn any(random: &mut Random) -> Script {
         match random.below(1000) {
             0..30 => Script::Chinese,
@@ -29,7 +29,7 @@ impl Script {
         }
     }
 
-    /// What stands between two words.
+    /// The separator between two words.
     pub(crate) fn gap(self) -> &'static str {
         match self {
             Script::Chinese | Script::Japanese => "",
@@ -37,7 +37,7 @@ impl Script {
         }
     }
 
-    /// What ends a sentence.
+    /// The end of a sentence.
     pub(crate) fn stop(self) -> &'static str {
         match self {
             Script::Chinese | Script::Japanese => "。",
@@ -52,7 +52,7 @@ pub(crate) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Make all words.
+    /// Generates all words.
     pub(crate) fn new(seed: u64) -> Vocabulary {
         let make = |script: Script, count: usize| {
             let mut random = Random::new(seed, 0x0057_4F52_4453 + script as u64);
@@ -70,13 +70,13 @@ impl Vocabulary {
         }
     }
 
-    /// A word as often as it is used.
+    /// A word, weighted by frequency.
     pub(crate) fn word(&self, script: Script, random: &mut Random) -> &str {
         let (words, zipf) = &self.scripts[script as usize];
         &words[zipf.rank(random)]
     }
 
-    /// A word, each as often as the others: names are made of the rarer ones.
+    /// A word, all equally likely: names use rarer words.
     pub(crate) fn name(&self, script: Script, random: &mut Random) -> &str {
         let (words, _) = &self.scripts[script as usize];
         random.one::<String>(&words[200..])
@@ -87,7 +87,7 @@ fn invented(script: Script, count: usize, random: &mut Random) -> Vec<String> {
     let mut seen = HashSet::with_capacity(count);
     let mut words = Vec::with_capacity(count);
     while words.len() < count {
-        // What is often said is short.
+        // Frequent words are short.
         let syllables = match words.len() {
             0..150 => 1,
             150..4000 => 2,
