@@ -1,9 +1,9 @@
-//! One note, four clients and an editor, all at once over the built program: nothing is lost and nothing doubled.
+//! One note, four clients and an editor, all at once on the built program: no update is lost or applied twice.
 //!
-//! Each client appends lines to the note and counts in a line of its own section. The editor does what Obsidian does:
-//! reads the note, writes a new one beside it, and renames that over. It is a careful one: it looks at what it
-//! replaced, and puts back at its next edit what it had not seen. Until then a client finds its counter where it was a
-//! moment ago, and waits.
+//! Each client appends lines to the note and increments a counter in its own section. The editor works like Obsidian:
+//! it reads the note, writes a new file beside it, and renames that over the note. It merges: it compares what it
+//! replaced, and adds at its next edit what it had not read. Until then a client finds an old value of its counter, and
+//! waits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -22,9 +22,9 @@ use crate::support::place::Place;
 const NOTE: &str = "Work/Log.md";
 const CLIENTS: usize = 4;
 const LINES: usize = 500;
-/// A client counts up once in so many lines.
+/// A client increments its counter once per this many lines.
 const LINES_PER_COUNT: usize = 10;
-/// How long a client waits for the editor to put back what it wrote over.
+/// Maximum time for the editor to restore what it overwrote.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 #[test]
@@ -53,7 +53,7 @@ fn concurrent_writers_lose_and_duplicate_nothing() {
             .into_iter()
             .map(thread::ScopedJoinHandle::join)
             .collect();
-        // The editor must stop also where a client failed, or the scope never ends.
+        // The editor must also stop if a client fails, or the scope never ends.
         is_over.store(true, Ordering::SeqCst);
         let edits = editor.join().expect("the editor goes on to the end");
         assert!(ended.iter().all(Result::is_ok), "a client failed");
@@ -95,7 +95,7 @@ fn counter(client: usize, count: usize) -> String {
     format!("counter of client {client}: {count}")
 }
 
-/// Half of the clients speak each era.
+/// Half of the clients use sessions, the other half is stateless.
 fn write_as_client(number: usize, address: &str) {
     let mut client = match number % 2 {
         0 => HttpClient::stateless(address),
@@ -110,7 +110,7 @@ fn write_as_client(number: usize, address: &str) {
         );
         if (line + 1) % LINES_PER_COUNT == 0 {
             let count = line / LINES_PER_COUNT;
-            // With its line's end, or 1 would also be the beginning of 10.
+            // Including the line feed, because 1 is a prefix of 10.
             let old = format!("{}\n", counter(number, count));
             let new = format!("{}\n", counter(number, count + 1));
             insist(
@@ -122,7 +122,7 @@ fn write_as_client(number: usize, address: &str) {
     }
 }
 
-/// Call until it lands. A refusal changes nothing, so that calling again doubles nothing.
+/// Repeats a call until it succeeds. A rejected call changes nothing, so repeating it does not duplicate anything.
 fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
     let began = Instant::now();
     loop {
@@ -139,7 +139,7 @@ fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
     }
 }
 
-/// Somebody with an editor.
+/// An editor that does not know about Notehost.
 struct Editor {
     note: PathBuf,
     fresh: PathBuf,
@@ -155,12 +155,12 @@ impl Editor {
         }
     }
 
-    /// Edit again and again; returns how often.
+    /// Edits repeatedly; returns the number of edits.
     fn edit_until(mut self, is_over: &AtomicBool) -> usize {
         let mut unseen = None;
         while !is_over.load(Ordering::SeqCst) || unseen.is_some() {
             unseen = self.edit(unseen);
-            // Somebody's fingers; but what was written over is put back at once.
+            // A pause between edits; overwritten text is restored at once.
             if unseen.is_none() {
                 thread::sleep(Duration::from_millis(50));
             }
@@ -168,7 +168,7 @@ impl Editor {
         self.edits
     }
 
-    /// Write one more line, with what an earlier edit wrote over; returns what this one did.
+    /// Adds one line, and the text that an earlier edit overwrote; returns the text that this edit overwrote.
     fn edit(&mut self, unseen: Option<String>) -> Option<String> {
         let read = fs::read_to_string(&self.note).expect("the note is there");
         let mut new = match &unseen {
@@ -185,7 +185,7 @@ impl Editor {
     }
 }
 
-/// The note with every line of `unseen` that it lacks, and each counter at the higher of both.
+/// The note with every line of `unseen` that it lacks, and each counter at its maximum.
 fn merged(note: &str, unseen: &str) -> String {
     let mut lines: Vec<&str> = note.lines().collect();
     let places: HashMap<&str, usize> = lines
@@ -204,7 +204,7 @@ fn merged(note: &str, unseen: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A line, split in what it counts and how far it has come; any other line counts nothing.
+/// Splits a line into the name of its counter and the value; other lines have the value 0.
 fn counted(line: &str) -> (&str, usize) {
     let parts = line.rsplit_once(": ");
     parts

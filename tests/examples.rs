@@ -1,6 +1,5 @@
-//! Every example that help shows is run: each on a fresh copy of the sample vault, through the real host. What an example
-//! needs before it can work is declared here, step by step; what has another value in every run (ids, handles, where a file
-//! lies) is put in its place.
+//! Runs every example of the help, each on a fresh copy of the sample vault, through the real host. The setup steps of
+//! an example are declared here; values that differ in every run (ids, handles, file locations) are substituted.
 
 use std::fs;
 use std::path::Path;
@@ -16,12 +15,12 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, ana, request};
 use crate::support::repository;
 
-/// One thing that is done before an example.
+/// A setup step of an example.
 struct Step {
-    /// `domain.action`; `bob: domain.action` is done by somebody else, and may be refused.
+    /// `domain.action`; `bob: domain.action` is called by another caller, and may fail.
     call: &'static str,
     arguments: Value,
-    /// What of the answer is kept, under which name.
+    /// A field of the reply to keep, with its name.
     keeps: Option<(&'static str, &'static str)>,
 }
 
@@ -45,7 +44,7 @@ fn keeping(
     }
 }
 
-/// What must have happened before the examples of an action, and which of their arguments have another value in every run.
+/// The setup steps for the examples of an action, and the arguments whose values differ in every run.
 fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
     let card = || {
         let arguments = json!({"path": "Coffee/Brewing flashcards"});
@@ -104,11 +103,11 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
     }
 }
 
-/// Values by the names that steps gave them.
+/// The kept values, by name.
 struct Kept(Map<String, Value>);
 
 impl Kept {
-    /// Arguments in which names in `<…>` are what they stand for.
+    /// Replaces names in `<…>` in the arguments by their values.
     fn filled(&self, arguments: &Value) -> Value {
         let Value::Object(arguments) = arguments else {
             panic!("arguments are an object");
@@ -126,7 +125,7 @@ impl Kept {
     }
 }
 
-/// The demo's notes, and beside them what it has none of: a database, pictures, a template.
+/// The demo's notes, plus kinds that it lacks: a database, images, a template.
 fn sample() -> Place {
     let place = Place::new();
     for folder in ["host/demo", "tests/fixtures/examples"] {
@@ -147,7 +146,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A host on a fresh copy, which has a config to change.
+/// A host on a fresh copy, with a config file.
 async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let mut settings = place.settings();
     settings.confirm = confirm;
@@ -160,7 +159,7 @@ async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     host.watch(source);
-    // Some actions need all of the index, and a busy machine may take longer for it than a call may.
+    // Some actions need the complete index, and on a busy machine it may take longer than a call may.
     for (_, index) in host.indexes() {
         index.start();
         assert!(index.wait(None), "the index is built");
@@ -168,7 +167,7 @@ async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     host
 }
 
-/// Runs one example; what it answers if it fails.
+/// Runs one example; returns the error if it fails.
 async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
     let place = sample();
     let confirm = match name {
@@ -216,7 +215,7 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
     })
 }
 
-/// What is loaded, as callers meet it.
+/// A loaded domain, as callers see it.
 async fn domain(name: &str) -> Arc<Domain> {
     let place = Place::new();
     let host = place.host(place.settings()).await;
@@ -228,7 +227,7 @@ async fn domain(name: &str) -> Arc<Domain> {
         .clone()
 }
 
-/// Runs every example of a domain. Each action has one at least.
+/// Runs every example of a domain. Every action has at least one.
 async fn every_example_of(name: &str) {
     let domain = domain(name).await;
     let mut failed = Vec::new();
@@ -284,7 +283,7 @@ fn every_domain_is_covered() {
     }
 }
 
-/// The program's words on a sample vault.
+/// The program's output and errors on a sample vault.
 fn told(words: &[&str]) -> (String, String) {
     let place = sample();
     let config = place.config_file(&place.settings());

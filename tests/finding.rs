@@ -1,4 +1,4 @@
-//! Finding through the real thing: the built program with its index, asked by a client, while notes change under it.
+//! Search through the built program: the index is queried by a client while notes change.
 
 mod following;
 mod keeping;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::client::Client;
 use crate::support::place::Place;
 
-/// A client of a server of its own, after the handshake.
+/// A client of its own server, after the handshake.
 fn served(place: &Place) -> Client {
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
@@ -21,7 +21,7 @@ fn served(place: &Place) -> Client {
     client
 }
 
-/// What an action answers, as data.
+/// The structured reply of an action.
 fn asked(client: &mut Client, domain: &str, mut arguments: Value) -> Value {
     let action = arguments["action"].take();
     let action = format!("{domain}.{}", action.as_str().expect("an action"));
@@ -41,7 +41,7 @@ fn paths(answer: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Asks until every note is in the index.
+/// Waits until every note is in the index.
 fn complete(client: &mut Client) {
     crate::support::http::wait_until("the index is complete", || {
         asked(client, "search", json!({"action": "text", "query": "a"}))

@@ -1,8 +1,7 @@
-//! Judges that we did not write, as clients: the official TypeScript and Python SDKs drive the built program over stdio and
-//! over HTTP, in each era that they speak. What they do and check is in `judges/clients`; each prints a verdict on
-//! everything it tried. The packages are installed into the target folder, once; where that cannot be done the tests say
-//! so and pass, unless `NOTEHOST_REQUIRE_NODE=1` asks for them. (`wire/judges.rs` has the Inspector and the conformance
-//! suite.)
+//! External clients: the official TypeScript and Python SDKs drive the built program over stdio and over HTTP, with
+//! each kind of MCP revision that they support. Their scripts are in `judges/clients`; each prints a result for every
+//! check. The packages are installed into the target folder once. If that fails, the tests print a message and pass,
+//! unless `NOTEHOST_REQUIRE_NODE=1` is set. (`wire/judges.rs` has the Inspector and the MCP conformance suite.)
 
 mod python;
 mod typescript;
@@ -22,9 +21,9 @@ use crate::support::http::Server;
 use crate::support::place::{Place, component};
 use crate::support::repository;
 
-/// What `Work/Plan.md` says.
+/// The content of `Work/Plan.md`.
 const PLAN: &str = "# Plan\n\nwrite tests\n";
-/// What every judge has to say something about.
+/// Checks that every client must report on.
 const CHECKS: [&str; 11] = [
     "connect",
     "list",
@@ -38,18 +37,18 @@ const CHECKS: [&str; 11] = [
     "pipelined",
     "close",
 ];
-/// How long packages may take to come, and a judge to judge: only a hang takes longer.
+/// Timeouts for installing packages and for running a client; only a hang reaches them.
 const INSTALLING: Duration = Duration::from_secs(240);
 const JUDGING: Duration = Duration::from_secs(240);
 
-/// Where a judge finds the program.
+/// How a client reaches the program.
 #[derive(Clone, Copy)]
 enum Wire {
     Stdio,
     Http,
 }
 
-/// A vault to judge with, and components that are slow, and that are swapped.
+/// A vault for the clients, with a slow component and one that is hot-swapped.
 struct Court {
     place: Place,
 }
@@ -64,7 +63,7 @@ impl Court {
         court
     }
 
-    /// The file of the component that is swapped.
+    /// The file of the component that is hot-swapped.
     fn swapped(&self) -> PathBuf {
         self.place.outside().join("steady.wasm")
     }
@@ -83,13 +82,13 @@ impl Court {
             settings.components.insert(name.into(), guest);
         }
         settings.limits.call_ms = 3_600_000;
-        // A guest that goes on after its call was given up keeps every other call out.
+        // A guest that keeps running after its call was cancelled would block every other call.
         settings.limits.concurrent_calls = 1;
         settings.rates.read = 1_000_000;
         settings
     }
 
-    /// Have a judge drive the program, and hear what it says of each thing it tried.
+    /// Runs a client on the program and checks its results.
     fn hear(&self, judge: &mut Command, wire: Wire, mut task: Value) {
         let config = self.place.config_file(&self.settings());
         task["vault"] = json!(self.place.vault());
@@ -102,7 +101,7 @@ impl Court {
         match &server {
             Some(server) => {
                 task["url"] = server.url().into();
-                // A judge answers for its person.
+                // The client answers for its user.
                 let token = self.place.attended_token("judge");
                 task["authorization"] = format!("Bearer {token}").into();
             }
@@ -137,7 +136,7 @@ impl Court {
     }
 }
 
-/// How a program ended; without a code it was ended.
+/// The result of a program; no code if it was killed.
 #[derive(Debug)]
 struct Ended {
     code: Option<i32>,
@@ -145,7 +144,7 @@ struct Ended {
     errors: String,
 }
 
-/// Run a program to its end, or end it after this time.
+/// Runs a program until it exits, or kills it after this time.
 fn run(command: &mut Command, patience: Duration) -> Ended {
     let spawned = command
         .stdin(Stdio::null())
@@ -179,7 +178,7 @@ fn collected(
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut stream) = stream {
-            // What was read until it broke is all there is.
+            // Partial output is kept after an error.
             let _ = stream.read_to_end(&mut bytes);
         }
         String::from_utf8_lossy(&bytes).into_owned()
@@ -200,8 +199,8 @@ fn wait(running: &mut Child, patience: Duration) -> Option<i32> {
     None
 }
 
-/// The folder of a judge's packages, with its script beside them: where modules are looked for. Nothing if they cannot be
-/// had, which is said. They are installed anew when what is asked for (`wanted`) has changed.
+/// The folder of a client's packages with its script beside them, where modules are found. `None` with a message if
+/// they cannot be installed. They are reinstalled when the requirements (`wanted`) change.
 fn installed(
     name: &str,
     script: &str,
@@ -228,12 +227,12 @@ fn installed(
     Some(folder)
 }
 
-/// Say that a judge cannot be had; where it must be, fail.
+/// Reports that a client is unavailable; fails if it is required.
 fn skip(missing: &str) {
     assert!(
         std::env::var_os("NOTEHOST_REQUIRE_NODE").is_none_or(|value| value != "1"),
         "{missing}"
     );
-    // Not with `eprintln!`, which nobody sees of a test that passes.
+    // Not `eprintln!`, whose output is hidden for passing tests.
     let _ = writeln!(std::io::stderr(), "skipped: {missing}");
 }

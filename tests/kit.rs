@@ -1,5 +1,5 @@
-//! The conformance kit, `notehost component test`, through the built program: what keeps the contract passes, and each
-//! way of breaking it is found under its name.
+//! The conformance suite, `notehost component test`, through the built program: conforming components pass, and each
+//! violation is reported under the right check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn run(place: &Place, words: &[&str]) -> Output {
         .args(words)
         .arg("--state")
         .arg(place.state())
-        // A config of this machine is none of the tests' affair.
+        // Ignores the config of the user who runs the tests.
         .env("XDG_CONFIG_HOME", place.outside())
         .env_remove("NOTEHOST_CONFIG")
         .env("TMPDIR", place.outside())
@@ -25,7 +25,7 @@ fn run(place: &Place, words: &[&str]) -> Output {
         .expect("the program runs")
 }
 
-/// What the kit says of a component, and whether it passed.
+/// The suite's report on a component, and whether it passed.
 fn tested(component: &str) -> (bool, Value) {
     let place = Place::new();
     let output = run(&place, &[component, "--json"]);
@@ -56,7 +56,7 @@ fn failed(told: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// What is known to be wrong with our own: a value of a table is a text, a number or a switch, and its schema says so.
+/// Known failures of embedded components: a cell of a table is a text, a number or a boolean, and its schema states so.
 const KNOWN: [(&str, &[&str]); 1] = [("database", &["schemas"])];
 
 #[test]

@@ -1,5 +1,5 @@
-//! Calls that take a while: how far they are is told, giving up really ends them, and where a client knows tasks they
-//! become tasks. The guest `slow` takes as long as it is told to.
+//! Long calls: they report progress, cancellation stops them, and they run as MCP tasks if the client supports them.
+//! The duration of the guest `slow` is an argument.
 
 mod cancelling;
 mod progress;
@@ -18,7 +18,7 @@ fn desk() -> Place {
     place
 }
 
-/// Settings with guests that take their time, and with a deadline that no test lives to see.
+/// Settings with the slow guests, and with a deadline that is never reached.
 fn with_slow(place: &Place) -> Settings {
     let mut settings = place.settings();
     let everything = GrantSettings {
@@ -33,12 +33,12 @@ fn with_slow(place: &Place) -> Settings {
     settings
 }
 
-/// The parameters of a call whose client wants to know how far it is.
+/// The parameters of a call with a progress token.
 fn told(tool: &str, arguments: Value) -> Value {
     json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "how far"}})
 }
 
-/// How far a call said that it was, in order; the token is checked, and that it never goes backwards.
+/// The reported progress values, in order. Checks the token, and that progress never decreases.
 #[track_caller]
 fn progress_of<'m>(messages: impl IntoIterator<Item = &'m Value>) -> Vec<(f64, Option<f64>)> {
     let params = messages

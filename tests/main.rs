@@ -1,11 +1,11 @@
-//! The tests that drive the real thing: the built program, real components, a real client.
+//! Integration tests with the built program, real components and real clients.
 //!
-//! `attacks` breaks the promise if it can, `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
-//! requests, `wire` speaks to it over every transport, `judges` are clients that others wrote, `long_work` takes its time,
-//! `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs components of every
-//! contract there was, `authors` writes new ones, `resources` reads, completes and listens, `examples` runs what help
-//! shows, `surface` looks at the tools, `commands` is somebody at a terminal, `tidy` holds the repository to its own rules.
-//! `support` is what they share.
+//! `attacks`: attacks on the security guarantees. `scenarios`: recorded transcripts. `hostile`: hostile guests.
+//! `outside`: outgoing HTTP requests of components. `wire`: every transport. `judges`: external clients. `long_work`:
+//! progress, cancellation and tasks. `finding`: the search index. `concurrency` and `crash`: no lost updates.
+//! `versions`: components of every contract version. `authors`: workflows of domain authors. `resources`: resources,
+//! completion, prompts and subscriptions. `examples`: the examples in the help. `surface`: the tool list. `commands`:
+//! the command line. `tidy`: rules for the repository. `support`: shared code.
 
 mod attacks;
 mod authors;

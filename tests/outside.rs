@@ -1,8 +1,8 @@
-//! Components that send requests: to what was granted and to nothing else, within bounds, and told honestly where a
-//! request cannot be taken back. A real server on loopback answers.
+//! Outgoing HTTP requests of components: only to granted hosts, within limits, and with clear reports if a request
+//! cannot be undone. A real server on loopback replies.
 //!
-//! `granting`: which requests are sent. `bounds`: how much, how long, how many. `conflicts`: what happens to a request
-//! when its call comes to nothing. `bookmark`: the example of the SDK, as its user meets it.
+//! `granting`: which requests are allowed. `bounds`: size, time and number. `conflicts`: requests of a call that fails
+//! or is retried. `bookmark`: the SDK's example from its user's view.
 
 mod bookmark;
 mod bounds;
@@ -19,7 +19,7 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 use crate::support::server::Server;
 
-/// A vault with a note, a server, and the messenger between them.
+/// A vault with a note, a web server, and the guest `messenger`.
 struct Outpost {
     place: Place,
     host: Arc<Host>,
@@ -27,7 +27,7 @@ struct Outpost {
 }
 
 impl Outpost {
-    /// The messenger may ask the server.
+    /// The guest may send requests to the server.
     async fn new() -> Outpost {
         Outpost::with(|settings, server| {
             grant(settings, &[&server.authority()]);
@@ -35,7 +35,7 @@ impl Outpost {
         .await
     }
 
-    /// The messenger is granted no hosts unless these settings do.
+    /// The guest is granted no hosts, unless these settings grant some.
     async fn with(change: impl FnOnce(&mut Settings, &Server)) -> Outpost {
         let place = Place::new();
         place.write("Log.md", "a note\n");
@@ -59,7 +59,7 @@ impl Outpost {
         call(&self.host, &format!("messenger.{action}"), arguments).await
     }
 
-    /// What came of requests in an action that reads.
+    /// The outcomes of requests in a read action.
     async fn fetch(&self, requests: Value) -> Vec<Value> {
         let reply = self.call("fetch", json!({ "requests": requests })).await;
         let mut reply = reply.expect("it answers");
@@ -69,7 +69,7 @@ impl Outpost {
         }
     }
 
-    /// What came of one request.
+    /// The outcome of one request.
     async fn ask(&self, scheme: &str, authority: &str, path: &str) -> Value {
         let request = json!({"scheme": scheme, "authority": authority, "path": path});
         self.fetch(json!([request])).await.remove(0)
@@ -81,7 +81,7 @@ impl Outpost {
     }
 }
 
-/// The settings in which the messenger is let in, with no hosts.
+/// Settings with the guest, without any hosts.
 fn settings(place: &Place) -> Settings {
     let mut settings = place.settings();
     let notes = GrantSettings {
@@ -95,7 +95,7 @@ fn settings(place: &Place) -> Settings {
     settings
 }
 
-/// Grant the messenger these hosts, and no others.
+/// Grants the guest exactly these hosts.
 fn grant(settings: &mut Settings, hosts: &[&str]) {
     let messenger = settings.components.get_mut("messenger");
     messenger.expect("the messenger").grant.http =

@@ -1,4 +1,4 @@
-//! Lines as people type them, and what they see at a terminal.
+//! Typed command lines, and their output at a terminal.
 
 use super::{Desk, PLAN, at_a_terminal, run};
 
@@ -16,7 +16,7 @@ fn call_subcommand_is_optional() {
     assert!(help.output.contains("--path"), "{help:#?}");
     let help = desk.run(&["document"]).well();
     assert!(help.output.contains("read_section"), "{help:#?}");
-    // A command that is misspelt is no domain.
+    // A misspelt command is not taken for a domain.
     desk.run(&["profle", "list"]).failed(2, "profile");
     desk.run(&["unheard", "of", "--vault", &vault])
         .failed(1, "unheard");
@@ -25,7 +25,7 @@ fn call_subcommand_is_optional() {
 #[test]
 fn call_works_with_a_limited_address_space() {
     let desk = Desk::new();
-    // 60 GB: room for what all guests together may use, and not for all that they could name.
+    // 60 GB: enough for the memory of all guests, but not for their reserved address space.
     let limited = r#"ulimit -v 60000000 && exec "$0" "$@""#;
     let mut shell = std::process::Command::new("sh");
     desk.cleanly(&mut shell);
@@ -43,7 +43,7 @@ fn flag_values_are_parsed_according_to_the_schema() {
     let call = |words: &[&str]| {
         desk.run(&[words, &["--vault", &vault, "--allow", "rwd", "--yes"]].concat())
     };
-    // Numbers, words of a list of words, truths, lists and objects.
+    // Numbers, enum values, booleans, lists and objects.
     let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).well();
     assert_eq!(read.json()["items"].as_array().map(Vec::len), Some(1));
     call(&["document", "list", "--limit", "many"]).failed(2, "a whole number, not `many`");
@@ -103,7 +103,7 @@ fn terminal_output_uses_tables_color_and_pager() {
         assert_eq!(code, Some(0), "{shown}");
         shown
     };
-    // A pager of our own shows that it was asked.
+    // A custom pager shows that it was used.
     let pager = desk.home().join("pager");
     std::fs::write(&pager, "#!/bin/sh\necho \"paged $(wc -l) lines\"\n").expect("a script");
     std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755))
@@ -127,7 +127,7 @@ fn terminal_output_uses_tables_color_and_pager() {
     );
     let json = shown(&["--no-pager", "--json-output"], None, false);
     assert!(json.contains("\"items\": ["), "{json}");
-    // What is read by a program is never coloured nor paged.
+    // Output to a pipe has no color and no pager.
     let mut command = desk.program(&list);
     command.env("PAGER", pager.as_ref());
     let piped = run(&mut command, "").well();
@@ -137,7 +137,7 @@ fn terminal_output_uses_tables_color_and_pager() {
 #[test]
 fn similar_errors_have_the_same_exit_code() {
     let desk = Desk::new();
-    // What is not there: the command was understood, and could not be done.
+    // Unknown names: valid usage, but the command fails.
     for words in [
         &["token", "revoke", "nosuch"][..],
         &["approval", "show", "nosuch"],

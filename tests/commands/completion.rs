@@ -1,5 +1,5 @@
-//! Shells that complete our command lines, asked as a person asks them: with a key. A shell that is not installed is
-//! passed over, unless `NOTEHOST_REQUIRE_SHELLS=1`.
+//! Shell completion of command lines, triggered by a key press. A shell that is not installed is skipped, unless
+//! `NOTEHOST_REQUIRE_SHELLS=1`.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use notehost::vault::Tier;
 
 use super::{Desk, at_a_terminal, run, skip};
 
-/// The shells, with what makes each ready at a terminal.
+/// The shells.
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 fn is_installed(shell: &str) -> bool {
@@ -22,7 +22,7 @@ fn is_installed(shell: &str) -> bool {
     found
 }
 
-/// A shell in a clean home, with our program on its path.
+/// A shell with a clean home folder and the program on its path.
 fn shell(desk: &Desk, shell: &str, words: &[&str]) -> Command {
     let mut command = Command::new(shell);
     desk.cleanly(&mut command);
@@ -33,7 +33,7 @@ fn shell(desk: &Desk, shell: &str, words: &[&str]) -> Command {
     command
 }
 
-/// What may follow a line, as a shell's own function tells it: without the spaces that end words.
+/// The candidates for a line, as reported by the shell's completion function, without trailing spaces.
 fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
     let command = match name {
         "bash" => shell(
@@ -155,12 +155,12 @@ fn commands_domains_actions_and_values_are_completed() {
         );
         let line = format!("notehost serve {}", &vault[..vault.len() - 1]);
         assert_follows(&desk, shell, &line, &[&format!("{vault}/")]);
-        // A field that was given is not offered again, a list is.
+        // A flag that was given is not offered again, unless it takes a list.
         let given = follows(&desk, shell, "notehost call document read --path x --");
         assert!(!given.contains(&"--path".to_owned()), "{shell}: {given:?}");
         let given = follows(&desk, shell, "notehost call document remove --paths x --pa");
         assert_eq!(given, ["--paths"], "{shell}");
-        // What is hidden, or not there, does not follow.
+        // Hidden and unknown commands are not offered.
         assert_follows(&desk, shell, "notehost complet", &["completions"]);
         assert_follows(&desk, shell, "notehost nothing at all ", &[]);
     }
@@ -193,7 +193,7 @@ fn only_visible_notes_are_completed() {
         assert_follows(&desk, shell, &folder, &["Diary/", "Work/"]);
         let notebook = format!("notehost notebook get --vault {vault} --notebook ");
         assert_follows(&desk, shell, &notebook, &["Diary", "Work"]);
-        // A notebook that nobody may see has no name.
+        // A notebook that is hidden from the caller is not offered.
         let config = config.to_string_lossy();
         let read = format!("notehost call document read --config {config} --path ");
         assert_follows(&desk, shell, &read, &["Top.md", "Work/"]);
@@ -212,7 +212,7 @@ fn profiles_are_completed() {
     }
 }
 
-/// What a shell at a terminal makes of a line when the key for completion is pressed.
+/// The line after the completion key is pressed in a shell at a terminal.
 fn completed(desk: &Desk, name: &str, line: &str) -> String {
     let home = desk.home();
     let write = |file: &str, text: &str| std::fs::write(home.join(file), text).expect("a file");
@@ -234,7 +234,7 @@ fn completed(desk: &Desk, name: &str, line: &str) -> String {
         other => panic!("no terminal for {other}"),
     };
     command.env("ZDOTDIR", &home).env("TERM", "dumb");
-    // What was completed is printed instead of run.
+    // The completed line is printed instead of run.
     let types = format!("{line}\t\x01echo \"<\" \x05 \">\"\nexit\n");
     let (_, shown) = at_a_terminal(&mut command, "READY> ", &types);
     shown

@@ -1,4 +1,4 @@
-//! Our entry in the config files of AI clients, which belong to somebody else.
+//! The `notehost` entry in the config files of AI clients.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, PLAN, run};
 
-/// Where Claude Desktop keeps its list on this platform.
+/// The path of Claude Desktop's config on this platform.
 fn claude(desk: &Desk) -> PathBuf {
     desk.home()
         .join(".config/Claude/claude_desktop_config.json")
@@ -48,7 +48,7 @@ fn new_config_file_has_a_working_entry() {
     );
     let entry = read(&claude(&desk))["mcpServers"]["notehost"].take();
     assert_eq!(entry["args"], json!(["serve", vault, "--allow", "rw"]));
-    // A client that starts what is written there is answered.
+    // A client that runs the entry gets a reply.
     let mut command = Command::new(entry["command"].as_str().expect("a program"));
     desk.cleanly(&mut command);
     let args = entry["args"].as_array().expect("a list").iter();
@@ -100,13 +100,13 @@ fn existing_entries_are_kept_and_backed_up() {
             .mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    // The same again changes nothing, and makes no second backup.
+    // Running the same command again changes nothing and makes no second backup.
     let again = desk.run(&words).well();
     assert!(again.errors.contains("is as it should be"), "{again:#?}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), after);
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
-    // Another tier replaces the entry; taking it out leaves what there was.
+    // Another tier replaces the entry; removing it restores the original file.
     desk.run(&[&words[..], &["--allow", "rw"]].concat()).well();
     assert_eq!(std::fs::read_to_string(&second).expect("a backup"), after);
     desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
@@ -165,7 +165,7 @@ fn every_client_gets_its_own_config_format() {
     let desk = Desk::new();
     let vault = desk.vault();
     let project = desk.place.outside();
-    // The editors have files for projects, in the current folder.
+    // Editors have project files in the current folder.
     desk.run(&["connect", "vscode", "--vault", &vault, "--project"])
         .well();
     let entry = read(&project.join(".vscode/mcp.json"))["servers"]["notehost"].take();
@@ -178,7 +178,7 @@ fn every_client_gets_its_own_config_format() {
     assert!(read(&desk.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
     desk.run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
         .failed(2, "no files for projects");
-    // Claude Code keeps its own list, and is told by a command.
+    // Claude Code keeps its own list and is configured by a command.
     let told = desk
         .run(&["connect", "claude-code", "--vault", &vault, "--allow", "rw"])
         .well();
@@ -192,7 +192,7 @@ fn every_client_gets_its_own_config_format() {
             .ends_with(&format!(" serve {vault} --allow rw\n")),
         "{told:#?}"
     );
-    // An entry to look at.
+    // Print the entry only.
     let printed = desk
         .run(&[
             "connect", "vscode", "--vault", &vault, "--print", "--name", "n",
@@ -245,7 +245,7 @@ fn entry_contains_vault_config_and_environment() {
     let desk = Desk::new();
     let config = desk.place.config_file(&desk.place.settings());
     let config = config.to_string_lossy();
-    // From a variable that the client does not have; from a config that it must be told of; by id.
+    // A vault from a variable that the client does not have; from a config; by id.
     let mut command = desk.program(&["connect", "cursor", "--print"]);
     command.env("NOTEHOST_VAULT", desk.vault());
     let args = |printed: Value| printed["mcpServers"]["notehost"]["args"].clone();

@@ -1,4 +1,4 @@
-//! The doctor: each usual problem is found, and for each it is told what to do.
+//! `notehost doctor`: every common problem is reported, with a fix.
 
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Desk, Ended};
 use crate::support::client::Client;
 
-/// The check that speaks of this.
+/// The check whose text contains these words.
 #[track_caller]
 fn check(ended: &Ended, words: &str) -> Value {
     let items = ended.json()["items"].take();
@@ -113,7 +113,7 @@ fn vault_lock_holder_is_reported() {
         "warn",
         "when that one has ended",
     );
-    // Whoever needs the vault for itself could not start.
+    // Another process that needs the vault could not start.
     let call = ["call", "document", "list"];
     desk.run(&[&call[..], &words].concat()).failed(3, "process");
 }
@@ -197,7 +197,7 @@ fn unreadable_notes_are_reported() {
     std::fs::set_permissions(&note, std::fs::Permissions::from_mode(0o000)).expect("a mode");
     let ended = desk.run(&["doctor", &desk.vault()]);
     assert_found(&ended, "not UTF-8", "warn", "iconv");
-    // Root reads everything; the mode tells it anyway that nothing can be written.
+    // Root can read everything, but the mode still shows that nothing can be written.
     let is_root = rustix::process::geteuid().is_root();
     let words = if is_root {
         "read-only on disk"

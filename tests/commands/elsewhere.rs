@@ -1,4 +1,4 @@
-//! Calls of a server elsewhere: the same flags, the same words, and errors that tell whose turn it is.
+//! Calls of a remote server: the same flags and arguments, and errors that state who can act.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use super::{Desk, PLAN, at_a_terminal, run};
 use crate::support::http::Server;
 use crate::support::issuer::{key_file, private_key};
 
-/// `notehost call` of a server, with these words.
+/// The arguments of `notehost call` for a server.
 fn words<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     [&["call"], words, &["--server", url]].concat()
 }
@@ -35,7 +35,7 @@ fn remote_calls_match_local_calls() {
         desk.place.read("Work/New.md").as_deref(),
         Some(&b"from a pipe\n"[..])
     );
-    // The short form, and the address without its path.
+    // The short form, and the URL without its path.
     let base = format!("http://{}", server.address());
     let read = desk
         .run(&["document", "read", "--path", "Top", "--server", &base])
@@ -52,14 +52,14 @@ fn remote_calls_match_local_calls() {
     .well();
     assert_eq!(read.json()["content"], "top\n");
 
-    // The call failed: the error is data for a program, and words of the command line for a person.
+    // The call fails: JSON for a program, and a message for a person.
     let absent = call(&["document", "read", "--path", "Work/Absent"]).failed(1, "Work/Absent");
     assert_eq!(absent.json()["error"]["code"], "not_found");
     call(&["document", "raed"]).failed(1, "`notehost call document read`");
     call(&["documnt", "read"]).failed(1, "document");
     let missing = call(&["document", "read"]).failed(1, "`--path`");
     assert_eq!(missing.json()["error"]["code"], "validation_error");
-    // Usage.
+    // Usage errors.
     call(&["document", "read", "--pth", "Work/Plan"]).failed(2, "did you mean `--path`?");
     call(&["document", "list", "--allow", "rw"]).failed(2, "`--allow` with a server");
     call(&["document", "read", "--path", "Top", "--vault", "other"]).failed(1, "other");
@@ -90,7 +90,7 @@ fn remote_tool_list_comes_from_the_server() {
     assert!(help.output.contains("--edits"), "{help:#?}");
     desk.run(&["help", "mascot", "--server", &url])
         .failed(2, "no domain `mascot`");
-    // Whose scopes are few is shown little.
+    // A caller with few scopes sees few tools.
     let token = desk.token("reader", "read");
     let few = listed(&["tools", "--server", &url, "--token", &token]);
     assert!(
@@ -125,7 +125,7 @@ fn authentication_errors_name_the_missing_credential() {
         .env("NOTEHOST_SERVER", &url)
         .env("NOTEHOST_TOKEN", &token);
     run(&mut command, "").well();
-    // The first line is the token, the rest is what is written.
+    // The first line is the token, the rest is the content.
     let writer = desk.token("desk", "read,write");
     let append = [
         "document",
@@ -172,7 +172,7 @@ fn non_mcp_servers_are_reported() {
         desk.run(&words(bad, &list))
             .failed(2, "is no address of a server");
     }
-    // Somebody else, who answers something else.
+    // Servers that reply with something else.
     for answer in [
         "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi",
@@ -200,7 +200,7 @@ fn non_mcp_servers_are_reported() {
     }
 }
 
-/// A server whose changes wait for a person.
+/// A server whose changes need confirmation.
 fn careful(desk: &Desk) -> Server {
     desk.serve(|settings| settings.confirm = Confirm::Floor)
 }
@@ -228,7 +228,7 @@ fn remote_deletion_asks_for_confirmation_at_the_terminal() {
         );
         assert!(desk.place.read("Work/Plan.md").is_some());
     }
-    // Also one who said so before.
+    // Also with `--yes`.
     let said = [&remove[..], &["--yes"]].concat();
     let (ended, shown) = at_a_terminal(&mut desk.program(&said), "[y/N]", "y\n");
     assert_eq!(ended, Some(0), "{shown}");

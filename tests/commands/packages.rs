@@ -1,5 +1,5 @@
-//! What people download: the bundle for desktop clients, the registry's entry, the man pages. Judged by npm's `mcpb` and by
-//! the registry's own schema where they can be had; `NOTEHOST_REQUIRE_NODE=1` and `NOTEHOST_REQUIRE_PIP=1` ask for them.
+//! The release files: the bundle for desktop clients, the registry entry, the man pages. Validated with npm's `mcpb`
+//! and the registry's schema if available; `NOTEHOST_REQUIRE_NODE=1` and `NOTEHOST_REQUIRE_PIP=1` make them mandatory.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use super::{Desk, run, skip};
 use crate::support::repository;
 
 const MCPB: &str = "@anthropic-ai/mcpb@2.1.2";
-/// A linter that carries the registry's schemas.
+/// A linter that contains the registry's schemas.
 const SCHEMAS: &str = "skillsaw==0.22.0";
 
-/// Make the package; the folder that it is in.
+/// Builds the package; returns its folder.
 fn package(desk: &Desk) -> PathBuf {
     let folder = desk.home().join("package");
     let mut command = Command::new(repository().join(".ci/package"));
     desk.cleanly(&mut command);
-    // The program that the tests have is large; here nobody downloads it.
+    // The program of the tests is large, and nobody downloads it: compress quickly.
     command
         .args(["--level", "1", "--name", "io.github.someone/notehost"])
         .args([
@@ -110,7 +110,7 @@ fn sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// npm's own tool says whether the manifest is one.
+/// Validates the manifest with npm's `mcpb`.
 fn judged_by_mcpb(desk: &Desk, manifest: &str) {
     let file = desk.home().join("manifest.json");
     std::fs::write(&file, manifest).expect("a file");
@@ -125,13 +125,13 @@ fn judged_by_mcpb(desk: &Desk, manifest: &str) {
     }
     let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
     assert!(ended.status.success(), "{ended:?}");
-    // A judge that takes everything is none.
+    // A validator that accepts everything would be useless.
     std::fs::write(&file, manifest.replace("\"binary\"", "\"magic\"")).expect("a file");
     let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
     assert!(!ended.status.success(), "{ended:?}");
 }
 
-/// The registry's schema, as a Python package carries it, says whether the entry is one.
+/// Validates the registry entry with the registry's schema from a Python package.
 fn judged_by_schema(desk: &Desk, entry: &Value) {
     let folder = desk.home().join("schemas");
     let fetched = Command::new("python3")

@@ -1,4 +1,4 @@
-//! Servers by a name of one's own, and tokens that nobody else can read.
+//! Profiles: named servers, and tokens that only the owner can read.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ fn profile_can_be_added_used_listed_and_removed() {
     desk.run(&["profile", "add", "spare", "https://notes.example"])
         .well();
     desk.run_with(&add, "other\n").failed(1, "already");
-    // Nobody but its owner can read it, and nobody is shown the token.
+    // Only the owner can read the file, and the token is never printed.
     let text = std::fs::read_to_string(file(&desk)).expect("the profiles");
     assert!(text.contains(&token), "{text}");
     assert_eq!(mode(&file(&desk)), 0o600);
@@ -58,7 +58,7 @@ fn profile_can_be_added_used_listed_and_removed() {
         desk.run(&["profile", "list"]).json()["items"][1]["in_use"],
         true
     );
-    // What names a vault of this machine wins.
+    // Flags that name a local vault take precedence.
     let outside = desk.place.outside().join("empty");
     std::fs::create_dir(&outside).expect("a folder");
     let outside = outside.to_string_lossy();
@@ -114,7 +114,7 @@ fn tokens_readable_by_others_are_not_used() {
     std::fs::set_permissions(file(&desk), open).expect("a mode");
     desk.run(&["document", "read", "--path", "Top", "--profile", "team"])
         .failed(3, "chmod 600");
-    // The next change mends it.
+    // The next change fixes it.
     desk.run(&["profile", "use", "team"]).well();
     assert_eq!(mode(&file(&desk)), 0o600);
 }

@@ -1,4 +1,4 @@
-//! The process ends, or the disk is full, exactly at each step of commit and recovery.
+//! The process exits, or the disk is full, exactly at each step of commit and recovery.
 
 use std::process::Command;
 
@@ -11,8 +11,8 @@ use crate::support::place::Place;
 
 const NOTEBOOK: &str = "Oak";
 
-/// One of each kind: several files with a rename, one file, a removal, a new file in a new folder, a whole notebook,
-/// and a component's own store.
+/// One change of each kind: several files with a rename, one file, a removal, a new file in a new folder, a whole
+/// notebook, and a component's own store.
 fn deeds() -> Vec<Deed> {
     let deed = |name, arguments| Deed { name, arguments };
     vec![
@@ -58,7 +58,7 @@ fn started(place: &Place, config: &std::path::Path, variable: &str, value: &str)
     )
 }
 
-/// After a plain start the notebook is as before or as after, and nothing is left over.
+/// After a normal start the notebook is in the state before or after the change, and nothing is left over.
 async fn assert_whole(
     place: &Place,
     config: &std::path::Path,
@@ -88,7 +88,7 @@ async fn exit_at_any_commit_step_leaves_transactions_atomic() {
         .filter(|point| !point.starts_with("recover"))
     {
         for deed in deeds() {
-            // Some steps happen several times in one commit: the second time is another place to stop.
+            // Some steps occur several times in one commit; test the second time as well.
             for nth in 1..=2 {
                 let (place, config) = planted();
                 let before = all_files(&place.vault());
@@ -182,7 +182,7 @@ async fn full_disk_at_any_step_leaves_transactions_atomic() {
                     deed.name
                 );
             }
-            // Where the deed did not reach the point, this one may. Then the disk has room again.
+            // If the change did not reach the point, this one may. Afterwards the disk has space again.
             client.call("document.append", json!({"path": "Oak 5", "text": "more"}));
             let again = client.call("document.append", json!({"path": "Oak 5", "text": "more"}));
             assert_eq!(error_code(&again), None, "{point}: {again}");

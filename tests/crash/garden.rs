@@ -1,5 +1,5 @@
-//! A vault with several notebooks that know nothing of each other, what can happen to them, and an oracle: the same
-//! happening to a copy that nobody kills.
+//! A vault with several independent notebooks, changes to them, and an oracle: the same changes on a copy that is never
+//! killed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,20 +11,20 @@ use serde_json::{Value, json};
 
 use crate::support::place::{Place, call};
 
-/// How many notes each notebook has, apart from its hub.
+/// Number of notes per notebook, besides its hub.
 const NOTES: usize = 6;
 
 /// The files of one notebook, by path.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
-/// A call that changes one notebook, mostly several files of it.
+/// A call that changes one notebook, usually several of its files.
 #[derive(Debug, Clone)]
 pub(super) struct Deed {
     pub(super) name: &'static str,
     pub(super) arguments: Value,
 }
 
-/// Plant a notebook: a hub that links to every note, and notes that link to the hub and to each other.
+/// Creates a notebook: a hub that links to every note, and notes that link to the hub and to each other.
 pub(super) fn plant(place: &Place, notebook: &str) {
     let mut hub = format!("---\nkind: hub # the middle\n---\n# Hub of {notebook}\r\n\n");
     for number in 0..NOTES {
@@ -42,7 +42,7 @@ pub(super) fn plant(place: &Place, notebook: &str) {
     place.write(&format!("{notebook}/{notebook} hub 0.md"), hub);
 }
 
-/// What may happen next to a notebook that looks like this.
+/// The next change for a notebook in this state.
 pub(super) fn deed(notebook: &str, files: &Files, turn: usize) -> Deed {
     let hub = files
         .keys()
@@ -80,14 +80,14 @@ pub(super) fn deed(notebook: &str, files: &Files, turn: usize) -> Deed {
     }
 }
 
-/// The files of a notebook as they lie on disk.
+/// The files of a notebook on disk.
 pub(super) fn files(vault: &Path, notebook: &str) -> Files {
     let mut all = all_files(vault);
     all.retain(|path, _| path.starts_with(&format!("{notebook}/")));
     all
 }
 
-/// All files of a vault that people see.
+/// All visible files of a vault.
 pub(super) fn all_files(vault: &Path) -> Files {
     fn collect(folder: &Path, below: &str, found: &mut Files) {
         for entry in fs::read_dir(folder).expect("a folder") {
@@ -109,7 +109,7 @@ pub(super) fn all_files(vault: &Path) -> Files {
     found
 }
 
-/// Nothing of a commit is left: no journal, no temporary file.
+/// Asserts that a commit leaves no journal and no temporary file.
 pub(super) fn assert_nothing_left_over(vault: &Path) {
     for folder in ["journal", "tmp"] {
         let left: Vec<_> = fs::read_dir(vault.join(".notehost").join(folder))
@@ -122,7 +122,7 @@ pub(super) fn assert_nothing_left_over(vault: &Path) {
     }
 }
 
-/// Tells what a deed comes to when nothing goes wrong.
+/// Computes the state after a change without any fault.
 pub(super) struct Oracle {
     place: Place,
     host: Arc<Host>,
@@ -135,7 +135,7 @@ impl Oracle {
         Oracle { place, host }
     }
 
-    /// The files after a deed, given those before it.
+    /// The files after a change, given those before it.
     pub(super) async fn after(&self, before: &Files, deed: &Deed) -> Files {
         let vault = self.place.vault();
         for entry in fs::read_dir(&vault).expect("the vault").flatten() {

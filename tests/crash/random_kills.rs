@@ -26,7 +26,7 @@ async fn random_kills_leave_transactions_atomic() {
     let (mut there, mut absent) = (0, 0);
     for turn in 0..KILLS {
         let mut client = Client::start(&config, &place.state());
-        // The component is loaded before the deeds, so that the kill finds them at work.
+        // The component is loaded first, so that the kill happens during the changes.
         client.call("document.list", json!({"path": NOTEBOOKS[0], "limit": 1}));
         let deeds: Vec<_> = NOTEBOOKS
             .iter()
@@ -43,7 +43,7 @@ async fn random_kills_leave_transactions_atomic() {
         let answered: Vec<bool> = sent.iter().map(|id| client.has_answer(*id)).collect();
         drop(client);
 
-        // Starting again finishes or takes back what was in flight.
+        // A restart completes or rolls back the changes in flight.
         drop(Client::start(&config, &place.state()));
         assert_nothing_left_over(&place.vault());
         for (number, notebook) in NOTEBOOKS.iter().enumerate() {
@@ -78,7 +78,7 @@ fn assert_same(now: &Files, before: &Files, turn: usize, notebook: &str) {
     assert!(torn.is_empty(), "turn {turn}: {notebook} is torn: {torn:?}");
 }
 
-/// Around the time that a commit takes.
+/// A random duration around the length of a commit.
 fn some_moment() -> Duration {
     use std::hash::{BuildHasher as _, RandomState};
     Duration::from_micros(RandomState::new().hash_one(()) % 40_000)

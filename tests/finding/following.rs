@@ -1,4 +1,4 @@
-//! What is found while notes change: by this client, by another program, and while the index is being built.
+//! Search results while notes change: by this client, by another program, and during an index build.
 
 use std::fs;
 
@@ -80,7 +80,7 @@ fn search_finds_external_edits() {
             ))
         });
     };
-    // An editor that writes in place, one that replaces, one that renames and one that removes folders.
+    // Editors that write in place, replace, rename, and remove folders.
     place.write("Folder/A.md", "quokka\n");
     until("an edit", "quokka", &|answer| found(answer, "Folder/A.md"));
     let temporary = place.vault().join("Folder/.A.md.swp");
@@ -133,7 +133,7 @@ fn queries_do_not_block_on_an_index_build() {
             break;
         };
         assert_eq!(index["state"], "building");
-        // A caller may make some hundred calls a minute, and on a busy machine building takes that long.
+        // Callers are rate limited, and on a busy machine building takes long.
         std::thread::sleep(std::time::Duration::from_millis(200));
         assert!(index["done"].as_u64() <= index["total"].as_u64(), "{index}");
     }

@@ -1,4 +1,4 @@
-//! The index on disk: what a restart takes up, what the command line says of it, what is left out of it.
+//! The index on disk: reuse after a restart, index commands, ignored notes.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn index_status_and_rebuild_commands_work() {
         (&stale["state"], &stale["changed"]),
         (&json!("stale"), &json!(1))
     );
-    // Without a server a call reads what changed before it answers.
+    // Without a server, a call reads changed notes before it replies.
     let found = printed(&run(
         &config,
         &state,
@@ -48,7 +48,7 @@ fn index_status_and_rebuild_commands_work() {
         ],
     ));
     assert_eq!(found["total"], 21);
-    // Beside a server the rebuild is left to it.
+    // If a server runs, the server does the rebuild.
     let mut client = served(&place);
     complete(&mut client);
     status(&["index", "rebuild"]);

@@ -1,12 +1,12 @@
-//! A note with five hundred backlinks gets another name: every form of link follows, and not one byte else changes.
+//! Renames a note with five hundred backlinks: every form of link is updated, and no other byte changes.
 
 use serde_json::json;
 
 use super::{asked, complete, served};
 use crate::support::place::Place;
 
-/// Notes that link to `Hub`, each with what it must read when `Knowledge/Hub.md` is `Knowledge/The Centre.md`. Written
-/// by hand, not by the code that rewrites.
+/// Notes that link to `Hub`, each with its expected text after `Knowledge/Hub.md` became `Knowledge/The Centre.md`.
+/// Written by hand, not by the code under test.
 const FORMS: [(&str, &str); 14] = [
     (
         "[[Hub]] and [[hub|it]]",
@@ -48,7 +48,7 @@ const FORMS: [(&str, &str); 14] = [
     ("\t[[Other]] [[Hub]]  \n", "\t[[Other]] [[Hub]]  \n"),
 ];
 
-/// What only looks like a link.
+/// Text that only looks like a link.
 const DECOYS: [&str; 7] = [
     "`[[Hub]]`",
     "```\n[[Hub]]\n```\n",
@@ -68,7 +68,7 @@ fn rename_updates_five_hundred_backlinks_and_nothing_else() {
         "# A heading\ntext ^block [[#A heading]]\n",
     );
     for number in 0..500 {
-        // A tab makes code of a line: that form is a decoy, and the file number keeps the others apart.
+        // A tab turns a line into code, so that form is a decoy; the file number keeps the others apart.
         let (before, after) = FORMS[number % (FORMS.len() - 1)];
         let path = format!("Notes/{}/Note {number}.md", number % 7);
         place.write(&path, before);
@@ -105,7 +105,7 @@ fn rename_updates_five_hundred_backlinks_and_nothing_else() {
         Some("# A heading\ntext ^block [[#A heading]]\n".as_bytes())
     );
     assert_eq!(place.read("Knowledge/Hub.md"), None);
-    // The index knows at once, and one undo brings everything back.
+    // The index is up to date at once, and one undo restores everything.
     let after = asked(
         &mut client,
         "link",

@@ -1,5 +1,5 @@
-//! Answering nonsense: more than anybody can take, what is no JSON, codes that nobody knows, links to elsewhere,
-//! messages on stdout; and the question whether anything of a call is left for the next.
+//! Invalid replies: oversized ones, invalid JSON, unknown codes, links to elsewhere, messages on stdout; and whether
+//! any state of a call survives it.
 
 use serde_json::json;
 
@@ -90,7 +90,7 @@ async fn guest_has_no_ambient_environment() {
     assert_eq!(reply.structured["input"], 0);
 }
 
-/// The client itself fails on anything on stdout that is no message.
+/// The client fails on anything on stdout that is not a message.
 #[test]
 fn guest_stdout_never_reaches_the_client() {
     let place = treasury();

@@ -1,5 +1,5 @@
-//! A hundred enemies at once, and callers who give up. Nothing here measures time: a call that should have ended and
-//! did not keeps its slot for ever, and the test with it.
+//! A hundred hostile guests at once, and cancelled calls. Nothing here measures time: a call that should have ended and
+//! did not keeps its slot for ever, and the test hangs.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::support::client::{Client, error_code};
 use crate::support::place::{ana, call, request};
 
 const CROWD: usize = 100;
-/// Long enough for a read on a machine that is busy with other tests.
+/// Enough for a read on a machine that is busy with other tests.
 const SHORT: u64 = 5000;
-/// A deadline that no test lives to see.
+/// A deadline that is never reached.
 const NEVER: u64 = 3_600_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -55,7 +55,7 @@ fn a_hundred_looping_guests_do_not_block_other_clients() {
     place.snapshot().assert_same_as(&before);
 }
 
-/// There is one slot: as long as the guest runs, nobody else can.
+/// There is only one slot: while the guest runs, no other call can.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_call_stops_its_guest() {
     let arena = Arena::with(|settings| {
@@ -77,7 +77,7 @@ async fn dropped_call_stops_its_guest() {
     arena.assert_unharmed().await;
 }
 
-/// The same over the wire: the client's word, and then the client's end, stop the guest.
+/// The same over the transport: a cancellation, and then a disconnect, stop the guest.
 #[test]
 fn cancelled_request_stops_its_guest() {
     let place = treasury();

@@ -1,4 +1,4 @@
-//! Using up what a call is given: time, stack, memory, host calls, bytes to stage and to keep.
+//! Resource limits: time, stack, memory, host calls, staged and stored bytes.
 
 use notehost::config::{ComponentLimits, Settings};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Arena;
 use crate::support::place::call;
 
-/// Long enough for an honest call on a busy machine.
+/// Enough for an ordinary call on a busy machine.
 const SHORT: u64 = 1500;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -26,7 +26,7 @@ async fn trapping_guest_does_not_affect_the_host() {
     for attack in ["recurse", "trap", "panic", "exit", "write_then_trap"] {
         let error = arena.refused(attack).await;
         assert_eq!(error.code, "component_failed", "{attack}");
-        // What a trap says is for the log: it tells a model nothing, and could tell it anything.
+        // Trap messages belong in the log only: they do not help a model, and the guest controls their text.
         for word in ["wasm", "backtrace", "/etc/passwd", "unreachable"] {
             assert!(
                 !error.to_json()["error"].to_string().contains(word),
@@ -59,7 +59,7 @@ async fn staged_bytes_are_limited() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_held_for_queries_is_limited() {
-    // Time and host calls are no limit here: what is held is.
+    // Time and host calls are not limited here, only the held memory.
     let arena = Arena::with(|settings| {
         settings.limits.call_ms = 120_000;
         settings.limits.host_calls = 200_000;
@@ -107,7 +107,7 @@ async fn log_floods_are_dropped() {
     arena.assert_unharmed().await;
 }
 
-/// Say what the enemy alone may use.
+/// Sets limits for the hostile guest alone.
 fn of_the_enemy(settings: &mut Settings, limits: ComponentLimits) {
     let hostile = settings.components.get_mut("hostile");
     hostile.expect("the enemy").limits = limits;
@@ -138,7 +138,7 @@ async fn component_limits_can_be_lower_than_the_default() {
         .split(' ')
         .find_map(|word| word.parse::<u64>().ok());
     assert!(told.is_some_and(|told| told <= SHORT), "{error}");
-    // Others have what they had.
+    // Other components keep the default.
     call(&arena.host, "search.text", json!({"query": "note"}))
         .await
         .expect("others go on");
@@ -164,7 +164,7 @@ async fn component_limits_can_be_higher_than_the_default() {
         let error = arena.refused(attack).await;
         assert!(error.message.contains(word), "{attack}: {error}");
     }
-    // What there is no room for was not made room for.
+    // The buffer for a rejected value was never allocated.
     let mut settings = (*arena.host.settings()).clone();
     let more = ComponentLimits {
         memory_bytes: Some(1 << 30),

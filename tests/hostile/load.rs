@@ -1,5 +1,5 @@
-//! Components that must not be let in: they import what gives them reach, or lie about themselves, or are no
-//! components. Each is left out with a sentence that names the reason, and everything else works.
+//! Components that must not be loaded: forbidden imports, invalid descriptions, files that are not components. Each is
+//! rejected with a message that names the reason, and everything else works.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 
-/// Why a component under the name `name` is left out, while the rest of the server works.
+/// Why a component under the name `name` is rejected, while the rest of the server works.
 async fn reason(name: &str, file: PathBuf) -> String {
     let place = Place::new();
     place.write("Note.md", "still here\n");
@@ -100,10 +100,10 @@ async fn files_that_are_not_components_are_rejected() {
     assert!(reason.contains("cannot be read"), "{reason}");
 }
 
-/// The same sections with other code in them: only a compiler finds that out.
+/// The same sections with damaged code, which only a compiler detects.
 fn damaged(component: &[u8]) -> Vec<u8> {
     let mut damaged = component.to_vec();
-    // The first core module has most of the bytes, and most of those are its code.
+    // The first core module has most of the bytes, and most of those are code.
     let within = damaged.len() / 3;
     damaged[within..within + 64].fill(0xff);
     damaged

@@ -1,5 +1,5 @@
-//! Reaching for what was not given: other folders, the outside, the machine's own folders, effects beyond the
-//! declared one. `reach_*` answers `got` or `refused`, and never fails itself: what it staged would land.
+//! Access beyond the grant: other folders, paths outside the vault, the machine's own folders, effects beyond the
+//! declared one. `reach_*` returns `got` or `refused`, and never fails itself: anything it staged would be committed.
 
 use notehost::config::GrantSettings;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const WRITING: [&str; 6] = [
     "remove",
 ];
 
-/// Ways out of `Open` that are written in a path.
+/// Paths that try to leave `Open`.
 fn ways_out() -> Vec<String> {
     let mut paths: Vec<String> = [
         "Closed/Secret.md",
@@ -38,7 +38,7 @@ fn ways_out() -> Vec<String> {
         "Open//Note.md",
         "./Open/Note.md",
         "Open/Note.md/",
-        // Symbolic links: out of the vault, into a closed notebook, to nowhere.
+        // Symbolic links: out of the vault, into a closed notebook, to nothing.
         "Open/Away/secret.md",
         "Open/Away/new.md",
         "Open/Away.md",
@@ -57,7 +57,7 @@ fn ways_out() -> Vec<String> {
     paths
 }
 
-/// Folders that belong to other programs and to us, and names that some system or reader takes for them.
+/// Folders of other programs and of Notehost, and names that some file system treats as the same.
 fn twins() -> Vec<String> {
     let mut paths = Vec::new();
     for name in [
@@ -90,7 +90,7 @@ fn twins() -> Vec<String> {
     paths
 }
 
-/// One function of the vault, done on a path by the enemy.
+/// Runs one function of the vault on a path, as the hostile guest.
 async fn reach(arena: &Arena, action: &str, with: &str, path: &str) -> Value {
     let arguments = match with {
         "rename" => json!({"with": "rename", "path": path, "to": "Open/Taken.md"}),
@@ -103,7 +103,7 @@ async fn reach(arena: &Arena, action: &str, with: &str, path: &str) -> Value {
     }
 }
 
-/// Whether something was refused with a code that a domain may expect.
+/// Whether the outcome is an error code that a domain may expect.
 fn is_refusal(outcome: &Value) -> bool {
     let codes = [
         "not_found",
@@ -183,7 +183,7 @@ async fn only_granted_paths_are_visible() {
     assert_eq!(found["got"], json!(["Open/Note.md"]));
 }
 
-/// Whoever may not know hears the same of what is there and what is not.
+/// Existing and missing paths give the same error to callers without access.
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_paths_look_like_missing_paths() {
     let arena = Arena::new().await;
@@ -198,7 +198,7 @@ async fn denied_paths_look_like_missing_paths() {
             ("reach_reading", &READING[..]),
             ("reach_deleting", &WRITING[..]),
         ] {
-            // In a folder where it may write, the enemy learns that a name is taken: it cannot have the name.
+            // In a folder where it may write, the guest learns that a name is taken, because it cannot use the name.
             let may_write = there.starts_with("Open/") && action == "reach_deleting";
             for with in functions
                 .iter()
@@ -239,7 +239,7 @@ async fn action_cannot_exceed_its_declared_effect() {
     arena.assert_unharmed().await;
 }
 
-/// What a change or the trash remembers of a closed place stays closed.
+/// History and trash of a closed place stay closed.
 #[tokio::test(flavor = "multi_thread")]
 async fn history_and_trash_respect_the_same_permissions() {
     use crate::support::place::call;

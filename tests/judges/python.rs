@@ -1,4 +1,4 @@
-//! The official Python SDK, which speaks both eras.
+//! The official Python SDK, with stateless and session-based revisions.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Court, INSTALLING, Wire, installed, run};
 
 const SCRIPT: &str = "python.py";
-/// The oldest that the SDK runs on.
+/// The oldest supported Python version.
 const OLDEST: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
 
 /// A Python environment with the package, and the script in it.

@@ -1,4 +1,4 @@
-//! The official TypeScript SDK: version 1, which speaks the era of sessions, and version 2, which speaks both.
+//! The official TypeScript SDK: version 1 with session-based revisions, version 2 with both kinds.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! A call that is given up ends its guest and changes nothing; there is one place for calls, so that a guest that went on
-//! would keep every other call out.
+//! A cancelled call stops its guest and changes nothing. There is only one slot for calls, so a guest that kept running
+//! would block every other call.
 
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn cancelled_call_over_stdio_changes_nothing() {
         for (tool, arguments) in endless() {
             let params = json!({"name": tool, "arguments": arguments, "_meta": {}});
             let endless = client.send("tools/call", with_meta(params));
-            // Requests are taken up in order.
+            // Requests are processed in order.
             client.ask("tools/list", with_meta(json!({"_meta": {}})));
             client.notify("notifications/cancelled", given_up(endless));
             let read =
@@ -74,7 +74,7 @@ fn call_of_a_disconnected_http_client_changes_nothing() {
     let server = Server::start(&config(&place), &place.state());
     let mut other = HttpClient::stateless(server.address());
     for (tool, arguments) in endless() {
-        // Before anything came back.
+        // Before any reply.
         let mut client = HttpClient::stateless(server.address());
         client.send(
             "tools/call",
@@ -85,7 +85,7 @@ fn call_of_a_disconnected_http_client_changes_nothing() {
         let read = other.call("document.read", json!({"path": "Work/Plan"}));
         assert_eq!(error_code(&read), None, "{tool}: {read}");
     }
-    // In the middle of the stream that tells how far it is.
+    // During the stream of progress notifications.
     let (tool, arguments) = endless()[1].clone();
     let mut client = HttpClient::stateless(server.address());
     client.send("tools/call", told(tool, arguments));

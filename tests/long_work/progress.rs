@@ -1,4 +1,4 @@
-//! How far a call is, told before its answer to a client that wants to know, and to no other.
+//! Progress of a call: sent before its reply, only to a client that asked for it.
 
 use notehost::config::CallerSettings;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ fn frequent_progress_reports_are_throttled() {
     let asked = client.send("tools/call", told("hostile__nag", json!({})));
     let answer = client.answer(asked);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
-    // Four in a second, and however slow the machine is, forty thousand are said.
+    // At most four per second; even on a slow machine, forty thousand are reported.
     let seen = progress_of(client.notifications());
     assert!(seen.len() < 400, "{}", seen.len());
     for message in client.notifications() {
@@ -77,7 +77,7 @@ fn frequent_progress_reports_are_throttled() {
     }
 }
 
-/// A vault whose notes all link to one, and have a word in common.
+/// A vault whose notes all link to one note, and share a word.
 fn garden() -> Place {
     let place = desk();
     for number in 0..150 {

@@ -1,5 +1,4 @@
-//! The Tasks extension: a call that takes long becomes a task that its caller, and nobody else, can look at, answer and
-//! cancel.
+//! The Tasks extension: a long call becomes a task that only its caller can read, answer and cancel.
 
 use notehost::config::{Confirm, Settings};
 use serde_json::{Value, json};
@@ -13,7 +12,7 @@ fn serve(place: &Place, settings: &Settings) -> Server {
     Server::start(&place.config_file(settings), &place.state())
 }
 
-/// What a client says of itself that knows tasks, and can ask its person.
+/// The capabilities of a client that supports tasks and elicitation.
 fn meta() -> Value {
     let capabilities = json!({
         "extensions": {"io.modelcontextprotocol/tasks": {}},
@@ -39,7 +38,7 @@ fn look(client: &mut HttpClient, task: &str) -> Value {
     ask(client, "tasks/get", task, json!({}))["result"].take()
 }
 
-/// Wait until a task has this status, and tell what it is then.
+/// Waits until a task has this status; returns the task.
 #[track_caller]
 fn wait_for(client: &mut HttpClient, task: &str, status: &str) -> Value {
     let mut found = Value::Null;
@@ -79,12 +78,12 @@ fn only_long_calls_become_tasks() {
     assert_eq!(done["result"]["structuredContent"]["steps"], 8, "{done}");
     assert_eq!(place.read("Work/Late.md"), Some(b"done\n".to_vec()));
 
-    // What fails is told as a call's failure is.
+    // A failed task has the same error as a failed call.
     let task = id_of(&begin(&mut client, "slow__work", arguments));
     let failed = wait_for(&mut client, &task, "completed");
     assert_eq!(error_code(&failed["result"]), Some("already_exists"));
 
-    // Without the extension one waits.
+    // Without the extension, the caller waits.
     let mut other = HttpClient::stateless(server.address());
     let waited = other.call("slow.work", json!({"steps": 4, "pause": 400}));
     assert_eq!(waited["structuredContent"]["steps"], 4, "{waited}");
@@ -109,7 +108,7 @@ fn cancelled_task_changes_nothing() {
         let cancelled = ask(&mut client, "tasks/cancel", &task, json!({}));
         assert_eq!(cancelled["result"]["resultType"], "complete", "{cancelled}");
         wait_for(&mut client, &task, "cancelled");
-        // The only place for calls is free again.
+        // The only slot for calls is free again.
         let read = client.call("document.read", json!({"path": "Work/Plan"}));
         assert_eq!(error_code(&read), None, "{read}");
     }
@@ -127,7 +126,7 @@ fn task_asks_the_user_for_confirmation() {
     );
     let server = serve(&place, &settings);
     let arguments = json!({"steps": 3, "pause": 500, "path": "Work/Plan.md"});
-    // Who cannot be trusted to ask its user is told that somebody else decides.
+    // A client that is not trusted to ask its user is told that somebody else decides.
     let mut client = HttpClient::stateless(server.address()).showing(&unattended);
     let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
     let done = wait_for(&mut client, &task, "completed");

@@ -1,4 +1,4 @@
-//! The example of the SDK, as its user meets it.
+//! The SDK's example `bookmark`, from its user's view.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ async fn page_is_added_with_its_title() {
         desk.server.url("/page")
     );
     assert_eq!(desk.list(), format!("# To read\n{line}"));
-    // Also through a redirect; the link stays as it was asked for.
+    // Also through a redirect; the link keeps the requested URL.
     let reply = desk
         .add(&desk.server.url("/to?/page"))
         .await

@@ -1,10 +1,10 @@
-//! How much, how long, how many.
+//! Limits on size, time and number of requests.
 
 use serde_json::json;
 
 use super::{Outpost, assert_refused, grant};
 
-/// An outpost whose calls may send and receive 100,000 bytes in 3 requests.
+/// A setup whose calls may transfer 100,000 bytes in 3 requests.
 async fn narrow() -> Outpost {
     Outpost::with(|settings, server| {
         grant(settings, &[&server.authority()]);
@@ -25,7 +25,7 @@ async fn oversized_response_body_is_cut_off() {
         .await;
     assert_refused(&answers[0], "HttpResponseBodySize");
     assert_refused(&answers[1], "HttpResponseBodySize");
-    // All that a call receives counts together.
+    // All responses of a call count together.
     let twice = json!([
         outpost.request("/large?60000"),
         outpost.request("/large?60000")
@@ -56,11 +56,11 @@ async fn requests_per_call_are_limited() {
     }
     assert_refused(&answers[3], "ConnectionLimitReached");
     assert_eq!(outpost.server.asked().len(), 3);
-    // The next call has its own.
+    // The next call has its own limit.
     assert_eq!(outpost.fetch(json!([page])).await[0]["status"], 200);
 }
 
-/// The guest is told before its time is over, so that it can say so itself.
+/// The guest gets the error before its own deadline, so that it can report it.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_server_times_out() {
     let outpost = Outpost::with(|settings, server| {
@@ -95,7 +95,7 @@ async fn connection_errors_are_reported_to_the_guest() {
     assert_refused(&answer, "ConnectionRefused");
     let answer = outpost.ask("http", "no-such-host.invalid", "/").await;
     assert_refused(&answer, "DestinationNotFound");
-    // A server that speaks no TLS.
+    // A server without TLS.
     let answer = outpost.ask("https", &outpost.server.authority(), "/").await;
     assert_refused(&answer, "TlsProtocolError");
 }

@@ -1,17 +1,17 @@
-//! What happens to a request when its call comes to nothing: it cannot be taken back.
+//! Requests of a call that fails: they cannot be undone.
 
 use serde_json::{Value, json};
 
 use super::{Outpost, grant};
 
-/// Send one request in an action that reads a note before it and writes the note after it.
+/// Sends one request in an action that reads a note before it and writes the note after it.
 fn errand(outpost: &Outpost, method: &str) -> Value {
     let mut request = outpost.request("/echo");
     request["method"] = method.into();
     json!({"note": "Log.md", "requests": [request]})
 }
 
-/// While the first request is answered, somebody else edits the note.
+/// Another writer edits the note while the first request is answered.
 fn edit_meanwhile(outpost: &Outpost) {
     let note = outpost.place.vault().join("Log.md");
     outpost.server.meanwhile(move |before| {
@@ -63,7 +63,7 @@ async fn retries_after_conflicts_are_limited() {
     assert_eq!(outpost.server.asked().len(), 4);
 }
 
-/// A call that is ended says that it may have left something behind elsewhere.
+/// A call that is aborted reports that it may have changed something elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_call_reports_requests_already_sent() {
     let outpost = Outpost::with(|settings, server| {

@@ -1,4 +1,4 @@
-//! Which requests are sent.
+//! Which requests are allowed.
 
 use serde_json::json;
 
@@ -69,7 +69,7 @@ async fn only_granted_hosts_are_reached() {
     assert_eq!(outpost.server.asked().len(), 1, "nothing else was asked");
 }
 
-/// `*` grants every public host, and what leads to a private address is none, however it is written.
+/// `*` grants every public host; private addresses are not included, in whatever form they are written.
 #[tokio::test(flavor = "multi_thread")]
 async fn private_addresses_need_an_explicit_grant() {
     let outpost = Outpost::with(|settings, server| {
@@ -94,7 +94,7 @@ async fn private_addresses_need_an_explicit_grant() {
         let answer = outpost
             .ask("http", &format!("{host}:{port}"), "/page")
             .await;
-        // What is no address to this machine's resolver is not found; neither is connected to.
+        // An invalid address for this machine's resolver is not found; neither is connected to.
         let refused = answer["refused"].as_str().unwrap_or_default();
         let is_odd = matches!(host, "127.1" | "2130706433" | "0x7f000001");
         assert!(
@@ -154,7 +154,7 @@ async fn guests_cannot_set_connection_headers() {
     request["headers"] = json!([["x-own", "mine"], ["authorization", "Bearer mine"]]);
     let answer = outpost.fetch(json!([request])).await;
     let echoed = answer[0]["start"].as_str().unwrap_or_default();
-    // What the guest said, where it goes, and nothing of ours.
+    // The guest's headers, the target, and none of the host's own.
     let headers: serde_json::Value = serde_json::from_str(echoed).expect("an echo");
     let mut names: Vec<&str> = headers["headers"]
         .as_array()
@@ -181,7 +181,7 @@ async fn read_actions_can_only_send_safe_requests() {
             false => "HttpRequestMethodInvalid",
         };
         assert_refused(&answer[0], why);
-        // Nor does a dry run of an action that writes.
+        // A dry run of a write action does not either.
         let dry = json!({"requests": [request], "dry_run": true});
         let reply = outpost.call("send", dry).await.expect("it answers");
         assert_refused(&reply.structured["answers"][0], why);
@@ -232,14 +232,14 @@ async fn kill_switch_blocks_unsafe_requests_during_a_call() {
     });
     let mut request = outpost.request("/echo");
     request["method"] = "POST".into();
-    // Whatever the call comes to then.
+    // The outcome of the call does not matter here.
     let _ = outpost
         .call("send", json!({ "requests": [request, request] }))
         .await;
     assert_eq!(outpost.server.asked(), ["POST /echo"]);
 }
 
-/// A component that was granted everything reaches nothing while it says what it is.
+/// A component with a grant for everything sends no requests in `describe`.
 #[tokio::test(flavor = "multi_thread")]
 async fn describe_cannot_send_requests() {
     let outpost = Outpost::with(|settings, _| grant(settings, &["localhost:9"])).await;
@@ -251,13 +251,13 @@ async fn describe_cannot_send_requests() {
     assert!(described.contains("HttpRequestDenied"), "{described}");
 }
 
-/// What the manifest does not ask for cannot be granted; and who imports sockets is not let in at all.
+/// A host that the manifest does not request cannot be granted; a component that imports sockets is not loaded at all.
 #[tokio::test(flavor = "multi_thread")]
 async fn grant_cannot_exceed_the_manifest() {
     let place = Place::new();
     let file = place.root().join("narrow.wasm");
     let wide = std::fs::read(guest("messenger")).expect("a component");
-    // Of the same length, so that the section around it stays right.
+    // Of the same length, so that the section's size stays correct.
     let asked = br#"notehost:manifest{"http": ["*"]}"#;
     let at = wide.windows(asked.len()).position(|bytes| bytes == asked);
     let at = at.expect("its manifest");

@@ -1,4 +1,4 @@
-//! Files that are no notes: their bytes are what others made, often with programs that nobody has seen.
+//! Binary files: their bytes come from other programs and are not trusted.
 
 use std::io::{Cursor, Write as _};
 
@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::{call, tried};
 
-/// Bytes under the name of each kind of file that is looked into.
+/// Bytes under the name of each supported file type.
 pub fn asset(input: &[u8]) {
     type File = notehost_file::Domain;
     let mut vault = Vault::in_memory().with("Work/N.md", "![[it.pdf]] ![[it.png]]\n");
@@ -33,7 +33,8 @@ pub fn asset(input: &[u8]) {
     );
 }
 
-/// An Anki package, or one file of it: a mutated zip is mostly refused for its checksums, so a file is packed here.
+/// An Anki package, or one file of it. A mutated zip is mostly rejected because of its checksums, so a file is packed
+/// here.
 pub fn package(input: &[u8]) {
     let package = match input {
         [b'P', b'K', ..] => input.to_vec(),

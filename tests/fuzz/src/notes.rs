@@ -1,4 +1,4 @@
-//! The text of a note, read and changed.
+//! Reading and editing the text of a note.
 
 use notehost_sdk::text::blocks::{Blocks, blocks};
 use notehost_sdk::{MemoryVault, Vault};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::{call, texts, tried};
 
-/// How many blocks or cards of a note are looked at one by one: some stand for the others.
+/// Number of blocks or cards of a note that are checked individually, as a sample.
 const LOOKED_AT: usize = 3;
 
-/// A note of any text, or of bytes that are none: everything that reads it.
+/// A note of any text or of invalid UTF-8: everything that reads it.
 pub fn note(input: &[u8]) {
     let vault = Vault::in_memory()
         .with("Work/Other.md", "# Other\n\n[[N]] and ![[N#A]]\n")
@@ -49,7 +49,7 @@ pub fn note(input: &[u8]) {
     }
 }
 
-/// Cards are listed, found by the name that the list tells, and asked.
+/// Cards are listed, found by the listed name, and reviewed.
 fn cards(vault: &MemoryVault) {
     type Cards = notehost_flashcard::Domain;
     let listed = call::<Cards>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));
@@ -63,7 +63,7 @@ fn cards(vault: &MemoryVault) {
     }
 }
 
-/// Blocks cover the note: nothing but blanks stands between those that stand in no other.
+/// Blocks cover the note: only blanks are between the top-level blocks.
 fn covered(text: &str) {
     let Ok(read) = blocks(text) else { return };
     let mut end = 0;
@@ -84,7 +84,7 @@ fn blank(read: &Blocks<'_>, gap: std::ops::Range<usize>) {
     assert!(plain, "between blocks stands {gap:?}");
 }
 
-/// A block that is written as it was read changes no byte.
+/// Writing a block back unchanged changes no byte.
 fn written_as_read(vault: &MemoryVault, bytes: &[u8]) {
     type Block = notehost_block::Domain;
     let listed = call::<Block>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));
@@ -110,14 +110,14 @@ fn written_as_read(vault: &MemoryVault, bytes: &[u8]) {
     }
 }
 
-/// Some of the items of a list, from all of its length.
+/// A sample of a list, over its whole length.
 fn some(reply: &Option<Value>) -> impl Iterator<Item = &Value> {
     let items = reply.as_ref().and_then(|reply| reply["items"].as_array());
     let items = items.map_or(&[][..], Vec::as_slice);
     items.iter().step_by(items.len().div_ceil(LOOKED_AT).max(1))
 }
 
-/// A note and three texts: everything that changes the note with them. The third may be a JSON object of properties.
+/// A note and three texts: every action that edits the note with them. The third may be a JSON object of properties.
 pub fn edits(input: &[u8]) {
     let Some([note, first, second, third]) = texts(input) else {
         return;
@@ -200,7 +200,7 @@ fn document(vault: &MemoryVault, note: &str, [first, second, third]: [&str; 3]) 
     vault.rollback();
 }
 
-/// What changes single blocks: the first of the note, and the one that the text names.
+/// Edits of single blocks: the first of the note, and the one that the text names.
 fn within(vault: &MemoryVault, named: &str, text: &str) {
     type Block = notehost_block::Domain;
     let listed = call::<Block>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));

@@ -1,4 +1,4 @@
-//! What a guest may ask of the index: JSON that the host parses, bounds and answers from a small vault.
+//! Index queries of a guest: JSON that the host parses, limits and runs on a small vault.
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use notehost::index::{Index, Question};
 use notehost::vault::{Access, Effect, Kind, Limits, Rules, Tier, Vault, VaultSettings};
 
-/// Everything may be seen.
+/// A view of everything.
 struct Open;
 
 impl Rules for Open {
@@ -55,7 +55,7 @@ static INDEX: LazyLock<(Arc<Vault>, Arc<Index>)> = LazyLock::new(|| {
     (vault, index)
 });
 
-/// JSON as each kind of question. Refusals are fine; every question ends soon after its deadline.
+/// JSON as each kind of query. Errors are fine; every query must end soon after its deadline.
 pub fn question(input: &[u8]) {
     let Ok(json) = std::str::from_utf8(input) else {
         return;

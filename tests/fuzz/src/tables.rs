@@ -19,7 +19,7 @@ fn rows() -> MemoryVault {
         .with("Books/Plain.md", "- [ ] nothing\n")
 }
 
-/// A `.base` file, also as a code block of a note: read, queried, changed.
+/// A `.base` file, also as a code block of a note: reads, queries and edits it.
 pub fn base(input: &[u8]) {
     let mut vault = rows().with_bytes("Shelf.base", input);
     if let Ok(text) = std::str::from_utf8(input) {
@@ -60,7 +60,7 @@ pub fn base(input: &[u8]) {
     );
 }
 
-/// An expression: as a filter, and as the formula of a column. After [`BETWEEN`] may stand how to sort and group.
+/// An expression, as a filter and as the formula of a column. After [`BETWEEN`], how to sort and group.
 pub fn expression(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else {
         return;
@@ -85,7 +85,7 @@ pub fn expression(input: &[u8]) {
         );
     }
     let views = json!({ "formulas": { "it": filter }, "views": [{ "type": "table", "name": "All", "order": ["formula.it"] }] });
-    // JSON is YAML, so that the expression needs no other quoting.
+    // JSON is valid YAML, so that the expression needs no other quoting.
     let vault = vault.with("Shelf.base", &views.to_string());
     call::<Database>(
         &vault,

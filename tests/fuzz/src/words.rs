@@ -1,4 +1,4 @@
-//! What callers type: searches, patterns, paths, names.
+//! Caller input: searches, patterns, paths, names.
 
 use notehost_sdk::{MemoryVault, Vault};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn vault() -> MemoryVault {
         .with_bytes("Home/photo.png", b"\x89PNG")
 }
 
-/// Words, patterns and filters to search with.
+/// Search terms, patterns and filters.
 pub fn query(input: &[u8]) {
     type Search = notehost_search::Domain;
     let Ok(text) = std::str::from_utf8(input) else {
@@ -46,7 +46,7 @@ pub fn query(input: &[u8]) {
     }
 }
 
-/// Paths, names, globs, ranges of lines and days: two texts.
+/// Paths, names, globs, line ranges and dates: two texts.
 pub fn path(input: &[u8]) {
     type Files = notehost_fs::Domain;
     type Document = notehost_document::Domain;

@@ -1,32 +1,32 @@
-//! What the components with a manifest have in common: three actions, one of each effect.
+//! Shared code of the components with a manifest: three actions, one of each effect.
 
 use notehost_sdk::prelude::*;
 
-/// Whether a note is there.
+/// Whether a note exists.
 #[args]
 pub struct Look {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
 /// Write a note.
 #[args]
 pub struct Put {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
 /// Remove a note.
 #[args]
 pub struct Wipe {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
-/// What was done.
+/// The result.
 #[reply]
 pub struct Done {
-    /// To which note.
+    /// The path of the note.
     pub path: String,
 }
 

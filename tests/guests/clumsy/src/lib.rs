@@ -1,5 +1,5 @@
-//! The careless author: each action breaks one rule of the contract, and keeps all others. The conformance kit has to
-//! find each, and to call it by its name. The first action keeps every rule.
+//! A careless author: each action breaks exactly one rule of the contract. The conformance suite has to report each
+//! under the right check. The first action follows every rule.
 
 use std::time::SystemTime;
 
@@ -11,7 +11,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 
 type Run = fn(&Vault, &Value) -> Result<Reply, Error>;
 
-/// The name of each action, its effect, and what it does.
+/// The name of each action, its effect, and its function.
 const ACTIONS: [(&str, &str, Run); 14] = [
     ("fine", "write", fine),
     ("nullable", "read", length),
@@ -82,25 +82,25 @@ fn input(action: &str) -> Value {
     input
 }
 
-/// Keeps every rule.
+/// Follows every rule.
 fn fine(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let bytes = vault.read(path(arguments))?.bytes;
     store::set("length", bytes.len().to_string().as_bytes())?;
     answer(bytes.len())
 }
 
-/// Keeps every rule but what its schema says.
+/// Follows every rule except for its declared schema.
 fn length(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     answer(vault.read(path(arguments))?.bytes.len())
 }
 
-/// Takes any note for text.
+/// Assumes that every note is text.
 fn panics(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let bytes = vault.read(path(arguments))?.bytes;
     answer(String::from_utf8(bytes).expect("a note is text").len())
 }
 
-/// Has a code of its own.
+/// Uses an unknown error code.
 fn mumbles(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
@@ -108,7 +108,7 @@ fn mumbles(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     }
 }
 
-/// Says that something went wrong, and not what.
+/// Fails with a message that explains nothing.
 fn shrugs(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
@@ -116,20 +116,20 @@ fn shrugs(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     }
 }
 
-/// Answers something else than it announced.
+/// Returns something that does not match its output schema.
 fn misfits(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     Ok(reply(&json!({ "length": length.to_string() })))
 }
 
-/// Keeps a count, as an action that reads may not.
+/// Stores a counter, although it is declared as a read.
 fn oversteps(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = store::set("count", b"1");
     answer(length)
 }
 
-/// Removes, as an action that writes may not.
+/// Removes, although it is declared as a write.
 fn removes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = vault.remove(path(arguments));
@@ -144,14 +144,14 @@ fn spins(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     length(vault, arguments)
 }
 
-/// Answers by the clock.
+/// Its result depends on the clock.
 fn dices(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     answer(length + since.map_or(0, |since| since.as_nanos() as usize % 1_000_000_007))
 }
 
-/// Takes for granted that what it just read can be looked at.
+/// Assumes that a note that it listed can be read.
 fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let folder = vault
@@ -160,7 +160,7 @@ fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     answer(length + folder.entries.len())
 }
 
-/// Takes for granted that a note stays as long as it was.
+/// Assumes that a note keeps its length.
 fn assumes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let expected = vault.stat(path(arguments))?.size;
     let length = vault.read(path(arguments))?.bytes.len();

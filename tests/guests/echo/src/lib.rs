@@ -1,5 +1,5 @@
-//! The polite guest: a third-party domain as the SDK's documentation tells to write one. Tests load it from its file
-//! where they need a component that is not part of the program.
+//! A conforming guest: a third-party domain written as the SDK's documentation recommends. Tests load it from its file
+//! where they need a component that is not embedded in the program.
 
 use notehost_sdk::prelude::*;
 

@@ -1,4 +1,4 @@
-//! One request, as the test describes it: `method`, `scheme`, `authority`, `path`, `headers`, `body` (how many bytes),
+//! One request, described by the test: `method`, `scheme`, `authority`, `path`, `headers`, `body` (number of bytes),
 //! `first_byte_ms`.
 
 use notehost_sdk::serde_json::{Value, json};
@@ -9,7 +9,7 @@ use wasip2::http::types::{
 };
 use wasip2::io::streams::StreamError;
 
-/// Send it; what came of it is `status`, `headers`, `bytes` and `start`, or `refused`.
+/// Sends it; the outcome is `status`, `headers`, `bytes` and `start`, or `refused`.
 pub fn send(wanted: &Value) -> Value {
     match try_to_send(wanted) {
         Ok(answer) => answer,
@@ -67,7 +67,7 @@ fn told(code: ErrorCode) -> String {
     format!("{code:?}")
 }
 
-/// As many bytes as are taken.
+/// Writes as many bytes as are accepted.
 fn write(body: &OutgoingBody, mut length: u64) {
     let Ok(stream) = body.write() else { return };
     while length > 0 {
@@ -79,7 +79,7 @@ fn write(body: &OutgoingBody, mut length: u64) {
     }
 }
 
-/// The whole body: how long it is, and how it begins.
+/// Reads the whole body; returns its length and its start.
 fn read(response: &IncomingResponse) -> Result<(usize, String), ErrorCode> {
     let broken = |()| ErrorCode::InternalError(None);
     let body = response.consume().map_err(broken)?;

@@ -1,5 +1,4 @@
-//! The domain `slow`: actions that take as long as they are told to, say how far they are, and change something at the
-//! end.
+//! The domain `slow`: actions with a configurable duration that report progress and change something at the end.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::thread::sleep;

@@ -1,9 +1,9 @@
-//! Opens files with the standard library, past the vault it was lent.
+//! Opens files with the standard library, bypassing the vault.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Reads what it likes.
+    /// Reads any file.
     "smuggler" {
         "read" => Read,
     }

@@ -1,11 +1,11 @@
-//! Carries notes out over a socket.
+//! Sends notes over a socket.
 
 use std::io::Write as _;
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Sends what it likes.
+    /// Sends anything.
     "smuggler" {
         "send" => Send,
     }

@@ -1,4 +1,4 @@
-//! The domain `steady`, version 1: what other versions take the place of while calls are under way.
+//! The domain `steady`, version 1, which other versions replace while calls are in flight.
 
 use notehost_sdk::prelude::*;
 
@@ -30,7 +30,7 @@ impl Action for Say {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Said> {
-        // Long enough that swaps meet calls that are under way.
+        // Long enough for hot swaps to happen during calls.
         for _ in 0..20 {
             vault.access("x.md");
         }

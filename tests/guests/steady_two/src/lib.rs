@@ -1,4 +1,4 @@
-//! The domain `steady`, version 2: it answers in another form, takes one more argument and has one more action.
+//! The domain `steady`, version 2: another output format, one more argument and one more action.
 
 use notehost_sdk::prelude::*;
 

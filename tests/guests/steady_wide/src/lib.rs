@@ -1,4 +1,4 @@
-//! The domain `steady`, version 3: it wants to write, which nobody agreed to yet.
+//! The domain `steady`, version 3: it requests write access that has not been granted yet.
 
 use notehost_sdk::prelude::*;
 
