@@ -1,4 +1,5 @@
-//! Who may do what, seen before and recorded after: through the built program, over HTTP, stdio and the command line.
+//! Permissions, authentication, confirmation, limits and records: through the built program, over HTTP, stdio and the
+//! command line.
 
 mod admin;
 mod approval;

@@ -1,6 +1,6 @@
-//! The transcripts in `tests/scenarios`, replayed through the real host with real components. Any difference fails;
-//! `UPDATE=1` writes the answers of now into the files, to be read in the diff. `SCENARIO=rename` plays only the files
-//! whose path contains that.
+//! Replays the transcripts in `tests/scenarios` through the real host with real components. Any difference fails;
+//! `UPDATE=1` writes the current replies into the files, to be reviewed in the diff. `SCENARIO=rename` runs only the
+//! files whose path contains this text.
 
 use std::fmt::Write as _;
 

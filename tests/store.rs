@@ -1,4 +1,4 @@
-//! Components that come, change and go: installed, upgraded, rolled back and removed at a terminal, while servers run.
+//! The component store: install, upgrade, rollback and removal on the command line, while servers run.
 
 mod installing;
 mod killing;
@@ -13,14 +13,14 @@ use serde_json::Value;
 use crate::support::guests::guest;
 use crate::support::place::Place;
 
-/// Somebody at a terminal, with a vault, a state folder and perhaps a config.
+/// A user with a vault, a state folder and optionally a config.
 struct Desk {
     place: Place,
     config: Option<PathBuf>,
 }
 
 impl Desk {
-    /// With a config file that lets every caller do everything.
+    /// With a config that allows everything to every caller.
     fn new() -> Desk {
         let place = Place::new();
         let config = Some(place.config_file(&place.settings()));
@@ -46,7 +46,7 @@ impl Desk {
         if let Some(config) = &self.config {
             command.arg("--config").arg(config);
         }
-        // The config of whoever runs the tests is none of their affair.
+        // Ignores the config of the user who runs the tests.
         command
             .env("XDG_CONFIG_HOME", self.place.outside())
             .env("HOME", self.place.outside());
@@ -57,7 +57,7 @@ impl Desk {
         self.command(words).output().expect("the program runs")
     }
 
-    /// Run what should work; returns what it printed.
+    /// Runs a command that must succeed; returns its output.
     #[track_caller]
     fn done(&self, words: &[&str]) -> String {
         let output = self.run(words);
@@ -65,7 +65,7 @@ impl Desk {
         String::from_utf8(output.stdout).expect("text")
     }
 
-    /// Run what should be refused; returns what it said about it.
+    /// Runs a command that must fail; returns its errors.
     #[track_caller]
     fn refused(&self, words: &[&str]) -> String {
         let output = self.run(words);
@@ -78,7 +78,7 @@ impl Desk {
         told(&output)
     }
 
-    /// What an action answers, asked at the terminal.
+    /// The reply of an action, called on the command line.
     #[track_caller]
     fn call(&self, action: &str, arguments: &str) -> Value {
         let vault = self.place.vault();
@@ -89,7 +89,7 @@ impl Desk {
         serde_json::from_str(&self.done(&words)).expect("JSON")
     }
 
-    /// The component `steady` as `component list` tells it.
+    /// The component `steady` in `component list`.
     fn listed(&self) -> Option<Value> {
         let told: Value = serde_json::from_str(&self.done(&["component", "list"])).expect("JSON");
         let items = told["items"].as_array().expect("a list");
@@ -100,7 +100,7 @@ impl Desk {
         self.place.state().join("components/components.lock")
     }
 
-    /// Everything in the store, but for what says that somebody uses it.
+    /// Every file in the store, except for the usage lock.
     fn store(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut found = Vec::new();
         collect(&self.place.state().join("components"), &mut found);

@@ -1,5 +1,5 @@
-//! The tools as clients are shown them, by the built program: how long their list is, whether every model takes it, which
-//! caller sees which, whether an action is found by what people say, and that nothing long is told twice.
+//! The tool list of the built program: its size, its compatibility with models, its contents per caller, whether
+//! actions are found by natural queries, and that long texts are sent once.
 
 mod cost;
 mod lint;
@@ -16,7 +16,7 @@ use crate::support::place::Place;
 
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 
-/// The program on a surface, with all that came with it.
+/// The program with this surface, after the handshake.
 fn served(place: &Place, surface: &str) -> Client {
     let mut client = Client::spawn(
         Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -56,7 +56,7 @@ fn tool_list_size_is_limited() {
         let list = listed(&mut served(&place, surface));
         let size = list.to_string().len();
         assert!(size <= most, "{surface}: {size} bytes");
-        // Room that is not used is words that a model does without.
+        // Unused budget could have been used for better descriptions.
         assert!(
             surface == "finder" || size >= most * 9 / 10,
             "{surface}: only {size} bytes"

@@ -1,4 +1,4 @@
-//! Whose components are taken, and from where: signatures, and a real registry on this machine.
+//! Sources of components: signatures, and a real registry on this machine.
 
 mod pulling;
 mod pushing;
@@ -10,7 +10,7 @@ use notehost::packages::oci::{self, OciError, Pulled};
 
 use crate::support::place::Place;
 
-/// Somebody at a terminal, with a config and a component.
+/// A user with a config and a component.
 struct Desk {
     place: Place,
     config: PathBuf,
@@ -33,7 +33,7 @@ impl Desk {
         Desk { place, config }
     }
 
-    /// A file outside of the vault.
+    /// Writes a file outside of the vault.
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let file = self.place.outside().join(name);
         std::fs::write(&file, bytes).expect("a file");
@@ -53,7 +53,7 @@ impl Desk {
             .arg(&self.config)
             .arg("--state")
             .arg(self.place.state())
-            // What somebody logged in to on this machine is none of the tests' affair.
+            // Ignores the registry logins of the user who runs the tests.
             .env("DOCKER_CONFIG", self.place.outside());
         command
     }
@@ -64,7 +64,7 @@ impl Desk {
         command.output().expect("the program runs")
     }
 
-    /// Push what can be pushed; returns what the program told.
+    /// Pushes successfully; returns the program's output.
     #[track_caller]
     fn pushed(&self, file: &Path, reference: &str) -> serde_json::Value {
         let output = self.push(file, reference);
@@ -77,9 +77,9 @@ fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A component that is none of any use: enough for a registry.
+/// A minimal component without any code: enough for a registry.
 fn component(content: &str) -> Vec<u8> {
-    // The magic word of components, and a custom section with the content.
+    // The magic number of components, and a custom section with the content.
     let mut bytes = b"\0asm\x0d\0\x01\0".to_vec();
     let name = b"\x04test";
     let length = u8::try_from(name.len() + content.len()).expect("a short content");

@@ -1,8 +1,8 @@
-//! Components of every contract there ever was, and of some that there is not: what they are is read before they are
-//! compiled, those that a host speaks run side by side, and the others are refused in words.
+//! Components of every contract version, and of unknown ones: they are inspected before they are compiled, supported
+//! ones run side by side, and the others are rejected with a clear message.
 //!
-//! `running`: the frozen components, on a real host. `misfits`: components that nearly fit. `inspecting`: what a file
-//! tells of itself. `manifests`: what a component can ever be granted.
+//! `running`: the frozen components on a real host. `misfits`: components with a mismatch. `inspecting`: metadata of a
+//! component file. `manifests`: the maximum rights of a component.
 
 mod inspecting;
 mod manifests;
@@ -16,7 +16,7 @@ use notehost::config::GrantSettings;
 use crate::support::place::{Place, component};
 use crate::support::repository;
 
-/// A component that was built for this track of the contract, once and for ever.
+/// The frozen component of this contract track.
 fn frozen(track: &str) -> PathBuf {
     repository()
         .join("tests/fixtures/contracts")
@@ -30,7 +30,7 @@ fn everything() -> GrantSettings {
     }
 }
 
-/// The same bytes with other words in them, which must be as long.
+/// The same bytes with words replaced by others of the same length.
 fn with_words(bytes: &[u8], replaced: &[(&str, &str)]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for (from, to) in replaced {
@@ -47,7 +47,7 @@ fn with_words(bytes: &[u8], replaced: &[(&str, &str)]) -> Vec<u8> {
     bytes
 }
 
-/// Why a component is left out by a host that is asked to load it.
+/// Why a host rejects a component.
 async fn reason(name: &str, bytes: &[u8]) -> String {
     let place = Place::new();
     let file = place.outside().join("component.wasm");

@@ -8,7 +8,7 @@ use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-/// The process that started us may administer, where the config says so.
+/// The parent process over stdio gets the scope `admin` in the config.
 fn with_admin(place: &Place) -> Settings {
     let mut settings = place.settings();
     settings.callers.insert(
@@ -140,7 +140,7 @@ fn admin_permission_changes_apply_immediately() {
     assert_eq!(error_code(&done), None, "{done}");
     assert_eq!(error_code(&client.call("document.read", read)), None);
 
-    // What makes no sense is not written.
+    // Invalid values are not written.
     let now = std::fs::read_to_string(&config).expect("the config");
     let refused = client.call(
         "admin.set_permission",
@@ -239,7 +239,7 @@ fn admin_over_http_reads_the_audit_log() {
 fn admin_installs_upgrades_and_rolls_back_components() {
     let place = desk();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
-    // A confined server reads what lies beside its config.
+    // A sandboxed server can read files beside its config.
     let beside = |name: &str| {
         let file = place.outside().join(format!("{name}.wasm"));
         std::fs::copy(guest(name), &file).expect("a component");
@@ -283,7 +283,7 @@ fn admin_installs_upgrades_and_rolls_back_components() {
     let nothing = client.call("admin.rollback", json!({"component": "steady"}));
     assert_eq!(error_code(&nothing), Some("unsupported"), "{nothing}");
 
-    // What cannot be used replaces nothing.
+    // An invalid component replaces nothing.
     let refused = client.call("admin.upgrade", with(&broken));
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"steady"));
@@ -295,7 +295,7 @@ fn admin_installs_upgrades_and_rolls_back_components() {
     let done = client.call("admin.upgrade", with(&second));
     assert_eq!(done["structuredContent"]["version"], "2.0.0", "{done}");
     assert_eq!(version(&mut client), 2);
-    // One that asks for more waits for a yes.
+    // A component that requests more rights needs a confirmation.
     let wide = beside("steady_wide");
     let held = client.call("admin.upgrade", with(&wide));
     assert_eq!(error_code(&held), Some("confirmation_required"), "{held}");

@@ -1,4 +1,4 @@
-//! What a person decides on the command line, while the server that asked goes on running.
+//! Approvals are decided on the command line while the server that created them runs.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn approval(place: &Place, words: &[&str]) -> Ended {
     run(&mut program(place, &[&["approval"], words].concat()))
 }
 
-/// Ask for a removal; returns the approval that it needs.
+/// Calls a removal; returns the id of the approval that it needs.
 fn ask_to_remove(client: &mut Client, path: &str) -> String {
     let result = client.call("document.remove", json!({ "paths": [path] }));
     assert_eq!(
@@ -61,7 +61,7 @@ fn approved_call_runs_once() {
         "{shown}"
     );
 
-    // Not decided yet: the same question stands.
+    // Still undecided: the same approval is returned.
     let again = client.call(
         "document.remove",
         json!({"paths": ["Work/Old"], "approval": id}),

@@ -1,5 +1,5 @@
-//! Attacks over HTTP, each with what it got: forged tokens, stolen sessions, pages of the web. Floods and sloths have a
-//! file of their own.
+//! Attacks over HTTP and their results: forged tokens, stolen sessions, web pages. Floods and slow clients are in
+//! `floods`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use crate::support::issuer::{
 };
 use crate::support::place::Place;
 
-/// Settings that take tokens of the tests' issuer.
+/// Settings that accept tokens of the tests' issuer.
 fn with_issuer(place: &Place) -> Settings {
     let mut settings = place.settings();
     settings.auth.resource = Some(AUDIENCE.into());
@@ -23,7 +23,7 @@ fn with_issuer(place: &Place) -> Settings {
     settings
 }
 
-/// Settings that also take tokens signed with the secret.
+/// Settings that also accept tokens signed with the secret.
 fn with_secret_too(place: &Place) -> Settings {
     let mut settings = with_issuer(place);
     let file = place.root().join("secret");
@@ -37,7 +37,7 @@ fn part(value: &Value) -> String {
     URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
-/// Something of the good claims left out.
+/// The valid claims without one of them.
 fn claims_without(name: &str) -> Value {
     let mut claims = claims();
     claims.as_object_mut().expect("an object").remove(name);
@@ -49,7 +49,7 @@ fn forged_and_misused_tokens_are_rejected() {
     let place = desk();
     let (rsa, elliptic, edwards) = (Key::rsa("r"), Key::elliptic("e"), Key::edwards("d"));
     publish(&place.root().join("jwks.json"), &[&rsa, &elliptic]);
-    // One server knows only keys, one a secret as well: neither may take one for the other.
+    // One server knows only public keys, the other also a secret: neither may use one in place of the other.
     for settings in [with_issuer(&place), with_secret_too(&place)] {
         let server = serve(&place, &settings);
         let good = rsa.sign(&claims());
@@ -57,7 +57,7 @@ fn forged_and_misused_tokens_are_rejected() {
         assert_eq!(show(&server, &elliptic.sign(&claims())).status, 200);
 
         let mut forged: Vec<(&str, String)> = Vec::new();
-        // The public key, in each form that somebody may have it in, taken for a secret.
+        // The public key, in each encoding, used as a secret.
         let pem = std::fs::read(key_file("rsa.public.pem")).expect("a key");
         let public = rsa.public();
         let modulus = public["n"].as_str().expect("a modulus");
@@ -83,7 +83,7 @@ fn forged_and_misused_tokens_are_rejected() {
             forged.push(("no algorithm", format!("{unsigned}.")));
             forged.push(("no algorithm", format!("{unsigned}.c2ln")));
         }
-        // A good signature under another header, and other words under a good signature.
+        // A valid signature under another header, and other claims under a valid signature.
         let (head, rest) = good.split_once('.').expect("three parts");
         let (payload, signature) = rest.split_once('.').expect("three parts");
         let swapped = part(&json!({ "alg": "ES256", "typ": "JWT", "kid": "r" }));
@@ -104,7 +104,7 @@ fn forged_and_misused_tokens_are_rejected() {
             "a key in the header",
             format!("{}.{signature}", header(own)),
         ));
-        // The right key, used wrongly.
+        // The right key with wrong claims.
         let signed = |claims: Value| rsa.sign(&claims);
         forged.push(("an unknown key", edwards.sign(&claims())));
         forged.push((
@@ -199,11 +199,11 @@ fn keys_are_rotated_while_the_server_runs() {
     publish(&file, &[&new]);
     assert_refused(&show(&server, &before), true);
     assert_eq!(show(&server, &after).status, 200);
-    // One that was good a moment ago ends when it says so; clocks may differ by half a minute.
+    // A token that was valid a moment ago expires on time; clocks may differ by half a minute.
     let brief = new.sign(&claims_with("exp", json!(now() - 26)));
     assert_eq!(show(&server, &brief).status, 200);
     wait_until("the token ends", || show(&server, &brief).status == 401);
-    // A mistake locks nobody out, and lets nobody in.
+    // A broken key file locks nobody out, and lets nobody in.
     for mistake in [
         "{",
         r#"{"keys": [{"kty": "oct", "kid": "2026", "k": "c2VjcmV0"}]}"#,
@@ -223,7 +223,7 @@ fn session_cannot_be_used_by_another_caller() {
     let (ana, eve) = (token(&place, "ana", &[]), token(&place, "eve", &[]));
     publish(&place.root().join("jwks.json"), &[&Key::edwards("d")]);
     let server = serve(&place, &with_issuer(&place));
-    // Of the same name, but proved otherwise.
+    // The same name from another authentication method.
     let namesake = Key::edwards("d").sign(&claims());
     let mut client = HttpClient::with_session_of(server.address(), Some(&ana));
     let session = client.session().expect("a session").to_owned();
@@ -274,7 +274,7 @@ fn dns_rebinding_is_rejected() {
     ] {
         let answer = knock(&server, &[header]);
         assert_eq!(answer.status, status, "{header:?}: {answer:?}");
-        // Neither are health and numbers for everybody.
+        // The same holds for health and metrics.
         for path in [
             "/healthz",
             "/readyz",
@@ -282,7 +282,7 @@ fn dns_rebinding_is_rejected() {
             "/.well-known/oauth-protected-resource",
         ] {
             let answer = Connection::open(server.address()).ask("GET", path, &[header], "");
-            // Numbers are for admins, by whatever name they call us.
+            // Metrics require an admin, under any host name.
             let status = match (path, status) {
                 ("/metrics", 200) => 401,
                 _ => status,

@@ -1,4 +1,4 @@
-//! Every call leaves a row, whichever way it came in and whatever came of it; and the rows can be asked.
+//! Every call is recorded, whatever its transport and outcome, and the records can be queried.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -23,7 +23,7 @@ fn short(row: &Value) -> String {
     format!("{transport} {domain}.{action} {outcome}")
 }
 
-/// Some calls over stdio, good and bad; returns the change of the one that wrote.
+/// Some calls over stdio, valid and invalid; returns the change id of the one that wrote.
 fn converse(client: &mut Client) -> String {
     let wanted = [
         ("document.read", json!({"path": "Plan"}), None),
@@ -71,7 +71,7 @@ fn converse(client: &mut Client) -> String {
 #[test]
 fn every_call_is_recorded() {
     let place = desk(|settings| {
-        // Over HTTP only reading, and only one at a time.
+        // Over HTTP only reading, and only one call at a time.
         let reader = CallerSettings {
             scopes: Some(vec!["read".into()]),
             ..CallerSettings::default()
@@ -181,7 +181,7 @@ fn every_call_is_recorded() {
         place.read("Work/Plan.md").expect("the note").len() - "# Plan\n\nwrite tests\n".len();
     assert_eq!(appended["bytes_added"], json!(grown));
     assert_eq!(appended["bytes_removed"], 0);
-    // The same arguments have the same hash, others another one.
+    // The same arguments have the same hash, other arguments another one.
     assert_eq!(rows[9]["arguments"], rows[10]["arguments"]);
     assert_ne!(rows[9]["arguments"], rows[3]["arguments"]);
 }
@@ -249,7 +249,7 @@ fn follow_shows_new_calls_of_other_processes() {
             .map_while(Result::ok)
             .for_each(|line| drop(sender.send(line)));
     });
-    // The first call may have been there before it began to follow, or not: it is shown once all the same.
+    // The first call may precede the start of `--follow` or not; it is shown exactly once.
     let next = || -> Value {
         let line = lines.recv_timeout(PATIENCE).expect("a row comes");
         serde_json::from_str(&line).expect("a row")
@@ -268,7 +268,7 @@ fn follow_shows_new_calls_of_other_processes() {
 fn audit_log_can_be_exported() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
-    // More than `notehost audit` shows unasked.
+    // More than the default limit of `notehost audit`.
     for _ in 0..120 {
         client.call("document.read", json!({"path": "Work/Plan"}));
     }
@@ -321,7 +321,7 @@ fn old_rows_are_deleted() {
     );
     run(&mut program(&place, &["call", "document", "list"]));
     assert_eq!(numbers(&place), [7, 8]);
-    // Whoever remembers a number never meets it again.
+    // Row numbers are never reused.
     rewrite(&place, &format!("UPDATE audit SET time = time - {month}"));
     run(&mut program(&place, &["call", "document", "list"]));
     assert_eq!(numbers(&place), [9]);
@@ -340,7 +340,7 @@ fn stats_numbers_are_correct() {
     }
     stop(client.process());
     run(&mut program(&place, &["call", "notebook", "list"]));
-    // How long a call took is nobody's to foresee: reads get 1 to 20 ms.
+    // Durations are not predictable, so set them: reads get 1 to 20 ms.
     rewrite(&place, "UPDATE audit SET microseconds = number * 1000");
     let rows = audit(&place, &[]);
     let sum = |field: &str| -> i64 { rows.iter().filter_map(|row| row[field].as_i64()).sum() };
@@ -403,7 +403,7 @@ fn audit_reads_rows_of_a_running_server() {
     let place = desk(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Plan"}));
-    // Written within moments, without the server ending or another call coming.
+    // Written within moments, before the server exits or another call arrives.
     let until = Instant::now() + PATIENCE;
     while audit(&place, &[]).is_empty() {
         assert!(Instant::now() < until, "no row comes");

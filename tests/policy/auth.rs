@@ -1,4 +1,4 @@
-//! Who may come in over HTTP: tokens made on the command line, signed tokens, and where none is needed.
+//! Authentication over HTTP: tokens from the command line, signed tokens, and servers that require none.
 
 use std::fs;
 
@@ -104,7 +104,7 @@ fn requests_without_a_valid_token_are_rejected() {
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     assert_refused(&knock(&server, &[]), false);
-    // A token in the address would end up in logs; it is not looked at.
+    // A token in the URL would end up in logs; it is ignored.
     assert_refused(
         &knock_at(&server, &format!("/mcp?access_token={good}"), &[]),
         false,
@@ -128,7 +128,7 @@ fn requests_without_a_valid_token_are_rejected() {
     assert_eq!(show(&server, &good).status, 200);
     let small = format!("bearer  {good}");
     assert_eq!(knock(&server, &[("Authorization", &small)]).status, 200);
-    // What is refused leaves no trace of what was shown.
+    // A rejected request leaves no trace of its token.
     assert!(!server.log().contains("guess") && !server.log().contains(&good));
 }
 
@@ -188,7 +188,7 @@ fn revoked_and_expired_tokens_are_rejected() {
     assert_eq!(show(&server, &laptop).status, 200);
     assert!(listed(&place)[0]["last_used"].is_string());
 
-    // Made while the server runs.
+    // A token created while the server runs.
     let brief = token(&place, "brief", &["--ttl", "2s"]);
     assert_eq!(show(&server, &brief).status, 200);
     wait_until("the token ends", || show(&server, &brief).status == 401);
@@ -197,7 +197,7 @@ fn revoked_and_expired_tokens_are_rejected() {
     assert_refused(&show(&server, &laptop), true);
     session.send("tools/list", json!({}));
     assert_refused(&session.response(), true);
-    // That no token holds any more opens nothing.
+    // Without any valid token the server stays closed.
     assert_refused(&knock(&server, &[]), false);
 }
 
@@ -310,7 +310,7 @@ fn metrics_require_admin_even_without_authentication() {
         "{challenge}"
     );
     assert_eq!(ask(&[("Authorization", &admin)]).status, 200);
-    // Health is not a secret.
+    // Health is public.
     let answer = Connection::open(server.address()).ask("GET", "/healthz", &[], "");
     assert_eq!(answer.status, 200, "{answer:?}");
 }
@@ -345,13 +345,13 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
         assert_eq!(code(&diary), "not_found", "{diary}");
     }
     let key = &keys[2];
-    // Bound to a vault that is not there: nothing is.
+    // Bound to an unknown vault: nothing is visible.
     let bound = key.sign(&claims_with("notehost_vaults", json!(["other"])));
     let read = HttpClient::stateless(server.address())
         .showing(&bound)
         .call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(read["isError"], true, "{read}");
-    // A list of scopes; words of the issuer are passed over.
+    // A list of scopes; unknown scopes of the issuer are ignored.
     let mut lists = claims();
     lists.as_object_mut().expect("an object").remove("scope");
     lists["scopes"] = json!(["profile", "document:read"]);
@@ -407,7 +407,7 @@ fn unusable_authentication_settings_fail_at_startup() {
             },
             "whom they must be made for",
         ),
-        // Where a note tool could write keys of its own.
+        // A path where a note tool could write its own keys.
         (
             &|s| s.auth.jwt.jwks_file = Some(place.vault().join("jwks.json")),
             "`auth.jwt.jwks_file` lies inside the vault",
@@ -433,7 +433,7 @@ fn unusable_authentication_settings_fail_at_startup() {
 fn command_line_call_with_a_token_has_the_tokens_rights() {
     let place = desk();
     let mut settings = place.settings();
-    // The config may take from a token, and cannot give it more.
+    // The config can only reduce a token's scopes.
     let scopes = ["read", "write", "admin"].map(str::to_owned);
     settings.callers.entry("phone".into()).or_default().scopes = Some(scopes.into());
     place.config_file(&settings);
@@ -447,7 +447,7 @@ fn command_line_call_with_a_token_has_the_tokens_rights() {
     assert!(refused.output.contains("forbidden"), "{refused:?}");
     let nobody = call(&[&read[..], &["nobody"]].concat());
     assert_eq!(nobody.code, Some(2), "{nobody:?}");
-    // A token can be revoked while the config is broken, and then it may do nothing.
+    // A token can be revoked while the config is broken; meanwhile no permissions apply.
     fs::write(place.root().join("notehost.toml"), "broken").expect("the config");
     revoke(&place, "phone");
     place.config_file(&settings);

@@ -1,4 +1,4 @@
-//! No reply costs a model more than it should: long lists and notes are cut, and tell how to go on.
+//! Size limits of replies: long lists and notes are cut, with a cursor to continue.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Something that takes traces as an OTLP collector does.
+//! A minimal OTLP collector for traces.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::desk::PATIENCE;
 
-/// Something that takes traces as an OTLP collector does, and keeps what it got.
+/// A minimal OTLP collector that keeps what it received.
 pub(super) struct Collector {
     /// Host and port.
     pub(super) address: String,
@@ -15,7 +15,7 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Listen on any free port.
+    /// Listens on any free port.
     pub(super) fn start() -> Collector {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
@@ -48,12 +48,12 @@ impl Collector {
         self.bodies.lock().expect("no panic").clone()
     }
 
-    /// Whether something came.
+    /// Whether these bytes were received.
     pub(super) fn has(&self, wanted: &[u8]) -> bool {
         contains(&self.got(), wanted)
     }
 
-    /// Wait until something came.
+    /// Waits until these bytes were received.
     #[track_caller]
     pub(super) fn wait_for(&self, wanted: &[u8]) {
         let until = Instant::now() + PATIENCE;
@@ -72,7 +72,7 @@ fn contains(whole: &[u8], part: &[u8]) -> bool {
     whole.windows(part.len()).any(|window| window == part)
 }
 
-/// The next request of a connection.
+/// Reads the next request of a connection.
 fn request(stream: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
     let (mut head, mut length) = (String::new(), 0);
     loop {

@@ -1,4 +1,4 @@
-//! A person sees what is destructive before it lands.
+//! Destructive changes need a person's confirmation.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn stdio(place: &Place) -> Client {
     Client::start(&place.config_file(&careful(place)), &place.state())
 }
 
-/// The program without a handshake yet.
+/// The program before the handshake.
 fn unstarted(place: &Place) -> Client {
     Client::spawn(
         std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -41,7 +41,7 @@ fn unstarted(place: &Place) -> Client {
     )
 }
 
-/// What the person at the command line does, in a process of its own.
+/// Decides an approval on the command line, in a separate process.
 fn decide(place: &Place, id: &str, yes: bool) {
     let database = Database::open(&place.state()).expect("the records");
     let approvals = Approvals::new(Arc::new(database));
@@ -85,7 +85,7 @@ fn client_without_elicitation_gets_an_approval_id() {
     assert_eq!(details["changes"][0]["path"], "Work/Plan.md");
     assert!(place.read("Work/Plan.md").is_some());
 
-    // Asked again it is the same question, and not decided it does not help.
+    // A second call returns the same approval, and an undecided approval does not help.
     assert_eq!(approval_of(&client.call("document.remove", remove())), id);
     assert_eq!(
         approval_of(&client.call("document.remove", with_approval(remove(), &id))),
@@ -96,7 +96,7 @@ fn client_without_elicitation_gets_an_approval_id() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Plan.md").is_none());
 
-    // It worked once.
+    // It works once.
     place.write("Work/Plan.md", PLAN);
     let again = client.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&again), Some("approval_invalid"), "{again}");
@@ -114,7 +114,7 @@ fn approval_is_bound_to_the_call_and_its_change() {
     let refused = client.call("document.remove", with_approval(other, &id));
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
 
-    // The note is no longer the one that was shown: a person has to look again.
+    // The note has changed since it was shown: it has to be confirmed again.
     place.write("Work/Plan.md", "# Plan\n\nsomething precious\n");
     let asked = client.call("document.remove", with_approval(remove(), &id));
     let second = approval_of(&asked);
@@ -197,7 +197,7 @@ fn only_destructive_changes_need_confirmation() {
         approval_of(&client.call(name, arguments));
         assert!(place.snapshot() == before, "{name}");
     }
-    // What would be done can always be looked at.
+    // A preview is always possible.
     let shown = client.call(
         "document.remove",
         json!({"paths": ["Plan"], "dry_run": true}),
@@ -217,7 +217,7 @@ fn config_cannot_disable_confirmation_over_http() {
     }
     assert!(place.read("Work/Plan.md").is_some());
     drop(server);
-    // Over stdio an admin may trust the parent.
+    // Over stdio, an admin may trust the parent process.
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let removed = client.call("document.remove", remove());
     assert_eq!(error_code(&removed), None, "{removed}");
@@ -285,7 +285,7 @@ fn session_based_client_confirms_by_elicitation() {
     }
 }
 
-/// A call of the stateless era by a client that can ask its person.
+/// A call in the stateless revision by a client with the elicitation capability.
 fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
     let mut meta = stateless_meta();
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});
@@ -310,7 +310,7 @@ fn stateless_client_returns_the_confirmation() {
     assert!(place.read("Work/Plan.md").is_some());
 
     let yes = json!({"action": "accept", "content": {"approve": true}});
-    // A state is for its own call, and only as it was given.
+    // A state is only valid unchanged and for its own call.
     let other = json!({"paths": ["Work/Other.md"]});
     for (arguments, state) in [(other, state.clone()), (remove(), format!("{state}x"))] {
         let id = client.send(
@@ -329,14 +329,14 @@ fn stateless_client_returns_the_confirmation() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Plan.md").is_none());
 
-    // The same answer again is worth nothing.
+    // The same answer cannot be used twice.
     place.write("Work/Plan.md", PLAN);
     let again = client.ask("tools/call", stateless_call(&remove(), Some((&state, yes))));
     assert_eq!(error_code(&again), Some("approval_invalid"), "{again}");
     assert!(place.read("Work/Plan.md").is_some());
 }
 
-/// `notehost call document remove` with these words more, its input and errors at a terminal.
+/// `notehost call document remove` with these arguments, with its input and errors at a terminal.
 fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::io::{Read as _, Write as _};
@@ -372,7 +372,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
     let mut shown = String::new();
     let mut buffer = [0; 4096];
     let mut typed = false;
-    // Reading fails when the program has closed the other end.
+    // Reading fails when the program closes the other end.
     while let Ok(length @ 1..) = keyboard.read(&mut buffer) {
         shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
         if !typed && shown.contains("[y/N]") {

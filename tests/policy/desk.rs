@@ -1,4 +1,5 @@
-//! What the tests of records share: a place with some notes and a config, and the program run on it.
+//! Shared setup of the tests of records: a place with some notes and a config, and functions that run the program on
+//! it.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -12,10 +13,10 @@ use crate::support::client::Client;
 use crate::support::http::Server;
 use crate::support::place::Place;
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The program with the config and the state of a place, and nothing else of this machine.
+/// The program with the config and the state of a place, without this machine's settings.
 pub(super) fn program(place: &Place, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
     for (name, _) in std::env::vars().filter(|(name, _)| {
@@ -34,7 +35,7 @@ pub(super) fn program(place: &Place, words: &[&str]) -> Command {
     command
 }
 
-/// How a run of the program ended.
+/// The result of running the program.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) code: Option<i32>,
@@ -43,14 +44,14 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// The only document on stdout.
+    /// The single JSON document on stdout.
     #[track_caller]
     pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.output)
             .unwrap_or_else(|_| panic!("no JSON on stdout: {self:#?}"))
     }
 
-    /// One document on each line.
+    /// The JSON documents on stdout, one per line.
     #[track_caller]
     pub(super) fn lines(&self) -> Vec<Value> {
         assert_eq!(self.code, Some(0), "{self:#?}");
@@ -60,7 +61,7 @@ impl Ended {
     }
 }
 
-/// Run a command until it ends.
+/// Runs a command until it exits.
 pub(super) fn run(command: &mut Command) -> Ended {
     let ended = command
         .stdin(Stdio::null())
@@ -73,13 +74,13 @@ pub(super) fn run(command: &mut Command) -> Ended {
     }
 }
 
-/// Ask a process to end, and wait until it has.
+/// Terminates a process and waits until it has exited.
 pub(super) fn stop(process: &mut Child) {
     kill_process(Pid::from_child(process), Signal::TERM).expect("the signal is sent");
     assert_eq!(process.wait().expect("it ends").code(), Some(0));
 }
 
-/// A vault with some notes, and a config that lets everybody do everything but where the tests need otherwise.
+/// A vault with some notes, and a config that allows everything, except for `change`.
 pub(super) fn desk(change: impl FnOnce(&mut Settings)) -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nwrite tests\n");
@@ -106,18 +107,18 @@ pub(super) fn over_http(place: &Place) -> Server {
     Server::start(&place.root().join("notehost.toml"), &place.state())
 }
 
-/// The rows that `notehost audit` prints, with these flags.
+/// The rows that `notehost audit` prints with these flags.
 #[track_caller]
 pub(super) fn audit(place: &Place, flags: &[&str]) -> Vec<Value> {
     run(&mut program(place, &[&["audit"], flags].concat())).lines()
 }
 
-/// A text of a row.
+/// A text field of a row.
 pub(super) fn word(row: &Value, field: &str) -> String {
     row[field].as_str().unwrap_or_default().to_owned()
 }
 
-/// Change the records behind the program's back.
+/// Changes the records without the program.
 pub(super) fn rewrite(place: &Place, statement: &str) {
     let records =
         rusqlite::Connection::open(place.state().join("records.sqlite")).expect("records");

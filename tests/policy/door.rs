@@ -1,4 +1,4 @@
-//! What the tests of the way in share: a vault, a server in front of it, tokens, and knocks on its door.
+//! Shared setup of the authentication tests: a vault, a server, tokens and requests.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::http::{Connection, Response, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// What `Work/Plan.md` says.
+/// The content of `Work/Plan.md`.
 pub(super) const PLAN: &str = "# Plan\n\nWater the plants.\n";
 
 /// A vault with two notebooks.
@@ -19,7 +19,7 @@ pub(super) fn desk() -> Place {
     place
 }
 
-/// Settings in which nobody is ever too fast, nor too slow on a busy machine.
+/// Settings without rate limits and with long deadlines.
 pub(super) fn unhurried(place: &Place) -> Settings {
     let mut settings = place.settings();
     settings.limits.call_ms = 120_000;
@@ -36,12 +36,12 @@ pub(super) fn serve(place: &Place, settings: &Settings) -> Server {
     Server::start_authenticated(&place.config_file(settings), &place.state())
 }
 
-/// A server with these settings that requires none.
+/// A server with these settings that requires no token.
 pub(super) fn serve_open(place: &Place, settings: &Settings) -> Server {
     Server::start(&place.config_file(settings), &place.state())
 }
 
-/// How a run of the program ended.
+/// The result of running the program.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) code: Option<i32>,
@@ -49,7 +49,7 @@ pub(super) struct Ended {
     pub(super) errors: String,
 }
 
-/// Run the program to its end with the place's config and state.
+/// Runs the program with the place's config and state.
 pub(super) fn run(place: &Place, words: &[&str]) -> Ended {
     let config = place.root().join("notehost.toml");
     if !config.exists() {
@@ -70,7 +70,7 @@ pub(super) fn run(place: &Place, words: &[&str]) -> Ended {
     }
 }
 
-/// A new token of that name.
+/// Creates a token with this name.
 pub(super) fn token(place: &Place, name: &str, words: &[&str]) -> String {
     let words = [&["token", "new", "--name", name], words].concat();
     let ended = run(place, &words);
@@ -79,7 +79,7 @@ pub(super) fn token(place: &Place, name: &str, words: &[&str]) -> String {
     told["token"].as_str().expect("a token").to_owned()
 }
 
-/// Revoke a token.
+/// Revokes a token.
 pub(super) fn revoke(place: &Place, name: &str) {
     let ended = run(place, &["token", "revoke", name]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -93,12 +93,12 @@ pub(super) fn listed(place: &Place) -> Vec<Value> {
     told["items"].as_array().expect("a list").clone()
 }
 
-/// What a request of the stateless era with these headers gets.
+/// The reply to a stateless request with these headers.
 pub(super) fn knock(server: &Server, headers: &[(&str, &str)]) -> Response {
     knock_at(server, "/mcp", headers)
 }
 
-/// The same, at another path.
+/// The same, for another path.
 pub(super) fn knock_at(server: &Server, path: &str, headers: &[(&str, &str)]) -> Response {
     let params = json!({ "_meta": stateless_meta() });
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
@@ -110,7 +110,7 @@ pub(super) fn knock_at(server: &Server, path: &str, headers: &[(&str, &str)]) ->
     Connection::open(server.address()).ask("POST", path, &all, &list.to_string())
 }
 
-/// What a request that shows this token gets.
+/// The reply to a request with this token.
 pub(super) fn show(server: &Server, token: &str) -> Response {
     knock(server, &[("Authorization", &format!("Bearer {token}"))])
 }
@@ -122,7 +122,7 @@ pub(super) fn code(result: &Value) -> &str {
         .unwrap_or("none")
 }
 
-/// The answer says that a token is needed, or that the one that was shown does not hold.
+/// The reply states that a token is required, or that the one in the request is invalid.
 #[track_caller]
 pub(super) fn assert_refused(answer: &Response, shown: bool) {
     assert_eq!(answer.status, 401, "{answer:?}");

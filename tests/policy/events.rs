@@ -1,4 +1,4 @@
-//! What happens in a server, told as it happens to whoever watches.
+//! The event stream of a server.
 
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn event_stream_reports_calls_and_messages() {
     assert_eq!(first["paths"], json!(["Work/Plan.md"]));
     assert_eq!(first["outcome"], "ok");
 
-    // A dry run tells people nothing, and a refused message is none.
+    // A dry run sends no notification, and a rejected message is not an event.
     let notify = |more: serde_json::Value| {
         let mut arguments = json!({"action": "notify", "message": "all is done", "level": "warn"});
         let more = more.as_object().expect("fields").clone();
@@ -49,7 +49,7 @@ fn event_stream_reports_calls_and_messages() {
         .collect();
     assert_eq!(kinds, ["ok", "too_large", "notice", "ok"]);
 
-    // Who comes again goes on where it was.
+    // A reconnecting client continues where it was.
     let mut again = Connection::open(server.address());
     again.send("GET", "/events", &[admin, ("Last-Event-ID", "3")], "");
     assert_eq!(again.receive_head(), 200);

@@ -1,4 +1,4 @@
-//! Too much, too many and too slow over HTTP, each with what it got.
+//! Too large, too many and too slow requests over HTTP, with the expected results.
 
 use std::time::{Duration, Instant};
 
@@ -22,14 +22,14 @@ fn oversized_body_is_rejected() {
     let too_much = "x".repeat((32 << 20) + 1);
     let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &too_much);
     assert_eq!(answer.status, 413, "{answer:?}");
-    // It need not be sent to be refused.
+    // The body need not be sent to be rejected.
     let mut connection = Connection::open(server.address());
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nContent-Length: 99999999999\r\n\r\n"
     );
     connection.send_raw(head.as_bytes());
     assert_eq!(connection.receive().status, 413);
-    // Nor by somebody who says nothing of its length.
+    // The same without a declared length.
     let mut connection = Connection::open(server.address());
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -42,13 +42,13 @@ fn oversized_body_is_rejected() {
         }
     }
     assert_eq!(connection.receive().status, 413);
-    // Who shows no token is not read at all.
+    // Without a token the body is not read at all.
     let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers[..1], &too_much);
     assert_refused(&answer, false);
     assert_eq!(show(&server, &good).status, 200);
 }
 
-/// Clients that send their requests byte by byte are let go, and hold up nobody meanwhile.
+/// Clients that send their requests byte by byte are disconnected, and block nobody meanwhile.
 #[test]
 fn slow_clients_are_disconnected() {
     let place = desk();
@@ -66,7 +66,7 @@ fn slow_clients_are_disconnected() {
         })
         .collect();
     let deadline = Instant::now() + Duration::from_secs(240);
-    // A byte now and then keeps none of them alive.
+    // An occasional byte does not keep a connection alive.
     let mut client = HttpClient::stateless(server.address());
     let mut open = slow.len();
     while open > 0 {
@@ -99,13 +99,13 @@ fn a_thousand_concurrent_sessions_are_supported() {
             scope.spawn(|| {
                 let open = || HttpClient::with_session_of(server.address(), Some(&good));
                 let mut clients: Vec<HttpClient> = (0..EACH).map(|_| open()).collect();
-                // Nobody goes on before all thousand are there.
+                // Nobody continues before all thousand are connected.
                 opened.wait();
                 for client in &mut clients {
                     client.send_call("document.read", json!({"path": "Work/Plan"}));
                 }
                 let plans: Vec<Value> = clients.iter_mut().map(HttpClient::receive).collect();
-                // Nor does anybody leave before all were answered.
+                // Nobody disconnects before all got a reply.
                 opened.wait();
                 for plan in plans {
                     assert_eq!(plan["result"]["isError"], false, "{plan}");
@@ -113,7 +113,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
             });
         }
     });
-    // And the next one is a client like any other.
+    // The next client is served as usual.
     let mut next = HttpClient::with_session_of(server.address(), Some(&good));
     let plan = next.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
@@ -144,7 +144,7 @@ fn sessions_per_caller_are_limited() {
     let mut client = HttpClient::with_session_of(server.address(), Some(&modest));
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
-    // Who has too many is still served without one, and gets another one for each that ends.
+    // A caller with too many sessions is still served without one, and gets a new one for each that ends.
     assert_eq!(show(&server, &greedy).status, 200);
     let last = last.expect("there were some");
     let headers = [
@@ -161,7 +161,7 @@ fn sessions_per_caller_are_limited() {
 fn request_floods_are_answered_or_rejected_but_never_dropped() {
     let place = desk();
     let server = serve_open(&place, &unhurried(&place));
-    // Batches were taken out of MCP: an array is refused whole.
+    // Batches were removed from MCP: an array is rejected as a whole.
     let write = |id: usize| {
         let arguments = json!({"path": format!("Work/Batch {id}.md"), "content": "x"});
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
@@ -185,7 +185,7 @@ fn request_floods_are_answered_or_rejected_but_never_dropped() {
         assert!((400..500).contains(&answer.status), "{answer:?}");
     }
     assert_eq!(place.read("Work/Batch 0.md"), None);
-    // Four hundred requests before the first answer is read.
+    // Four hundred requests before the first reply is read.
     let mut client = HttpClient::stateless(server.address());
     let sent: Vec<u64> = (0..400)
         .map(|_| client.send_call("document.read", json!({"path": "Work/Plan"})))
@@ -195,7 +195,7 @@ fn request_floods_are_answered_or_rejected_but_never_dropped() {
         assert_eq!(plan["id"], id, "{plan}");
         assert_eq!(plan["result"]["isError"], false, "{plan}");
     }
-    // Hundreds that hang up at once leave nothing behind.
+    // Hundreds of aborted connections leave nothing behind.
     for _ in 0..300 {
         HttpClient::stateless(server.address())
             .send_call("document.read", json!({"path": "Work/Plan"}));
@@ -205,7 +205,7 @@ fn request_floods_are_answered_or_rejected_but_never_dropped() {
     });
 }
 
-/// What is not HTTP, or hardly.
+/// Malformed HTTP.
 #[test]
 fn malformed_http_is_rejected() {
     let place = desk();

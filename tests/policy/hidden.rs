@@ -1,9 +1,9 @@
-//! What a caller may not see does not exist for it: every action of every loaded component is called with whatever
-//! could point into a hidden notebook, over stdio and over HTTP, and nothing that comes back may tell of it.
+//! Hidden notes must not leak: every action of every loaded component is called with everything that could point into a
+//! hidden notebook, over stdio and over HTTP, and no reply may reveal it.
 //!
-//! Two witnesses. The hidden notes are full of a secret that no argument ever contains: wherever it turns up, it
-//! leaked. And beside the vault stands its twin, in which the notebook does not exist: what is answered there must be
-//! answered here, which also catches counts and choices of words.
+//! There are two checks. Hidden notes contain a secret that no argument contains: any occurrence in a reply is a leak.
+//! And a second vault, the twin, lacks the hidden notebook: both must give the same replies, which also catches
+//! differences in counts and wording.
 
 mod asking;
 mod world;
@@ -16,7 +16,7 @@ use crate::transcript::Stable;
 use asking::{Ask, hidden_values, hostile_asks, questions, shaped_asks};
 use world::{Entrance, SECRET, World};
 
-/// The vault and its twin, side by side.
+/// The vault and its twin.
 struct Pair {
     real: World,
     twin: World,
@@ -24,7 +24,7 @@ struct Pair {
     stable: [Stable; 2],
     differences: Vec<String>,
     leaks: Vec<String>,
-    /// How each action answered, to see that it was really reached.
+    /// The outcomes of each action, to check that it was really reached.
     outcomes: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -35,9 +35,8 @@ impl Pair {
         if contains_secret(&real.to_string()) {
             self.leaks.push(format!("{shown}\n    {real}"));
         }
-        // What was changed last and what time it is are matters of moments that the two cannot share: only how much there is
-        // must agree.
-        // A package of cards says when it was made.
+        // Change order and time depend on the moment, which the two vaults cannot share: only the number of results
+        // must be equal. A card package contains its creation time.
         let by_time = [
             "search__recent",
             "block__recent",
@@ -68,7 +67,7 @@ impl Pair {
             .insert(outcome);
     }
 
-    /// Everything was asked: what was said along the way must not tell either.
+    /// After all calls: logs and notifications must not leak either.
     fn judge(mut self) {
         for (what, said) in [
             ("a notification", self.real.notifications()),
@@ -108,7 +107,7 @@ fn contains_secret(text: &str) -> bool {
     text.to_lowercase().contains(SECRET)
 }
 
-/// An answer without what differs between any two calls: approvals have ids and times of their own.
+/// A reply without values that differ between any two calls: approvals have unique ids and times.
 fn settled(answer: &Value) -> Value {
     let mut text = answer.clone();
     let details = &answer["result"]["structuredContent"]["error"]["details"];
@@ -121,7 +120,7 @@ fn settled(answer: &Value) -> Value {
     text
 }
 
-/// An answer of which only the number of hits, or the error, is left.
+/// A reply reduced to the number of hits, or the error.
 fn counted(answer: &Value) -> Value {
     let said = &answer["result"]["structuredContent"];
     let items = said["items"].as_array().map(Vec::len);
@@ -201,7 +200,7 @@ fn hidden_notebook_does_not_leak_over_http() {
     everything_is_asked(Entrance::Http);
 }
 
-/// The witnesses can see: for a caller that may read the notebook, both speak up.
+/// The checks work: for a caller that may read the notebook, both fail.
 #[test]
 fn leak_checks_detect_a_visible_notebook() {
     let (mut real, _) = World::real(Entrance::Owner);

@@ -1,4 +1,4 @@
-//! What was changed can be seen across notes, also while a server runs, and taken back to the byte.
+//! Changes can be listed across notes, also while a server runs, and undone to the byte.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::desk::{Ended, audit, desk, over_stdio, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
-/// Line ends of both kinds, no last line end, letters of more than one byte.
+/// Mixed line ends, no final line feed, multi-byte characters.
 const STUBBORN: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
 
 fn history(place: &Place, words: &[&str]) -> Ended {
@@ -20,7 +20,7 @@ fn items(place: &Place, words: &[&str]) -> Vec<Value> {
     listed.json()["items"].as_array().expect("a list").clone()
 }
 
-/// Make a call that changes something; returns the change.
+/// Makes a call that changes something; returns the change id.
 #[track_caller]
 fn change(client: &mut Client, name: &str, arguments: Value) -> String {
     let result = client.call(name, arguments);
@@ -123,7 +123,7 @@ fn undo_restores_every_byte() {
         json!({"path": "Diary/One.md", "content": "first\n"}),
     );
 
-    // The server holds the vault: it says who, and what can be done.
+    // The server holds the lock: the error names it and states what can be done.
     let held = history(&place, &["undo", &moved]);
     assert_eq!(held.code, Some(3), "{held:#?}");
     let process = client.process().id().to_string();
@@ -131,7 +131,7 @@ fn undo_restores_every_byte() {
         held.errors.contains(&process) && held.errors.contains("undo"),
         "{held:#?}"
     );
-    // Only to see it, nobody has to let go.
+    // A preview needs no lock.
     let snapshot = place.snapshot();
     let shown = history(&place, &["undo", &moved, "--dry-run"]);
     assert_eq!(shown.code, Some(0), "{shown:#?}");
@@ -166,7 +166,7 @@ fn undo_restores_every_byte() {
     let again = history(&place, &["undo", &moved]);
     assert_eq!(again.code, Some(1), "{again:#?}");
     assert!(again.errors.contains("undone already"), "{again:#?}");
-    // An undo is a change as any other: it leaves rows, and can be undone.
+    // An undo is a regular change: it is recorded, and can be undone.
     let rows = audit(&place, &["--domain", "history", "--transport", "cli"]);
     let outcomes: Vec<&str> = rows
         .iter()
@@ -208,14 +208,14 @@ fn undo_respects_permissions_and_conflicts() {
     let mut settings = place.settings();
     settings.read_only = true;
     refused(settings, "read-only");
-    // What is hidden did not happen.
+    // Changes of hidden notes are not found.
     let mut settings = place.settings();
     settings
         .permissions
         .notebooks
         .insert("Work".into(), notehost::vault::Tier::None);
     refused(settings, "no change");
-    // Somebody wrote there since.
+    // The note was changed since.
     place.config_file(&place.settings());
     place.write("Work/Plan.md", "written by hand\n");
     let ended = history(&place, &["undo", &id]);
@@ -262,7 +262,7 @@ fn retention_is_fair_between_callers() {
         "the oldest of the flood are gone: {}",
         kept.len()
     );
-    // Taking the flood back is a large change too, of whoever takes it back: the small one comes first.
+    // Undoing the flood is also a large change of its caller, so undo the small one first.
     for id in [&mine, &latest] {
         let undone = history(&place, &["undo", id]);
         assert_eq!(undone.code, Some(0), "{undone:#?}");

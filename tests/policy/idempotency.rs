@@ -1,4 +1,4 @@
-//! A call that is sent twice happens once.
+//! Idempotency keys: a call that is sent twice runs once.
 
 use std::process::Command;
 
@@ -63,7 +63,7 @@ fn stored_reply_survives_a_restart_and_is_scoped_to_its_caller() {
     assert_eq!(client.call("document.append", append("k")), first);
     drop(client);
     assert_eq!(times(&place), 1);
-    // Somebody else's key is another key.
+    // The same key of another caller is a different key.
     let server = Server::start(&config, &place.state());
     let mut other = HttpClient::stateless(server.address());
     let done = other.call("document.append", append("k"));

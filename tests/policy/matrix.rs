@@ -1,5 +1,5 @@
-//! Every tier × every effect × several domains × every kind of caller: what each cell answers. The tiers of each caller
-//! come from another place: its section of the config, or its token.
+//! Every tier × every effect × several domains × every kind of caller, with the expected outcome. The tiers of each
+//! caller have another source: its section of the config, or its token.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ const TIERS: [Tier; 4] = [Tier::None, Tier::Read, Tier::Write, Tier::Delete];
 const EFFECTS: [Effect; 3] = [Effect::Read, Effect::Write, Effect::Delete];
 const DOMAINS: [&str; 3] = ["document", "notebook", "hostile"];
 
-/// The notebook in which a caller has a tier.
+/// The notebook in which callers have this tier.
 fn notebook(tier: Tier) -> String {
     format!("Tier-{tier}")
 }
 
-/// A call of that effect in a notebook. Nothing lands, so that no cell disturbs another.
+/// A call with this effect in a notebook. Nothing is committed, so that cells do not affect each other.
 fn call_of(domain: &str, effect: Effect, notebook: &str) -> (&'static str, Value) {
     let path = format!("{notebook}/Note.md");
     match (domain, effect) {
@@ -60,7 +60,7 @@ fn call_of(domain: &str, effect: Effect, notebook: &str) -> (&'static str, Value
     }
 }
 
-/// What a cell must answer: what is not seen is not there, what is seen and too little is denied.
+/// The expected outcome: hidden notes are not found, insufficient tiers are denied.
 fn expected(tier: Tier, effect: Effect) -> &'static str {
     let needed = match effect {
         Effect::Read => Tier::Read,
@@ -74,7 +74,7 @@ fn expected(tier: Tier, effect: Effect) -> &'static str {
     }
 }
 
-/// The code in what a call answered; the hostile guest tells of a refusal in its reply.
+/// The error code of a reply; the hostile guest reports a denial in its result.
 fn code(structured: &Value) -> String {
     let refused = structured["refused"].as_str();
     let failed = structured["error"]["code"].as_str();
@@ -105,7 +105,7 @@ fn granted(tier: Tier) -> GrantSettings {
     grant
 }
 
-/// For whom nothing is said sees nothing; the named callers have their tiers.
+/// Unlisted callers see nothing; the named callers have their tiers.
 fn settings(place: &Place, grant: Tier) -> Settings {
     let mut settings = place.settings();
     settings.permissions.default = Tier::None;
@@ -127,7 +127,7 @@ fn settings(place: &Place, grant: Tier) -> Settings {
     settings
 }
 
-/// Every cell, asked one way.
+/// Tests every cell with one kind of caller.
 #[track_caller]
 fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
     let mut wrong = Vec::new();
@@ -169,7 +169,7 @@ fn permission_matrix_over_http_without_a_token() {
     });
 }
 
-/// What a caller that is made here gets.
+/// The outcome for a caller constructed here.
 fn ask(
     threads: &tokio::runtime::Runtime,
     host: &Arc<Host>,
@@ -208,7 +208,7 @@ fn permission_matrix_for_named_callers_and_tokens() {
             ask(&threads, &host, &caller, action, arguments)
         });
     }
-    // Who is not named has the tier for everybody: none.
+    // An unlisted caller has the default tier: none.
     let stranger = Caller::with_token("stranger", everything, None, None);
     for tier in TIERS {
         let (action, arguments) = call_of("document", Effect::Read, &notebook(tier));
@@ -238,7 +238,7 @@ fn component_grant_only_restricts() {
                 );
             }
         }
-        // First-party domains are bound by the caller alone.
+        // First-party domains are limited by the caller alone.
         assert_cells("a named caller", |action, arguments| {
             match action.starts_with("hostile.") {
                 true => {

@@ -1,5 +1,5 @@
-//! `notehost permission` through the built program: what is listed, set and explained, and that an explanation is what a
-//! call then meets. `settings` is about the config file itself.
+//! `notehost permission` through the built program: listing, setting and explaining, and that an explanation matches
+//! the outcome of a call. `settings` tests the config file itself.
 
 mod settings;
 
@@ -164,7 +164,7 @@ fn permissions_are_listed_with_their_config_line() {
         "rw"
     );
 
-    // For one caller its own line stands in the place of everybody's.
+    // A caller's own line replaces the default.
     let phone = office
         .run(&["permission", "list", "--caller", "phone"])
         .json();

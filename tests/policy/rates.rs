@@ -1,4 +1,4 @@
-//! Not more calls than a caller may make.
+//! Rate limits per caller.
 
 use notehost::config::{RateSettings, Settings};
 use serde_json::json;
@@ -40,7 +40,7 @@ fn http_callers_are_rate_limited_by_effect() {
         .expect("a time to wait");
     assert!((1..=20_000).contains(&wait), "{wait}");
 
-    // Writing has its own bucket, and a call that is refused anyway takes nothing out of it.
+    // Writes have their own bucket, and a rejected call takes no token from it.
     let refused = client.call("document.append", json!({"path": "Log"}));
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
     let append = json!({"path": "Log", "text": "a"});
@@ -50,7 +50,7 @@ fn http_callers_are_rate_limited_by_effect() {
     assert_eq!(error_code(&throttled), Some("throttled"), "{throttled}");
     drop(client);
 
-    // Restarting is no way around it: what was left is written down at the end.
+    // A restart does not reset the buckets: they are saved at shutdown.
     let mut server = server;
     let pid = rustix::process::Pid::from_child(server.process());
     rustix::process::kill_process(pid, rustix::process::Signal::TERM)

@@ -1,5 +1,5 @@
-//! A config file that changes while the program serves: what it says takes effect, what is broken changes nothing, and
-//! clients hear of other tools.
+//! A config file that changes while the program serves: valid changes apply, invalid ones change nothing, and clients
+//! are notified about changed tools.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
 use crate::support::place::{Place, call};
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Look again and again until something is so.
+/// Polls until there is a value.
 #[track_caller]
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -38,7 +38,7 @@ fn desk() -> Place {
     place
 }
 
-/// Write the file as editors do: a new one, renamed over the old one.
+/// Writes the file as editors do: a new file, renamed over the old one.
 fn rewrite(file: &Path, text: &str) {
     let beside = file.with_extension("new");
     std::fs::write(&beside, text).expect("a file");
@@ -49,7 +49,7 @@ fn text(settings: &Settings) -> String {
     toml::to_string(settings).expect("settings can be written")
 }
 
-/// A program that serves over stdio, and what it logs.
+/// A program that serves over stdio, with its log.
 struct Served {
     client: Client,
     config: PathBuf,
@@ -236,7 +236,7 @@ fn disabling_a_component_notifies_clients() {
     );
     served.change(|settings| settings.components.clear());
     served.wait_for("notebook.list", json!({}), None);
-    // What does not concern tools is not announced.
+    // Changes that do not concern tools are not announced.
     served.change(|settings| settings.limits.call_ms = 9_999);
     served.change(|settings| hide(settings, "Diary"));
     served.wait_for(
@@ -270,7 +270,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
         rewrite(&served.config, &broken);
         served.wait_for_log(told);
         if broken.is_empty() {
-            // Nothing is broken here: it says that nobody may write, and that no vault is served.
+            // A valid file in this case: it only denies writes and serves no vault.
             break;
         }
         assert_eq!(served.code("document.append", append()), None, "{told}");

@@ -1,5 +1,5 @@
-//! What is taken away while a call runs is gone at its next host call, and nothing lands that needs it: through the built
-//! program, over HTTP, with a guest that waits in the middle of its call until it notices.
+//! A permission that is revoked during a call is gone at the call's next host call, and nothing that needs it is
+//! committed: through the built program, over HTTP, with a guest that waits inside its call until it notices.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::support::snapshot::Snapshot;
 
 const NOTE: &str = "Open/Note.md";
 
-/// A served vault, in which calls wait.
+/// A served vault with waiting calls.
 struct Stage {
     place: Place,
     settings: Settings,
@@ -50,7 +50,7 @@ impl Stage {
         HttpClient::stateless(self.server.address())
     }
 
-    /// Begin a call, and wait until it waits.
+    /// Starts a call, and waits until the guest waits.
     fn begin(&self, action: &str, mut client: HttpClient) -> HttpClient {
         let waiting = self.log().matches("lingering").count();
         client.send_call(&format!("hostile.{action}"), json!({"path": NOTE}));
@@ -60,14 +60,14 @@ impl Stage {
         client
     }
 
-    /// Change the config, as an editor would.
+    /// Changes the config, as an editor would.
     fn change(&self, change: impl FnOnce(&mut Settings)) {
         let mut settings = self.settings.clone();
         change(&mut settings);
         self.place.config_file(&settings);
     }
 
-    /// Let everything be as at the beginning.
+    /// Restores the initial config.
     fn restore(&self) {
         self.change(|_| {});
         let mut client = self.client();
@@ -78,7 +78,7 @@ impl Stage {
         });
     }
 
-    /// What the component said.
+    /// The component's log.
     fn log(&self) -> String {
         let file: PathBuf = self.place.state().join("logs/hostile.log");
         std::fs::read_to_string(file).unwrap_or_default()
@@ -89,7 +89,7 @@ impl Stage {
         self.place.snapshot().assert_same_as(&self.before);
     }
 
-    /// What a call that read comes to after something was taken from it.
+    /// The outcome of a read after `change` was applied.
     #[track_caller]
     fn read_after(&self, change: impl FnOnce(&mut Settings)) -> Value {
         let mut client = self.begin("linger_reading", self.client());
@@ -100,8 +100,8 @@ impl Stage {
         result["structuredContent"].clone()
     }
 
-    /// A call that staged a note before something was taken from it: it meets this code from then on, or ends at once,
-    /// and nothing lands.
+    /// A call that staged a note before `change` was applied: it gets this code from then on, or is aborted at once,
+    /// and nothing is committed.
     #[track_caller]
     fn write_after(&self, meets: Meets, change: impl FnOnce(&mut Settings)) {
         let Meets(expected, lives) = meets;
@@ -119,7 +119,7 @@ impl Stage {
     }
 }
 
-/// The code that a call meets, and whether it lives to see it.
+/// The expected error code, and whether the guest survives to get it.
 struct Meets(&'static str, bool);
 
 fn hide(settings: &mut Settings) {
@@ -165,7 +165,7 @@ fn staged_writes_are_dropped_when_permission_is_revoked() {
             ..GrantSettings::default()
         };
     });
-    // The kill switch, of all and of one vault.
+    // The kill switch, for all vaults and for one.
     stage.write_after(Meets("read_only", true), |settings| {
         settings.read_only = true
     });
@@ -215,7 +215,7 @@ fn revoking_a_token_ends_its_calls() {
     let result = client.receive()["result"].take();
     assert_eq!(code(&result), "unauthorized", "{result}");
     stage.assert_untouched();
-    // Others are not touched by it.
+    // Calls of others are not affected.
     let mut other = stage.client().showing(&desk);
     let read = other.call("document.read", json!({"path": NOTE}));
     assert_eq!(code(&read), "none", "{read}");
@@ -232,7 +232,7 @@ fn unrelated_changes_do_not_affect_a_call() {
     };
     stage.change(other);
     stage.server.wait_for_log("the config file was read again");
-    // It still waits, and sees what it saw: only now is something of it taken.
+    // It still waits, and sees the same: only now one of its permissions is revoked.
     stage.change(|settings| {
         other(settings);
         let notebooks = &mut settings.permissions.notebooks;

@@ -1,4 +1,4 @@
-//! Components that keep failing rest, what they do is counted, and what they say is kept: through the built program.
+//! Circuit breaker, usage counts and logs of components: through the built program.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::support::guests::guest;
 use crate::support::http::{Connection, HttpClient, wait_until};
 use crate::support::place::{Place, component};
 
-/// The enemy, of whom two failures are enough.
+/// The hostile guest, with a threshold of two failures.
 fn watched(settings: &mut Settings) {
     let grant = GrantSettings {
         read: vec!["Work/**".into()],
@@ -25,7 +25,7 @@ fn watched(settings: &mut Settings) {
     settings.limits.call_ms = 120_000;
     settings.supervision.strikes = 2;
     settings.supervision.window_s = 3600;
-    // Only who waits for it sees its end.
+    // Long enough that it ends only in the tests that wait for it.
     settings.supervision.first_pause_s = 3600;
 }
 
@@ -52,7 +52,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
     let call = |client: &mut crate::support::client::Client, action: &str| {
         client.call(&format!("hostile.{action}"), json!({}))
     };
-    // What is refused politely, and what fails for its caller's sake, is held against nobody.
+    // Errors of the domain and failures caused by the caller do not count.
     for _ in 0..4 {
         assert_eq!(code(&call(&mut client, "unknown_code")), "component_failed");
         assert_eq!(code(&call(&mut client, "remember")), "ok");
@@ -75,7 +75,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
             .as_str()
             .is_some_and(|told| told.contains(reason))
     );
-    // Others go on.
+    // Other components are not affected.
     assert_eq!(
         code(&client.call("document.read", json!({"path": "Work/Plan"}))),
         "ok"
@@ -93,7 +93,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
         code(&call(&mut client, "remember")) == "ok"
     });
     assert_eq!(status(&place)["quarantine"], json!([]));
-    // What it did before is forgiven.
+    // Earlier failures are cleared.
     assert_eq!(code(&call(&mut client, "trap")), "component_failed");
     assert_eq!(code(&call(&mut client, "remember")), "ok");
 }
@@ -126,7 +126,7 @@ fn failures_of_one_caller_do_not_block_others() {
     let told = &told["structuredContent"]["items"][0];
     assert_eq!(told["traps"], 2, "{told}");
     assert_eq!(told["quarantine"][0]["for_caller"], "ana", "{told}");
-    // As soon as it happens to others as well it rests for everybody.
+    // Once it fails for other callers too, the breaker opens for everybody.
     assert_eq!(met(&mut ben, "trap"), "component_failed");
     assert_eq!(met(&mut ben, "remember"), "unavailable");
     let told = boss.call("admin.status", json!({"component": "hostile"}));
@@ -163,7 +163,7 @@ fn half_open_breaker_tries_one_call() {
     for _ in 0..2 {
         assert_eq!(code(&call("trap")), "component_failed");
     }
-    // The trial fails, and so the next pause is longer than the first one was.
+    // The trial call fails, so the next pause is longer than the first.
     wait_until("it is tried", || code(&call("trap")) == "component_failed");
     let refused = call("remember");
     assert_eq!(code(&refused), "unavailable");
@@ -173,13 +173,13 @@ fn half_open_breaker_tries_one_call() {
     let told = status(&place);
     let moment = |field: &str| told["quarantine"][0][field].as_str().map(str::to_owned);
     assert!(moment("until") > moment("since"), "{told}");
-    // The next one goes well, and all is as before.
+    // The next trial succeeds, and the breaker closes.
     wait_until("it is tried again", || code(&call("remember")) == "ok");
     assert_eq!(code(&call("remember")), "ok");
     assert_eq!(status(&place)["quarantine"], json!([]));
 }
 
-/// The same component with other bytes: a section that means nothing.
+/// The same component with different bytes: an additional custom section.
 fn other_version(place: &Place) -> PathBuf {
     let mut bytes = std::fs::read(guest("hostile")).expect("the enemy");
     bytes.extend([0, 6, 4, b'n', b'o', b't', b'e', 1]);
@@ -226,7 +226,7 @@ fn component_usage_and_denials_are_counted() {
         let arguments = json!({"with": with, "path": path});
         client.call("hostile.reach_writing", arguments)["structuredContent"].clone()
     };
-    // Within its grant, and what nobody may see or has written.
+    // Within its grant: hidden and missing notes.
     assert_eq!(
         reach("read", "Work/Plan.md")["got"],
         "# Plan\n\nwrite tests\n"
@@ -240,7 +240,7 @@ fn component_usage_and_denials_are_counted() {
     assert!(
         told["p50_ms"].as_f64() > Some(0.0) && told["p99_ms"].as_f64() >= told["p50_ms"].as_f64()
     );
-    // Beyond it: hidden, denied, left out of a list.
+    // Beyond its grant: hidden, denied, omitted from a list.
     assert_eq!(reach("read", "Closed/Law.md")["refused"], "not_found");
     assert_eq!(
         reach("write", "Work/Plan.md")["refused"],
@@ -301,7 +301,7 @@ fn component_log_is_stored() {
     }
     assert_eq!(lines(&place, &["--lines", "1"]).len(), 1);
 
-    // Whoever follows sees what comes.
+    // `--follow` shows new lines.
     let mut following = program(
         &place,
         &["component", "log", "hostile", "--follow", "--lines", "0"],
@@ -313,7 +313,7 @@ fn component_log_is_stored() {
         .expect("the program runs");
     let mut output = BufReader::new(following.stdout.take().expect("its stdout"));
     let mut line = String::new();
-    // It may begin to look after the first call has ended.
+    // It may start after the first call has ended.
     let reading = std::thread::spawn(move || {
         output.read_line(&mut line).expect("a line");
         line

@@ -1,4 +1,4 @@
-//! Components and actions that are switched off: who did it and why is told, what they were granted stays.
+//! Disabled components and actions: who disabled them and why is reported, and grants are kept.
 
 use notehost::config::{GrantSettings, Settings};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn with_echo(settings: &mut Settings) {
         .insert("echo".into(), component(guest("echo"), grant));
 }
 
-/// The component command, run by somebody.
+/// Runs the component command.
 fn switch(place: &Place, words: &[&str]) -> Ended {
     run(program(place, &[&["component"], words].concat()).env("USER", "ana"))
 }
@@ -73,7 +73,7 @@ fn disabled_items_report_who_and_why() {
     wait_until("it is on again", || {
         error_code(&client.call("echo.say", say.clone())).is_none()
     });
-    // What it was granted was never touched, and nothing is left of why it was off.
+    // The grant was never changed, and the reason is removed.
     let text = std::fs::read_to_string(place.root().join("notehost.toml")).expect("the config");
     let now: Settings = toml::from_str(&text).expect("settings");
     let echo = &now.components["echo"];
@@ -106,7 +106,7 @@ fn unknown_names_cannot_be_disabled() {
     }
 }
 
-/// For who could not use it anyway it is not there.
+/// Callers without access do not see the disabled action.
 #[test]
 fn disabled_state_is_shown_only_to_callers_with_access() {
     let place = desk(with_echo);
@@ -122,7 +122,7 @@ fn disabled_state_is_shown_only_to_callers_with_access() {
         let refused = client.call(name, json!({"text": "x"}));
         error_code(&refused).map(str::to_owned)
     };
-    // It writes, and these may only read.
+    // It is a write action, and these callers may only read.
     assert_eq!(met(&mut may, "echo.remember").as_deref(), Some("not_found"));
     assert_eq!(met(&mut may_not, "tag.list").as_deref(), Some("not_found"));
     assert_eq!(switch(&place, &["disable", "echo"]).code, Some(0));

@@ -1,4 +1,4 @@
-//! Where only existing tags are allowed, no component can bring new ones in.
+//! If only existing tags are allowed, no component can add new ones.
 
 use notehost::config::{Settings, TagPolicy};
 use notehost::vault::Tier;

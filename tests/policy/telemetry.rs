@@ -1,4 +1,4 @@
-//! Counts for Prometheus and spans for a collector; and that what notes say is in none of it.
+//! Metrics for Prometheus and spans for a collector, without contents of notes.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -16,7 +16,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};
 use crate::support::place::Place;
 
-/// A word that is in a note and nowhere else.
+/// A word that occurs only in a note.
 const SECRET: &str = "zanzibarquokka";
 
 /// `00-<trace>-<span>-01`, and the bytes of both ids.
@@ -29,7 +29,7 @@ fn traceparent(letter: &str) -> (String, Vec<u8>, Vec<u8>) {
 /// A server over HTTP that logs everything into a file.
 struct Logged {
     process: Child,
-    /// Of a token that may read the metrics.
+    /// A token that may read the metrics.
     admin: String,
     address: String,
     log: std::path::PathBuf,
@@ -87,7 +87,7 @@ impl Drop for Logged {
     }
 }
 
-/// The value of the metric line that has this name and all of these labels; 0 if there is none.
+/// The value of the metric with this name and all of these labels; 0 if there is none.
 fn value(metrics: &str, name: &str, labels: &[&str]) -> f64 {
     let fits = |line: &&str| {
         let rest = line.strip_prefix(name);
@@ -166,7 +166,7 @@ fn metrics_count_calls() {
     assert_eq!(calls("document", "create", "ok"), 1.0);
     assert_eq!(calls("document", "remove", "throttled"), 1.0);
     assert_eq!(calls("notebook", "list", "forbidden"), 1.0);
-    // Nobody outside can make new names.
+    // Callers cannot create new label values.
     assert_eq!(calls("other", "other", "not_found"), 2.0);
     assert!(!metrics.contains("cardinality"), "{metrics}");
     let read = ["domain=\"document\"", "action=\"read\""];
@@ -206,7 +206,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
     assert_eq!(client.ask("tools/call", call)["isError"], false);
     let call = json!({"name": "document__read", "arguments": {"path": "Work/Absent"}, "_meta": {"traceparent": "made up"}});
     assert_eq!(client.ask("tools/call", call)["isError"], true);
-    // Whoever began this trace does not want it kept.
+    // A trace that its caller does not sample.
     let (unwanted, unwanted_trace, _) = traceparent("c");
     let unwanted = unwanted.replace("-01", "-00");
     let call =
@@ -239,7 +239,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
     collector.wait_for(&trace);
     collector.wait_for(b"document.list");
 
-    // From the environment, and sent before the process ends.
+    // From the environment, and exported before the process exits.
     let (told, trace, _) = traceparent("d");
     drop(server);
     let ended = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", told));
@@ -267,7 +267,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
 
 #[test]
 fn unreachable_collector_is_logged_once() {
-    // A port that was just free, and that nobody listens on.
+    // A free port without a listener.
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|gone| gone.local_addr())
         .expect("a port");
@@ -287,7 +287,7 @@ fn unreachable_collector_is_logged_once() {
             "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ];
-    // More than are sent at once, so that it fails several times.
+    // More than one batch, so that the export fails several times.
     lines.extend((1..=600).map(|id| {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
             "params": {"name": "document__read", "arguments": {"path": "Work/Plan"}}})
@@ -316,7 +316,7 @@ fn unreachable_collector_is_logged_once() {
     assert_eq!(told.matches("traces cannot be sent").count(), 1, "{told}");
 }
 
-/// Calls that touch a note with the secret word, in every way that may end differently.
+/// Calls on a note with the secret word, with every kind of outcome.
 fn touch(mut call: impl FnMut(&str, Value) -> Value) {
     let calls = [
         ("document.read", json!({"path": "Work/Diary"}), None),
@@ -385,7 +385,7 @@ fn note_contents_never_appear_in_telemetry() {
     let metrics = server.metrics();
     stop(&mut server.process);
     let log = std::fs::read_to_string(&server.log).expect("the log");
-    // The calls are there, in all four.
+    // The calls are recorded in all four.
     assert!(
         log.contains("already_exists"),
         "the log tells of calls: {log}"
@@ -394,7 +394,7 @@ fn note_contents_never_appear_in_telemetry() {
     collector.wait_for(b"already_exists");
     let rows = audit(&place, &["--outcome", "already_exists"]);
     assert_eq!(rows.len(), 1);
-    // What they were about is not.
+    // Their contents are not.
     let rows = audit(&place, &["--export", "-"]);
     assert_eq!(rows.len(), 10, "{rows:?}");
     assert!(!json!(rows).to_string().contains(SECRET), "{rows:?}");

@@ -1,4 +1,4 @@
-//! What may follow what somebody has typed.
+//! Completion of arguments.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn prompt(name: &str) -> Value {
     json!({"type": "ref/prompt", "name": name})
 }
 
-/// Waits until the index has every note: before that it completes what it knows.
+/// Waits until the index has every note: before that, completion is partial.
 fn until_ready(wire: &mut Wire) {
     loop {
         let params = json!({"name": "system__info", "arguments": {}});
@@ -47,7 +47,7 @@ fn template_and_prompt_arguments_are_completed() {
                 "path",
                 "plan",
                 json!({"vault": "main"}),
-                // Whose name begins with it, then those that have it somewhere.
+                // Prefix matches of the name first, then other matches.
                 json!(["Work/Plan.md", "Work/Planning.md", "Garden/My plan.md"]),
             ),
             (

@@ -1,4 +1,4 @@
-//! Whoever listens is told what happens to notes: by calls, and by other programs.
+//! Subscriptions report changes of notes by calls and by other programs.
 
 use std::fs;
 
@@ -12,16 +12,16 @@ use crate::support::place::Place;
 const UPDATED: &str = "notifications/resources/updated";
 const LIST_CHANGED: &str = "notifications/resources/list_changed";
 
-/// Somebody who listens, on one wire and in one era.
+/// A subscriber with one transport and one kind of revision.
 enum Listener {
-    /// Over stdio news come between the answers.
+    /// Over stdio, notifications arrive between the replies.
     Stdio(Client),
-    /// Over HTTP they have a stream of their own.
+    /// Over HTTP, they have a separate stream.
     Http(Connection, HttpClient),
 }
 
 impl Listener {
-    /// One of each in turn, who wants to hear of these notes and of every list.
+    /// Runs the test with each kind of subscriber, subscribed to these notes and to every list.
     fn each(paths: &[&str], mut test: impl FnMut(&Place, Listener, &str)) {
         let uris: Vec<String> = paths.iter().map(|path| uri(path)).collect();
         {
@@ -64,7 +64,7 @@ impl Listener {
         }
     }
 
-    /// The first news of the newer era say what will be told.
+    /// The first notification of the stateless revision confirms the subscription.
     fn acknowledged(mut self) -> Listener {
         let first = self.next();
         let method = "notifications/subscriptions/acknowledged";
@@ -72,7 +72,7 @@ impl Listener {
         self
     }
 
-    /// The next news.
+    /// The next notification.
     fn next(&mut self) -> Value {
         match self {
             Listener::Stdio(client) => client.next_notification(),
@@ -80,7 +80,7 @@ impl Listener {
         }
     }
 
-    /// The next news on resources: the method, and which resource.
+    /// Asserts the next notification about resources: its method and its resource.
     #[track_caller]
     fn hears(&mut self, era: &str, method: &str, path: Option<&str>) {
         let told = self.next();
@@ -119,7 +119,7 @@ fn wanted(uris: &[String]) -> Value {
     })
 }
 
-/// The stream on which a session's news come.
+/// The stream of a session's notifications.
 fn stream_of(server: &Server, client: &HttpClient) -> Connection {
     let mut stream = Connection::open(server.address());
     let session = client.session().expect("a session");
@@ -132,7 +132,7 @@ fn stream_of(server: &Server, client: &HttpClient) -> Connection {
     stream
 }
 
-/// A request of the newer era whose answer goes on.
+/// A request of the stateless revision whose response is a stream.
 fn listening(server: &Server, token: Option<&str>, uris: &[String]) -> Connection {
     let mut stream = Connection::open(server.address());
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": wanted(uris)});
@@ -147,7 +147,7 @@ fn listening(server: &Server, token: Option<&str>, uris: &[String]) -> Connectio
     stream
 }
 
-/// What an editor does that knows nothing of us.
+/// Writes a note as an external editor does.
 fn edit(place: &Place, path: &str, text: &str) {
     fs::write(place.vault().join(path), text).expect("the note can be written");
 }
@@ -168,11 +168,11 @@ fn subscriptions_report_own_and_foreign_changes() {
             );
             listener.hears(era, UPDATED, Some("Work/Plan.md"));
 
-            // It is told under the name that was asked for.
+            // The notification has the URI of the subscription.
             edit(place, "Garden/My plan.md", "# Garden\n\nwater it\n");
             listener.hears(era, UPDATED, Some("Garden/My%20plan"));
 
-            // Nobody asked for this one, but now there is one more.
+            // Not subscribed, but the list has a new entry.
             edit(place, "Garden/New.md", "# New\n");
             listener.hears(era, LIST_CHANGED, None);
             edit(place, "Garden/New.md", "# New, but not for long\n");
@@ -183,7 +183,7 @@ fn subscriptions_report_own_and_foreign_changes() {
             );
             listener.hears(era, LIST_CHANGED, None);
 
-            // What is gone says so when it is read.
+            // Reading a removed note fails.
             fs::remove_file(place.vault().join("Work/Plan.md")).expect("it was there");
             listener.hears(era, LIST_CHANGED, None);
             listener.hears(era, UPDATED, Some("Work/Plan.md"));
@@ -197,7 +197,7 @@ fn subscriptions_omit_hidden_notes() {
     Listener::each(&paths, |place, mut listener, era| {
         edit(place, "Diary/Secret.md", "# Hush\n\nmore of it\n");
         edit(place, "Diary/Later.md", "# Later\n");
-        // Longer than the pause in which news are gathered, so that they would come first.
+        // Longer than the debounce interval, so that earlier notifications would come first.
         std::thread::sleep(std::time::Duration::from_millis(700));
         edit(place, "Work/Plan.md", "# Plan\n\nthe first that is heard\n");
         listener.hears(era, UPDATED, Some("Work/Plan.md"));
@@ -273,7 +273,7 @@ fn unknown_resources_cannot_be_subscribed_to() {
         }
         let error = wire.refused("resources/subscribe", of_others);
         assert_eq!(error["code"], -32002, "{error}");
-        // One that is not there is taken, as one is that may not be seen: the answer tells nothing.
+        // Subscribing to a missing note succeeds, as for a hidden one: the reply reveals nothing.
         wire.ask("resources/subscribe", json!({ "uri": uri("Gone.md") }));
     });
 }

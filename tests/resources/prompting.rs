@@ -1,4 +1,4 @@
-//! What people pick to begin with: listed with its arguments, filled in with notes, in the words of the client's surface.
+//! Prompts: listed with their arguments, rendered with notes, with the tool names of the client's surface.
 
 use notehost::config::Surface;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn prompts_are_listed_and_rendered() {
         let text = messages[0]["content"]["text"].as_str().expect("text");
         assert!(text.contains("Length: two lines."), "{text}");
         assert!(text.contains(r#"`document` (`action: "read"`)"#), "{text}");
-        // What was not given is not spoken of, and nothing is left to fill in.
+        // Missing optional arguments are omitted, and no placeholder is left.
         assert!(!text.contains("heading"), "{text}");
         assert!(!text.contains("{{"), "{text}");
         let marked = messages[1]["content"]["text"].as_str().expect("text");
@@ -123,7 +123,7 @@ fn prompts_match_the_surface_and_the_callers_rights() {
         let place = super::house();
         let mut settings = place.settings();
         settings.surface = surface;
-        // Whoever may only read is not told to write.
+        // A read-only caller gets no instructions to write.
         let caller = notehost::config::CallerSettings {
             scopes: Some(vec!["read".into()]),
             ..Default::default()

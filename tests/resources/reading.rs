@@ -1,4 +1,4 @@
-//! Which resources there are, and what is in them.
+//! Listing and reading resources.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::place::Place;
 /// A picture of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
 
-/// Every page of the list.
+/// The items of every page.
 fn listed(wire: &mut Wire) -> Vec<Value> {
     let mut all = Vec::new();
     let mut cursor = Value::Null;
@@ -85,7 +85,7 @@ fn notes_images_and_help_can_be_read() {
         let plan = read("Work/Plan.md");
         assert_eq!(plan["mimeType"], "text/markdown");
         assert_eq!(read("Work/Plan")["text"], plan["text"]);
-        // A name may have other dots than that of its extension.
+        // A name may contain more dots than that of its extension.
         assert_eq!(read("Work/v1.2%20plan")["text"], "# Version\n");
         let pixel = read("Pictures/pixel.gif");
         assert_eq!(pixel["mimeType"], "image/gif", "{pixel}");
@@ -150,7 +150,7 @@ fn resource_capabilities_are_advertised() {
     Wire::each(Place::settings, |_, mut wire| {
         let capabilities = match wire.is_stateless() {
             true => wire.ask("server/discover", json!({}))["capabilities"].take(),
-            // It was told with the handshake, which came before: another one is answered alike.
+            // The capabilities came with the handshake, which is over.
             false => return,
         };
         assert_eq!(

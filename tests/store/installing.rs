@@ -1,4 +1,4 @@
-//! The whole life of a component at a terminal, and what a server that runs meanwhile makes of it.
+//! The life cycle of a component on the command line, with a running server.
 
 use serde_json::json;
 
@@ -72,7 +72,7 @@ fn grants_apply_and_survive_upgrades() {
     desk.done(&note);
     assert_eq!(desk.place.read("Work/a.md").as_deref(), Some(&b"a"[..]));
 
-    // Switched off and on, upgraded and gone back: the grant is as it was.
+    // Disabled and enabled, upgraded and rolled back: the grant is unchanged.
     desk.done(&["component", "disable", "steady", "--because", "too loud"]);
     let off = desk.refused(&note);
     assert!(off.contains("too loud"), "{off}");
@@ -169,7 +169,7 @@ fn running_server_loads_changes_and_notifies_clients() {
         sent.filter(|sent| sent["method"] == "notifications/tools/list_changed")
             .count()
     };
-    // What changes at once is told together, a moment later.
+    // Simultaneous changes are announced together, a moment later.
     wait_until("the client is told", || {
         client.ask("ping", json!({}));
         told(&client) >= 1
@@ -206,7 +206,7 @@ fn component_folder_is_loaded_and_hot_swapped() {
         client.call("steady.say", json!({"text": "a"}))["structuredContent"]["version"].clone()
     };
     assert_eq!(version_of(&mut client), 1);
-    // What cannot be used takes nobody's place.
+    // An invalid file replaces nothing.
     std::fs::write(folder.join("steady.wasm"), b"\0asm garbage").expect("a file");
     wait_until("the problem is told", || {
         let told = desk.listed();

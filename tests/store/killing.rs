@@ -1,4 +1,4 @@
-//! Killed in the middle: whatever step it is, what ran before runs, or what was to run does, and the next try works.
+//! Kills during store changes: after any step either the old or the new version runs, and the next attempt succeeds.
 
 use notehost::packages::FAIL_POINTS;
 
@@ -45,7 +45,7 @@ fn upgrade_is_atomic_when_killed_at_any_step() {
     }
 }
 
-/// Run a command that ends itself at a step, as a kill would.
+/// Runs a command that exits itself at a step, as a kill would.
 #[track_caller]
 fn kill_at(desk: &Desk, step: &str, words: &[&str]) {
     let mut command = desk.command(words);
@@ -57,12 +57,12 @@ fn kill_at(desk: &Desk, step: &str, words: &[&str]) {
     );
 }
 
-/// The rename of the lock file is the moment.
+/// The rename of the lock file is the commit point.
 fn is_committed(step: &str) -> bool {
     matches!(step, "package-lock-placed" | "package-swept")
 }
 
-/// Nothing is left over but the lock file and so many contents.
+/// Only the lock file and this many contents are left.
 fn only_what_is_named(desk: &Desk, contents: usize) -> bool {
     let store = desk.store();
     let is_content = |path: &std::path::Path| path.extension().is_some_and(|end| end == "wasm");

@@ -1,4 +1,4 @@
-//! What is not taken: each kind is refused in a sentence, and nothing is lost by it.
+//! Rejected components: each with a clear message and without any change.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::support::guests::guest;
 use crate::support::repository;
 use crate::support::signer::Signer;
 
-/// A desk on which version 1 of `steady` runs.
+/// A setup in which version 1 of `steady` runs.
 fn desk() -> Desk {
     let desk = Desk::new();
     desk.done(&["component", "add", &version("one")]);
     desk
 }
 
-/// Whatever is offered in its place, version 1 stays, with every file of the store.
+/// The command fails with this reason; version 1 stays, with every file of the store.
 #[track_caller]
 fn stays(desk: &Desk, words: &[&str], reason: &str) {
     let before = desk.store();
@@ -127,7 +127,7 @@ fn unsigned_and_tampered_components_are_rejected_if_signatures_are_required() {
     std::fs::write(&beside, signer.sign(&bytes, "steady 1")).expect("a signature");
     desk.done(&["component", "add", &file_text, "--require-signed"]);
 
-    // The signature of one version does not vouch for another.
+    // The signature of one version is not valid for another.
     std::fs::copy(version("two"), &file).expect("a copy");
     stays(
         &desk,
@@ -153,7 +153,7 @@ fn modified_store_contents_do_not_run() {
         problem.contains("not the one that was installed"),
         "{problem}"
     );
-    // Everything else goes on, and it can be installed again.
+    // Everything else keeps working, and the component can be installed again.
     desk.done(&["component", "upgrade", "steady", &version("one")]);
     assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
 }

@@ -1,5 +1,4 @@
-//! Versions that take each other's place while sixteen clients call: no call fails, every answer is of one version, and
-//! nothing piles up.
+//! Hot swaps while sixteen clients call: no call fails, every reply is of one version, and memory does not grow.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -15,7 +14,7 @@ use crate::support::http::{HttpClient, Server, wait_until};
 
 const CLIENTS: usize = 16;
 const SWAPS: usize = 24;
-/// How much more memory may be in use afterwards: what allocators keep, not one copy of a component per swap.
+/// Allowed memory growth: allocator caches, but not one copy of a component per swap.
 const MORE_BYTES: u64 = 48 << 20;
 
 #[test]
@@ -24,7 +23,7 @@ fn hot_swaps_under_load_fail_no_call() {
     desk.done(&["component", "add", &version("one")]);
     let config = desk.config.as_deref().expect("a config");
     let mut settings = desk.place.settings();
-    // Sixteen clients on two cores are not what rates are for.
+    // Sixteen clients exceed the default rate limits.
     settings.rates.read = 1_000_000;
     desk.place.config_file(&settings);
     let mut server = Server::start(config, &desk.place.state());
@@ -61,7 +60,7 @@ fn hot_swaps_under_load_fail_no_call() {
                 let answer = asking.call("steady.say", json!({"text": "two words"}));
                 of_one_version(&answer) == expected
             });
-            // The first swaps warm up what stays.
+            // The first swaps are a warm-up.
             if swap == 5 {
                 before = Some(resident(process));
             }
@@ -82,7 +81,7 @@ fn hot_swaps_under_load_fail_no_call() {
     assert_eq!(seen[1] + seen[2], calls.load(Ordering::Relaxed));
 }
 
-/// Which version an answer is of: exactly one, in every part.
+/// The version of a reply, which must be the same in every part.
 #[track_caller]
 fn of_one_version(answer: &Value) -> usize {
     assert_ne!(answer["isError"], true, "a call failed: {answer}");
@@ -101,7 +100,7 @@ fn of_one_version(answer: &Value) -> usize {
     if said["version"] == 1 { 1 } else { 2 }
 }
 
-/// Installs as `notehost component upgrade` does, without starting a program for each.
+/// Installs like `notehost component upgrade`, without starting a program each time.
 struct Installer {
     threads: tokio::runtime::Runtime,
     runtime: Runtime,
@@ -130,7 +129,7 @@ impl Installer {
     }
 }
 
-/// How much memory a process has.
+/// Resident memory of a process.
 fn resident(process: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/statm")).expect("a process");
     let pages = text.split_whitespace().nth(1).expect("a number");

@@ -1,4 +1,4 @@
-//! What the tests share: a place with a vault in it, the guests, and a client of the built program.
+//! Code shared by the tests: a place with a vault, the guests, and clients of the built program.
 
 pub(crate) mod client;
 pub(crate) mod guests;
@@ -13,7 +13,7 @@ pub(crate) mod snapshot;
 
 use std::path::PathBuf;
 
-/// The top of the repository.
+/// The root of the repository.
 pub(crate) fn repository() -> PathBuf {
     let host = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     host.parent()

@@ -16,20 +16,20 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Start the program with a config and a state folder, on any free port, without authentication: tokens that are
-    /// shown are checked, and none is required.
+    /// Starts the program with a config and a state folder, on any free port, without authentication: tokens in
+    /// requests are checked, but none is required.
     pub(crate) fn start(config: &Path, state: &Path) -> Server {
         Server::start_at("127.0.0.1:0", config, state, |command| {
             command.arg("--no-auth");
         })
     }
 
-    /// The same, where a token is required.
+    /// The same, with required tokens.
     pub(crate) fn start_authenticated(config: &Path, state: &Path) -> Server {
         Server::start_at("127.0.0.1:0", config, state, |_| {})
     }
 
-    /// Start the program at another address, or with more flags or variables.
+    /// Starts the program at another address, or with more flags or variables.
     pub(crate) fn start_at(
         address: &str,
         config: &Path,
@@ -49,7 +49,7 @@ impl Server {
         Server::spawn(&mut command)
     }
 
-    /// Start the program with a command of which stderr is ours, and wait until it listens.
+    /// Starts the program and waits until it listens; stderr of the command must be piped.
     pub(crate) fn spawn(command: &mut Command) -> Server {
         let mut program = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(program.stderr.take().expect("its stderr is ours")).lines();
@@ -70,7 +70,7 @@ impl Server {
         };
         let log = Arc::new(Mutex::new(told));
         let told = log.clone();
-        // What nobody reads would fill the pipe and hold the program up.
+        // An unread pipe would fill up and block the program.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 told.lock().expect("no panic").push(line);
@@ -83,12 +83,12 @@ impl Server {
         }
     }
 
-    /// Everything that it said on stderr so far.
+    /// The lines on stderr so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().expect("no panic").join("\n")
     }
 
-    /// Wait until it has said this.
+    /// Waits until stderr contains this text.
     #[track_caller]
     pub(crate) fn wait_for_log(&self, words: &str) {
         wait_until(words, || self.log().contains(words));
@@ -117,7 +117,7 @@ impl Drop for Server {
     }
 }
 
-/// Wait until something has become true.
+/// Waits until a condition is true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;

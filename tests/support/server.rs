@@ -1,4 +1,4 @@
-//! A web server on loopback, for components that send requests. What it does is in the path; what it was asked is kept.
+//! A web server on loopback for components that send requests. The path selects the behavior; requests are recorded.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use axum::http::{Request, Response, header};
 use futures_util::stream;
 use serde_json::json;
 
-/// What happens while a request is answered, by its number.
+/// A hook that runs while a request is answered; its argument is the request's number.
 type Meanwhile = Box<dyn Fn(usize) + Send>;
 
 /// A running server; it ends with the test's runtime.
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     state: Arc<Asked>,
 }
 
-/// What it was asked, and what else it does when it is.
+/// The recorded requests, and the hook.
 #[derive(Default)]
 struct Asked {
     requests: Mutex<Vec<String>>,
@@ -29,7 +29,7 @@ struct Asked {
 }
 
 impl Server {
-    /// Begin to serve.
+    /// Starts the server.
     pub(crate) async fn start() -> Server {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
             .await
@@ -46,17 +46,17 @@ impl Server {
         self.address.to_string()
     }
 
-    /// The address of a page.
+    /// The URL of a page.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// What was asked: method and path.
+    /// The recorded requests: method and path.
     pub(crate) fn asked(&self) -> Vec<String> {
         locked(&self.state.requests).clone()
     }
 
-    /// Do something whenever something is asked, before it is answered; it is told how many were asked before.
+    /// Runs `work` for each request before it is answered, with the number of earlier requests.
     pub(crate) fn meanwhile(&self, work: impl Fn(usize) + Send + 'static) {
         *locked(&self.state.meanwhile) = Some(Box::new(work));
     }
@@ -84,19 +84,19 @@ async fn answer(State(state): State<Arc<Asked>>, request: Request<Body>) -> Resp
             "<!doctype html><html><head><title>Tea &amp; scones</title>\
              <meta name=\"description\" content=\"How to bake.\"></head><body>…</body></html>",
         )),
-        // Leads on to what stands behind the question mark.
+        // Redirects to the URL in the query.
         "/to" => Response::builder()
             .status(302)
             .header(header::LOCATION, query)
             .body(Body::empty())
             .expect("a response"),
-        // So many bytes, announced or not.
+        // A body of this many bytes, with a length or chunked.
         "/large" => plain(Body::from(vec![b'x'; number()])),
         "/flood" => plain(Body::from_stream(stream::iter(
             (0..number().div_ceil(4096))
                 .map(|_| Ok::<_, Infallible>(Bytes::from_static(&[b'x'; 4096]))),
         ))),
-        // Never answers; or answers, and goes on for ever.
+        // Never responds; or responds with an endless body.
         "/silent" => std::future::pending().await,
         "/trickle" => plain(Body::from_stream(stream::unfold((), |()| async {
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,4 +1,4 @@
-//! `notehost tools --cost`: what the tools cost, as it is measured on what clients are shown.
+//! `notehost tools --cost`: the cost of the tools, measured on the actual tool list.
 
 use std::process::Command;
 

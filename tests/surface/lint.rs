@@ -1,10 +1,10 @@
-//! What Gemini, OpenAI and Claude refuse or cut in a tool, looked for in every tool of every surface.
+//! Limits of Gemini, OpenAI and Claude, checked for every tool of every surface.
 
 use serde_json::{Map, Value};
 
 use super::{SURFACES, name, tools};
 
-/// Some client refuses these, or reads them in a way of its own.
+/// Keywords that some client rejects or interprets differently.
 const REFUSED: [&str; 14] = [
     "$ref",
     "$defs",
@@ -22,18 +22,18 @@ const REFUSED: [&str; 14] = [
     "examples",
 ];
 
-/// OpenAI takes objects within objects this deep, and so many properties and words of enums in one tool.
+/// OpenAI's limits per tool: depth of nested objects, number of properties and enum values.
 const DEEPEST: usize = 5;
 const MOST_PROPERTIES: usize = 100;
 const MOST_WORDS: usize = 500;
-/// Gemini adds up the `maxItems` of a tool.
+/// Gemini sums up the `maxItems` of a tool.
 const MOST_ITEMS: u64 = 960;
-/// Claude Code cuts a longer description.
+/// Claude Code truncates longer descriptions.
 const LONGEST: usize = 2048;
-/// Older OpenAI models do.
+/// Older OpenAI models truncate at this length.
 const LONGEST_FOR_OPENAI: usize = 1024;
 
-/// What was counted in one tool.
+/// The counts for one tool.
 #[derive(Default)]
 struct Counted {
     properties: usize,
@@ -164,7 +164,7 @@ fn descriptions_fit_every_clients_limit() {
             );
             long += usize::from(size > LONGEST_FOR_OPENAI);
         }
-        // A domain with very many actions cannot do with less.
+        // A domain with very many actions needs a deeper schema.
         let most = if surface == "domain" { 3 } else { 0 };
         assert!(
             long <= most,

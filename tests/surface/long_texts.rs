@@ -1,5 +1,5 @@
-//! Long texts travel once: the structured part has them, and the text their beginning and the way to the rest. A client
-//! that is known to show nothing but text gets all of it there.
+//! Long texts are sent once: in the structured content; the text content has their start and how to read the rest. A
+//! client that is known to show only text content gets the full text there.
 
 use std::process::Command;
 
@@ -26,7 +26,7 @@ fn garden() -> Place {
     place
 }
 
-/// All that a result says as text, without what is told once about the vault.
+/// The text content of a result, without the orientation.
 fn text(result: &Value) -> String {
     result["content"][0]["text"]
         .as_str()
@@ -81,14 +81,14 @@ fn text_only_model_can_continue_reading() {
         .and_then(|rest| rest.split(']').next())
         .and_then(|number| number.parse::<usize>().ok())
         .expect("where to go on");
-    // All lines before it are in the text.
+    // All lines before it are in the text content.
     let whole = long();
     let before: String = whole.split_inclusive('\n').take(next - 1).collect();
     assert!(before.len() > 2_000 && said.contains(&before), "{said}");
     let on = client.call("document.read", json!({"path": "Long", "offset": next}));
     let line = whole.lines().nth(next - 1).expect("a line");
     assert!(text(&on).contains(line), "{on}");
-    // What is short is in both.
+    // Short texts are in both.
     let short = client.call("document.read", json!({"path": "Short"}));
     assert!(text(&short).contains("# Short\n\nnot much\n"), "{short}");
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Whether `find_action` finds what people and models mean. `needs.toml` has what they say; one half of it is there to tune
-//! the ranking with, and only the other half tells how good it is.
+//! Whether `find_action` finds actions by natural queries. `needs.toml` has the queries: one half is for tuning the
+//! ranking, only the other half measures its quality.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{listed, served};
 use crate::support::place::Place;
 use crate::support::repository;
 
-/// By domain and action, what is said by who means it.
+/// Queries by domain and action.
 type Needs = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 #[derive(Deserialize)]

@@ -1,5 +1,5 @@
-//! A surface for a named caller: what it is shown follows the config while the program runs, and whatever it is shown,
-//! every action can be called by its flat name.
+//! The surface of a named caller: it follows config changes at runtime, and on every surface each action can be called
+//! by its flat name.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use crate::support::client::Client;
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn names(client: &mut Client) -> Vec<String> {
@@ -50,7 +50,7 @@ fn surface_of_a_caller_follows_config_changes() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(names(&mut client).contains(&"document_read".to_owned()));
-    // Whoever keeps a list is told that it is an old one.
+    // Clients are notified that their list is outdated.
     let began = Instant::now();
     let is_told = |client: &Client| {
         let told = client.notifications().iter();
@@ -65,7 +65,7 @@ fn surface_of_a_caller_follows_config_changes() {
     }
 }
 
-/// A token that the command line makes.
+/// Creates a token on the command line.
 fn token(place: &Place, config: &Path, name: &str) -> String {
     let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["token", "new", "--name", name, "--config"])
@@ -139,7 +139,7 @@ fn flat_action_names_work_on_every_surface() {
     for surface in SURFACES {
         let mut client = served(&place, surface);
         for tool in &flat {
-            // What is not asked for is refused by the action itself: it was found.
+            // An unknown argument is rejected by the action itself, so the action was found.
             let arguments = json!({"no such argument": true});
             let id = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
             let answer = client.answer(id);

@@ -1,4 +1,4 @@
-//! What others rely on stays as it is: the contract with components, and what the first-party ones say of themselves.
+//! Interfaces that others rely on: the contract with components, and the descriptions of the first-party ones.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn update() -> bool {
     std::env::var_os("UPDATE").is_some()
 }
 
-/// Compare a file of the repository with what it should say; `UPDATE=1` writes it.
+/// Compares a file of the repository with its expected content; `UPDATE=1` writes it.
 #[track_caller]
 fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
     if update() {
@@ -23,7 +23,7 @@ fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
     assert!(found == expected, "{}: {otherwise}", file.display());
 }
 
-/// Comments may change within a track, and nothing else. The components that were built for it never do.
+/// Within a track only comments may change. The components that were built for it never change.
 #[test]
 fn contracts_are_frozen() {
     let mut frozen = String::new();
@@ -48,7 +48,7 @@ fn contracts_are_frozen() {
     );
 }
 
-/// The descriptions are files, so that listing the tools needs neither a compile nor a guest.
+/// The descriptions are files, so that listing the tools needs neither compilation nor a guest.
 #[tokio::test]
 async fn component_descriptions_are_up_to_date() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Every action of every first-party component has a scenario in which it works and one in which it refuses.
+//! Every action of every first-party component has a scenario in which it succeeds and one in which it fails.
 
 use std::collections::BTreeSet;
 

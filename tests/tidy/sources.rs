@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::repository;
 
-/// Which room may use which, in an order in which nobody uses a later one.
+/// The rooms that each room may use. A room may only use rooms listed before it.
 const ROOMS: [(&str, &[&str]); 13] = [
     ("vault", &[]),
     ("config", &["vault"]),
@@ -54,7 +54,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ),
 ];
 
-/// What only one room may name.
+/// Crates that only one room may use.
 const ALONE: [(&str, &str); 4] = [
     ("rmcp", "transport"),
     ("wasmtime", "runtime"),
@@ -63,30 +63,30 @@ const ALONE: [(&str, &str); 4] = [
 ];
 
 const MOST_LINES: usize = 500;
-/// A file that holds only tests is read one test at a time.
+/// Test files may be longer, because tests are read one at a time.
 const MOST_LINES_OF_TESTS: usize = 700;
 
-/// A source file: its path from the top of the repository, and its text.
+/// A source file: its path from the root of the repository, and its text.
 struct Source {
     path: String,
     text: String,
 }
 
 impl Source {
-    /// The lines that are code.
+    /// The lines without comments.
     fn code(&self) -> impl Iterator<Item = &str> {
         self.text
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
     }
 
-    /// Whether it holds only tests.
+    /// Whether it contains only tests.
     fn is_tests(&self) -> bool {
         self.path.ends_with("tests.rs")
             || self.path.contains("/src/") && self.path.contains("/tests/")
     }
 
-    /// The room of the host that it lies in.
+    /// The room of the host that it belongs to.
     fn room(&self) -> Option<&str> {
         let inside = self.path.strip_prefix("host/src/")?;
         let room = inside.split_once('/')?.0;
@@ -174,7 +174,7 @@ fn room_dependencies_are_acyclic() {
     }
 }
 
-/// The first names after each `crate::`, also in `crate::{…}`.
+/// The first path segments after each `crate::`, also in `crate::{…}`.
 fn used_rooms(code: &str) -> Vec<String> {
     let name = |text: &str| -> String {
         text.trim_start()
@@ -222,7 +222,7 @@ fn restricted_crates_are_used_in_one_room() {
         .filter(|source| source.path.starts_with("host/src/"))
     {
         for (name, room) in ALONE {
-            // As the beginning of a path: `rmcp::`, and not the word in a text.
+            // As the start of a path: `rmcp::`, not the word in a text.
             let path = format!("{name}::");
             let names = |line: &str| {
                 line.match_indices(&path).any(|(at, _)| {

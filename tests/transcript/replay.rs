@@ -1,5 +1,5 @@
-//! Playing a transcript: a vault and a host of its own, every request through `dispatch::call`, every answer written
-//! anew. What holds for all answers is checked here as well.
+//! Replays a transcript: a separate vault and host, every request through `dispatch::call`, every reply rewritten. Also
+//! checks the properties of all replies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::script::{Act, Content, Header, Script};
 use super::stable::Stable;
 use crate::support::place::Place;
 
-/// Play a transcript; returns it with the answers of now.
+/// Replays a transcript; returns it with the current replies.
 pub(crate) async fn replay(text: &str) -> String {
     let Script { header, steps } = Script::parse(text);
     let place = Place::new();
@@ -35,11 +35,11 @@ pub(crate) async fn replay(text: &str) -> String {
     played
 }
 
-/// Where a transcript is played.
+/// The vault and host of a transcript.
 struct Stage {
     place: Place,
     settings: Settings,
-    /// Started by the first call, when the vault is laid out.
+    /// Created by the first call, when the vault is complete.
     host: Option<Arc<Host>>,
     caller: Caller,
     stable: Stable,
@@ -149,7 +149,7 @@ impl Stage {
     }
 
     fn told(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
-        // What the ids of a reply are is told by the structured part; where it is not, by the action.
+        // The structured content determines the kind of an id, or else the action.
         let kind = if (domain, action) == ("document", "trash") {
             "trash"
         } else {
@@ -164,7 +164,7 @@ impl Stage {
             .iter()
             .filter(|_| !text.is_empty())
         {
-            // That a text has no line feed at its end goes without saying.
+            // Texts usually end without a line feed, so this is not shown.
             let line = line.strip_suffix('\\').unwrap_or(line);
             told.push_str(format!("< {line}").trim_end());
             told.push('\n');
@@ -220,7 +220,7 @@ impl Stage {
     }
 }
 
-/// Every file and folder below a folder of the vault, without what we keep there ourselves.
+/// Every file and folder below a folder of the vault, without Notehost's own.
 fn below(vault: &Path, folder: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(vault.join(folder)) else {
         return Vec::new();
@@ -242,7 +242,7 @@ fn below(vault: &Path, folder: &str) -> Vec<String> {
     found
 }
 
-/// What holds for the reply to every action: it fits the output schema, and its paths are the vault's.
+/// Checks every reply: it matches the output schema, and its paths are in the vault.
 fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
     let snapshot = host.registry().snapshot();
     let described = snapshot
@@ -269,11 +269,11 @@ fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
     check_paths(&structured, false);
 }
 
-/// Fields that a schema does not know: it allows them, but nobody was told of them.
+/// Fields that a schema allows but does not declare.
 fn find_undeclared(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            // An object of any keys tells none, or what all of them hold.
+            // An object with arbitrary keys declares none, or one schema for all values.
             let properties = schema.get("properties").and_then(Value::as_object);
             let Some(properties) = properties.filter(|told| !told.is_empty()) else {
                 return;

@@ -1,4 +1,4 @@
-//! Reading a transcript. Every line is kept as it is written, so that writing the answers anew touches nothing else.
+//! Parses a transcript. Every line is kept as it is written, so that updating the replies changes nothing else.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What the `#!` lines say.
+/// The settings in the `#!` lines.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Header {
-    /// The components that are switched on; all, where none is named.
+    /// The enabled components; all if none is listed.
     pub(crate) components: Option<Vec<String>>,
-    /// Single actions that are switched off: `document.remove`.
+    /// Disabled actions: `document.remove`.
     pub(crate) switched_off: Vec<String>,
-    /// Who calls first.
+    /// The first caller.
     pub(crate) caller: Named,
-    /// What others may do, by notebook.
+    /// Permissions of other callers, by notebook.
     pub(crate) callers: BTreeMap<String, BTreeMap<String, Tier>>,
-    /// What everybody may do.
+    /// Permissions of everybody.
     pub(crate) permissions: PermissionSettings,
     pub(crate) limits: LimitSettings,
 }
@@ -47,31 +47,31 @@ impl Default for Named {
     }
 }
 
-/// Some lines of a transcript, and what they ask for.
+/// Some lines of a transcript, with their meaning.
 pub(crate) struct Step {
-    /// The lines, without the answer.
+    /// The lines without the reply.
     pub(crate) source: String,
     pub(crate) act: Act,
-    /// The answer that the file has.
+    /// The recorded reply.
     pub(crate) recorded: String,
 }
 
 pub(crate) enum Act {
     /// Comments and blank lines.
     Nothing,
-    /// Something lies in the vault that we did not put there.
+    /// A file that exists in the vault before the host starts.
     Put { path: String, content: Content },
-    /// Somebody else calls.
+    /// Changes the caller.
     Caller(String),
-    /// A call, with its arguments as they are written.
+    /// A call, with its arguments as written.
     Call {
         domain: String,
         action: String,
         arguments: String,
     },
-    /// The clock of the components stands at a moment.
+    /// Sets the clock of the components.
     Clock(chrono::DateTime<chrono::FixedOffset>),
-    /// What is on disk.
+    /// Shows a file on disk.
     Show(String),
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Content {
 }
 
 impl Script {
-    /// Read a transcript; it panics with the line that it does not understand.
+    /// Parses a transcript; panics with the line that is invalid.
     pub(crate) fn parse(text: &str) -> Script {
         let mut header = String::new();
         let mut steps: Vec<Step> = Vec::new();

@@ -1,4 +1,4 @@
-//! Pulling from a registry that has the right thing, another one, or nothing. A registry is not trusted.
+//! Pulls from a registry that has the right component, another one, or none. A registry is not trusted.
 
 use notehost::packages::oci::OciError;
 use serde_json::{Value, json};
@@ -42,14 +42,14 @@ async fn pinned_digest_is_enforced() {
     let other = registry.reference(&format!("todo@sha256:{}", "0".repeat(64)));
     assert_eq!(pull(&other).await, Err(OciError::NotFound(other.clone())));
 
-    // A registry that gives something else for a digest: its manifest is changed on disk.
+    // A registry that returns other content for a digest: its manifest is changed on disk.
     let mut changed = manifest;
     changed["annotations"] = json!({"notehost.signature.minisign": "x"});
     std::fs::write(registry.blob(&pulled.digest), changed.to_string()).expect("it is changed");
     match pull(&pinned).await {
         Err(OciError::DigestDiffers { expected, .. }) => assert_eq!(expected, pulled.digest),
         Err(OciError::Failed { .. } | OciError::NotFound(_)) => {
-            // A registry that looks at its own files does not even give it.
+            // A registry that verifies its own files does not return it.
         }
         other => panic!("{other:?}"),
     }
@@ -101,7 +101,7 @@ async fn non_component_artifacts_are_rejected() {
             other => panic!("{tag}: {other:?}"),
         }
     }
-    // The config is no component either, whatever its layer is called.
+    // The config blob is not a component either, whatever the media type of its layer.
     let mut odd = manifest.clone();
     odd["layers"][0]["digest"] = manifest["config"]["digest"].clone();
     odd["layers"][0]["size"] = manifest["config"]["size"].clone();
@@ -131,7 +131,7 @@ async fn oversized_artifacts_are_rejected() {
             Err(OciError::TooLarge(reference.clone()))
         );
     }
-    // More comes than was announced.
+    // The body is longer than announced.
     match pull(&registry.reference("todo:small")).await {
         Err(OciError::Failed { reason, .. }) => {
             assert!(reason.contains("more than the 3 bytes"), "{reason}")
@@ -146,7 +146,7 @@ async fn unreachable_and_unresolvable_registries_are_distinguished() {
         pull("oci://127.0.0.1:1/todo:1").await,
         Err(OciError::Refused("127.0.0.1:1".into()))
     );
-    // A name that never resolves, by its standard.
+    // A reserved name that never resolves.
     match pull("oci://registry.invalid/todo:1").await {
         Err(OciError::NoSuchHost(host)) => assert_eq!(host, "registry.invalid"),
         other => panic!("{other:?}"),
@@ -155,7 +155,7 @@ async fn unreachable_and_unresolvable_registries_are_distinguished() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn plain_http_is_limited_to_loopback() {
-    // Every address of this machine that is not loopback is spoken to with TLS, and a registry there has none.
+    // Non-loopback addresses of this machine require TLS, and this registry has none.
     let listener = match std::net::TcpListener::bind("0.0.0.0:0") {
         Ok(listener) => listener,
         Err(error) => return eprintln!("skipped: no address to listen at: {error}"),
@@ -179,7 +179,7 @@ async fn plain_http_is_limited_to_loopback() {
         matches!(outcome, Err(OciError::Unreachable { .. })),
         "{outcome:?}"
     );
-    // The first byte of a TLS handshake, and not the `G` of `GET`.
+    // The first byte of a TLS handshake, not the `G` of `GET`.
     let first = first_bytes.recv_timeout(std::time::Duration::from_secs(60));
     let first: Vec<u8> = first.into_iter().chain(first_bytes.try_iter()).collect();
     assert!(

@@ -21,7 +21,7 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
         (bytes.as_slice(), &None)
     );
     assert_eq!(unsigned["digest"], pulled.digest);
-    // The same once more has the same digest.
+    // Pushing again gives the same digest.
     assert_eq!(desk.pushed(&file, &reference), unsigned);
 
     let signature = Signer::number(1).sign(&bytes, "todo 1.0.0");
@@ -33,7 +33,7 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
     assert_eq!(pulled.signature.as_ref(), Some(&signature));
     let pinned = signed["pinned"].as_str().expect("a reference");
     assert_eq!(pull(pinned).await.expect("it is there"), pulled);
-    // What was there before is there still, by its digest.
+    // The earlier version is still available by its digest.
     let before = unsigned["pinned"].as_str().expect("a reference");
     assert_eq!(pull(before).await.expect("it is there").signature, None);
 }
@@ -45,7 +45,7 @@ fn invalid_components_are_not_pushed() {
         "[[trust.publishers]]\nname = 'ana'\nkey = '{}'\n",
         publisher.public_key()
     ));
-    // Nobody listens there: none of these may even try.
+    // Nobody listens there: none of these may even connect.
     let reference = "oci://127.0.0.1:1/todo:1";
     let bytes = component("todo");
     let module = desk.file("module.wasm", b"\0asm\x01\0\0\0");

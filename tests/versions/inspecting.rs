@@ -1,4 +1,4 @@
-//! What a file tells of itself, without being compiled or run.
+//! Metadata of a component file, read without compiling or running it.
 
 use notehost::registry::EMBEDDED;
 use notehost::runtime::{Track, inspect};
@@ -48,7 +48,7 @@ fn inspect_lists_privileged_imports() {
     );
 }
 
-/// Whatever byte is wrong and wherever it ends, there is an answer.
+/// Any wrong byte and any truncation gives a result or an error.
 #[test]
 fn damaged_components_never_panic() {
     let whole = std::fs::read(frozen("0.2")).expect("a component");
@@ -60,7 +60,7 @@ fn damaged_components_never_panic() {
             damaged[at] = wrong;
             refused += usize::from(inspect(&damaged).is_err());
         }
-        // A cut between two sections leaves a whole component that lacks its end: its exports, or only remarks of tools.
+        // A cut between two sections leaves a valid component without its last sections: exports or custom sections.
         if let Ok(cut) = inspect(&whole[..at]) {
             let lacks = exports.len() - cut.exports.len();
             assert_eq!(cut.track().is_ok(), lacks == 0, "cut after {at} bytes");

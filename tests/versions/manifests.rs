@@ -1,4 +1,4 @@
-//! Manifests: read from where the SDK and `notehost component pack` put them, and kept to.
+//! Manifests: read from the sections that the SDK and `notehost component pack` write, and enforced.
 
 use std::path::Path;
 use std::process::Command;
@@ -59,7 +59,7 @@ async fn component_with_an_action_above_its_manifest_is_rejected() {
     );
 }
 
-/// `notehost component pack`, and what it told.
+/// Runs `notehost component pack`; returns its success and output.
 fn pack(words: &[&Path]) -> (bool, String, String) {
     let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["component", "pack"])
@@ -107,7 +107,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
     assert_eq!(found.http, ["localhost:8080"]);
     assert_eq!(found.effect, Some(Effect::Delete));
 
-    // Packed once more, in place, with less: the first one is gone, and a host keeps to the second.
+    // Packed again in place with fewer rights: the first manifest is replaced, and a host enforces the second.
     std::fs::write(&manifest, r#"{"effect": "write"}"#).expect("a file");
     let (succeeded, _, errors) = pack(&[&packed, "--manifest".as_ref(), &manifest]);
     assert!(succeeded, "{errors}");
@@ -118,7 +118,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
         "{refused}"
     );
 
-    // What cannot be packed is told, and what lies there stays.
+    // Invalid manifests are reported, and the existing file is kept.
     for (json, file, word) in [
         (
             r#"{"efect": "read"}"#,
@@ -140,7 +140,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
     }
 }
 
-/// The author's own word, from inside, is not overruled from outside.
+/// A manifest embedded by the author is not replaced from outside.
 #[test]
 fn pack_keeps_an_embedded_manifest() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,5 @@
-//! Components that nearly fit: of a contract of the future, of another form than their contract gives them, of another
-//! world. They are the frozen ones with other names in them, so everything else about them is right.
+//! Mismatched components: of an unknown future contract, with other types than their contract, of another world. They
+//! are frozen components with replaced names, so that everything else is valid.
 
 use notehost::runtime::{Component, LoadError, Runtime, inspect};
 
@@ -24,7 +24,7 @@ async fn unknown_future_contract_is_named() {
     );
 }
 
-/// What is known before is not compiled for: code that no compiler would take is never looked at.
+/// The contract is checked first: invalid code after it is never compiled.
 #[tokio::test(flavor = "multi_thread")]
 async fn contract_is_checked_before_compilation() {
     let place = Place::new();
@@ -42,7 +42,7 @@ async fn contract_is_checked_before_compilation() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mismatched_interface_types_are_reported() {
-    // What 0.1 asks for, under the name of 0.2 and the other way round.
+    // The interface of 0.1 under the name of 0.2, and the other way round.
     let as_two = with_words(&frozen_bytes("0.1"), &[("@0.1.0", "@0.2.0")]);
     assert_eq!(
         reason("frozen_one", &as_two).await,
@@ -77,7 +77,7 @@ async fn unknown_imported_function_is_named() {
     );
 }
 
-/// A later version of a track that asks for nothing new is as good as the one the host has.
+/// A later version of a track that needs nothing new is accepted.
 #[tokio::test(flavor = "multi_thread")]
 async fn later_patch_version_of_a_track_runs() {
     let place = Place::new();

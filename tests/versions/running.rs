@@ -1,4 +1,4 @@
-//! The frozen components: whatever the host becomes, these bytes go on working.
+//! The frozen components must keep working with every later host.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ async fn host(place: &Place, components: &[(&str, &str)]) -> Arc<Host> {
     host
 }
 
-/// An action of each effect, through every interface that a component may import.
+/// One action of each effect, using every interface that a component may import.
 async fn use_it(host: &Host, place: &Place, name: &str) {
     let path = format!("Work/{name}.md");
     let ask = async |action: &str, arguments: Value| {
@@ -117,7 +117,7 @@ async fn newer_track_offers_limits_and_audio_content() {
     assert_eq!(look.content[1], audio);
 }
 
-/// The built program, as a client meets it.
+/// The built program, from a client's view.
 #[test]
 fn clients_see_no_difference_between_tracks() {
     let place = Place::new();
@@ -137,7 +137,7 @@ fn clients_see_no_difference_between_tracks() {
     }
 }
 
-/// Each track that the host speaks has a component here.
+/// Each track that the host supports has a component here.
 #[test]
 fn every_contract_track_has_a_frozen_component() {
     for track in SPOKEN {

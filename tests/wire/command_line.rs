@@ -1,4 +1,4 @@
-//! The program as people and scripts use it: what it prints, and the code it ends with.
+//! The program for people and scripts: its output and exit codes.
 
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn flag_value_can_come_from_stdin() {
 #[test]
 fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
     let place = desk();
-    // The call failed: the error is data for a program, and words for a person.
+    // The call fails: JSON for a program, and a message for a person.
     let ended = call(&place, &["document", "read", "--path", "Work/Absent"], "");
     assert_eq!(ended.code, Some(1), "{ended:#?}");
     assert_eq!(ended.json()["error"]["code"], "not_found");
@@ -68,7 +68,7 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
         ended.errors.contains("`notehost call document read`"),
         "{ended:#?}"
     );
-    // Usage.
+    // Usage errors.
     for (words, told) in [
         (&["document", "read", "--pth", "Work/Plan"][..], "--path"),
         (&["document", "read", "--json", "{"], "--json"),
@@ -83,7 +83,7 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
         Some(2),
         "no vault is named"
     );
-    // It could not start.
+    // Startup errors.
     let mut command = program(&place);
     let ended = run(
         command
@@ -170,7 +170,7 @@ fn config_can_be_created_checked_and_shown() {
         ended.errors.contains("permisions") && ended.errors.contains("permissions"),
         "{ended:#?}"
     );
-    // Nothing is served with settings that cannot be read.
+    // A server does not start with unreadable settings.
     assert_eq!(
         run(program(&place).args(["serve", "--config"]).arg(&file), "").code,
         Some(3)

@@ -1,4 +1,4 @@
-//! MCP over Streamable HTTP, in both eras, and what is refused before it is MCP.
+//! MCP over Streamable HTTP, stateless and session-based, and requests that are rejected before they reach MCP.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::{PLAN, desk, message, run, serving, tool, with_spinner};
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// A deadline that no test lives to see.
+/// A deadline that is never reached.
 const NEVER: u64 = 3_600_000;
 
 fn serve(place: &Place) -> Server {
@@ -73,7 +73,7 @@ fn requests_with_foreign_hosts_or_origins_are_rejected() {
     ];
     let mut connection = Connection::open(server.address());
     assert_eq!(connection.ask("POST", "/mcp", &right, &body).status, 200);
-    // A page of the web that got a name of its own resolved to this machine.
+    // DNS rebinding: a web page's own host name resolves to this machine.
     for (header, status) in [
         (("Host", "evil.example"), 403),
         (("Origin", "http://evil.example"), 403),
@@ -84,7 +84,7 @@ fn requests_with_foreign_hosts_or_origins_are_rejected() {
         let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &body);
         assert_eq!(answer.status, status, "{header:?}: {answer:?}");
     }
-    // Headers that say something else than the body.
+    // Headers that contradict the body.
     for wrong in [
         ("Mcp-Method", "tools/list"),
         ("Mcp-Name", "document__remove"),
@@ -94,7 +94,7 @@ fn requests_with_foreign_hosts_or_origins_are_rejected() {
         assert_eq!(answer.status, 400, "{wrong:?}: {answer:?}");
         assert!(answer.body.contains("-32020"), "{wrong:?}: {answer:?}");
     }
-    // There is nothing to get or to delete without a session.
+    // GET and DELETE need a session.
     for method in ["GET", "DELETE"] {
         let answer = connection.ask(method, "/mcp", &right[..1], "");
         assert_eq!(answer.status, 405, "{method}: {answer:?}");
@@ -131,7 +131,7 @@ fn session_must_be_initialized_and_can_be_deleted() {
     assert_eq!(connection.ask("POST", "/mcp", &session, &list).status, 404);
 }
 
-/// There is one slot: as long as the guest runs, nobody else can.
+/// There is only one slot: while the guest runs, no other call can.
 #[test]
 fn abandoned_request_stops_its_guest() {
     let place = desk();
@@ -140,7 +140,7 @@ fn abandoned_request_stops_its_guest() {
     let server = Server::start(&place.config_file(&settings), &place.state());
     let mut other = HttpClient::stateless(server.address());
 
-    // Without sessions a client gives up by hanging up.
+    // Without sessions, a client cancels by disconnecting.
     let mut client = HttpClient::stateless(server.address());
     client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(200));
@@ -148,7 +148,7 @@ fn abandoned_request_stops_its_guest() {
     let read = other.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
 
-    // With one it says so, on another connection.
+    // With a session, it sends a notification on another connection.
     let mut client = HttpClient::with_session(server.address());
     let spinning = client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(200));

@@ -1,6 +1,6 @@
-//! Judges that we did not write: the MCP Inspector's command line, and the MCP conformance suite held against
-//! `tests/conformance/baseline.toml`. Both are npm packages; where they cannot be had the tests say so and pass,
-//! unless `NOTEHOST_REQUIRE_NODE=1` asks for them.
+//! External tools: the MCP Inspector's command line, and the MCP conformance suite, compared with
+//! `tests/conformance/baseline.toml`. Both are npm packages. If they cannot be installed, the tests print a message and
+//! pass, unless `NOTEHOST_REQUIRE_NODE=1` is set.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -15,13 +15,13 @@ use crate::support::http::Server;
 use crate::support::repository;
 
 const INSPECTOR: &str = "@modelcontextprotocol/inspector@2.12.0";
-/// The conformance suite needs a newer one than many machines have.
+/// The conformance suite needs a newer version than many machines have.
 const NODE: &str = "node@22.20.0";
 
 #[derive(Deserialize)]
 struct Baseline {
     suite: String,
-    /// `pass`, or `n/a: ` and why.
+    /// `pass`, or `n/a: ` and the reason.
     scenarios: BTreeMap<String, String>,
 }
 
@@ -31,7 +31,7 @@ fn baseline() -> Baseline {
     toml::from_str(&text).expect("the baseline can be read")
 }
 
-/// A command of the judges' packages. All of them are named each time, so that npm installs them once.
+/// A command of the npm packages. All of them are named each time, so that npm installs them once.
 fn judge(name: &str) -> Command {
     let mut command = Command::new("npx");
     command.arg("--yes");
@@ -42,7 +42,7 @@ fn judge(name: &str) -> Command {
     command
 }
 
-/// Whether the judges can be called.
+/// Whether the tools are available.
 fn can_judge() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {
@@ -61,7 +61,7 @@ fn can_judge() -> bool {
             std::env::var_os("NOTEHOST_REQUIRE_NODE").is_none_or(|value| value != "1"),
             "{missing}"
         );
-        // Not with `eprintln!`, which nobody sees of a test that passes.
+        // Not `eprintln!`, whose output is hidden for passing tests.
         let _ = writeln!(std::io::stderr(), "skipped: {missing}");
         false
     })
@@ -75,7 +75,7 @@ fn inspector_lists_and_calls_tools() {
     let place = desk();
     let inspect = |target: &[&str], words: &[&str]| -> Ended {
         let mut command = judge("mcp-inspector");
-        // It keeps a list of servers, by default in the home of whoever calls it.
+        // It stores a list of servers, by default in the user's home folder.
         command
             .arg("--cli")
             .args(target)
@@ -84,7 +84,7 @@ fn inspector_lists_and_calls_tools() {
         run(&mut command, "")
     };
     let check = |target: &[&str]| {
-        // `--strict` also judges whether other clients can take the schemas.
+        // `--strict` also checks whether other clients support the schemas.
         let listed = inspect(target, &["--method", "tools/list", "--strict"]);
         assert_eq!(listed.code, Some(0), "{listed:#?}");
         let tools = listed.json()["tools"].take();

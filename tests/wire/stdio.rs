@@ -1,4 +1,4 @@
-//! MCP over stdin and stdout, in both eras.
+//! MCP over stdin and stdout, stateless and session-based.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn every_session_based_revision_is_supported() {
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(ended.code, Some(0), "{ended:#?}");
     }
-    // A revision that nobody knows is answered with one that we do.
+    // The reply to an unknown revision is a supported one.
     let ended = run(&mut serving(&place), handshake("1999-01-01"));
     assert_eq!(ended.answer(0)["result"]["protocolVersion"], "2025-11-25");
 }
@@ -72,7 +72,7 @@ fn stateless_revision_needs_no_handshake() {
     let answered = &ended.answer(3)["result"];
     assert_eq!(answered["resultType"], "complete");
     assert_eq!(answered["structuredContent"]["content"], PLAN);
-    // What does not say which revision it speaks is told what is missing.
+    // A request without a revision gets an error that names the missing field.
     let refused = &ended.answer(4)["error"];
     assert_eq!(refused["code"], -32602, "{refused}");
     assert!(
@@ -129,7 +129,7 @@ fn tool_list_is_plain_and_deterministic() {
     }
 }
 
-/// No reference, no union, one explicit type everywhere: what every client takes.
+/// No references, no unions, one explicit type everywhere: supported by every client.
 #[track_caller]
 fn assert_plain(schema: &Value, place: &str) {
     assert!(schema["type"].is_string(), "{place}: {schema}");
@@ -192,7 +192,7 @@ fn failed_call_returns_an_error_result_with_a_hint() {
         assert!(text.contains(said), "{text}");
         assert!(words.iter().all(|word| said.contains(word)), "{said}");
     }
-    // A tool that is like nothing we have, and a method that MCP has not, are mistakes of the client.
+    // An unknown tool and an unknown method are protocol errors.
     assert_eq!(ended.answer(5)["error"]["code"], -32602);
     assert_eq!(ended.answer(6)["error"]["code"], -32601);
     assert_eq!(place.read("Work/Plan.md").as_deref(), Some(PLAN.as_bytes()));
@@ -228,7 +228,7 @@ fn four_hundred_concurrent_requests_are_answered() {
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
-    // The input ends before most of them have begun.
+    // The input ends before most of them have started.
     let ended = converse(&mut serving(&place), &vec![read; MANY]);
     let mut answers = ended.messages();
     answers.retain(|message| message["id"] != 0);
@@ -290,7 +290,7 @@ fn demo_notes_are_served() {
         items.as_array().is_some_and(|items| !items.is_empty()),
         "{items}"
     );
-    // Nobody speaks: that is no failure.
+    // No messages at all: not a failure.
     let ended = run(program(&place).args(["serve", "--demo"]), "");
     assert_eq!(
         (ended.code, ended.output.as_str()),

@@ -1,5 +1,5 @@
-//! How the program ends, and who it makes way for. Calls in flight are finished: here they are guests that spin until
-//! their deadline, so that a call is surely in flight when the signal comes.
+//! Shutdown, and the lock of a vault. Calls in flight are completed: here they are guests that spin until their
+//! deadline, so that a call is certainly in flight when the signal arrives.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{desk, run, serving, with_spinner};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, Server};
 
-/// Long enough for the signal to come first, even on a busy machine.
+/// Long enough for the signal to arrive first, even on a busy machine.
 const A_WHILE: u64 = 3_000;
 
 fn terminate(process: &Child) {
@@ -24,7 +24,7 @@ fn signal_over_stdio_finishes_the_call_in_flight() {
     let config = place.config_file(&with_spinner(&place, A_WHILE));
     let mut client = Client::start(&config, &place.state());
     let spinning = client.send_call("hostile.spin", json!({}));
-    // Requests are taken up in order: when this is answered, the call has been.
+    // Requests are processed in order: this reply means that the call has started.
     client.ask("ping", json!({}));
     terminate(client.process());
     let answer = client.answer(spinning);
@@ -42,7 +42,7 @@ fn signal_over_http_finishes_the_call_in_flight() {
         HttpClient::with_session(server.address()),
     ];
     for client in &mut clients {
-        // The connection is up, and the component compiled.
+        // The connection is open, and the component is compiled.
         client.call("document.list", json!({}));
         client.send_call("hostile.spin", json!({}));
     }
@@ -76,7 +76,7 @@ fn program_exits_when_its_parent_exits() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the program starts");
-    // Somebody else still holds the pipe, so that its end tells nothing.
+    // Another process still holds the pipe, so that the input does not end.
     let held = server.stdin.take();
     std::thread::sleep(Duration::from_millis(500));
     assert!(

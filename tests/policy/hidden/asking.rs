@@ -1,4 +1,5 @@
-//! What is asked: arguments for every action, made from its schema and from whatever points into the hidden notebook.
+//! Generates the calls: arguments for every action, from its schema and everything that points into the hidden
+//! notebook.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +9,7 @@ pub(super) struct Ask {
     pub(super) arguments: Value,
 }
 
-/// Actions that only use up time or memory, whatever they are told.
+/// Actions that only use up time or memory, whatever their arguments.
 const EXHAUSTING: [&str; 16] = [
     "spin",
     "recurse",
@@ -28,7 +29,7 @@ const EXHAUSTING: [&str; 16] = [
     "hand_over",
 ];
 
-/// The functions of the vault, as the hostile guest calls them.
+/// The vault functions, as the hostile guest names them.
 const REACHES: [&str; 18] = [
     "stat",
     "read",
@@ -50,8 +51,8 @@ const REACHES: [&str; 18] = [
     "store_set",
 ];
 
-/// Paths, names, aliases, headings, words, tags, block ids and links of hidden notes, in several spellings, and the
-/// ids of what happened to them. None of them contains the secret.
+/// Paths, names, aliases, headings, words, tags, block ids and links of hidden notes, in several spellings, and the ids
+/// of their changes. None of them contains the secret.
 pub(super) fn hidden_values(ids: &[String]) -> Vec<String> {
     let mut values: Vec<String> = [
         "Vellum/Known.md",
@@ -162,7 +163,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
             })
             .collect()
     };
-    // As somebody would who knows nothing of the notebook.
+    // As a caller would who does not know the notebook.
     add(seen(""), changes);
     for value in values {
         // Everything at once points there.
@@ -175,7 +176,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
             add(all, false);
         }
     }
-    // One argument after the other points there; every spelling for the first, a few for the others.
+    // One argument after the other points there: every spelling for the first, a few for the others.
     for (place, one) in own.iter().enumerate() {
         let few = if place == 0 { values.len() } else { 9 };
         let ids = values.len().saturating_sub(3);
@@ -184,7 +185,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
             arguments.insert((*one).clone(), filled(&properties[*one], schema, value));
             add(arguments, changes);
         }
-        // A list that begins with something that is seen.
+        // A list that begins with a visible value.
         if kind(&properties[*one], schema) == "array" {
             let mut arguments = seen(one);
             let item = |value: &str| filled(&properties[*one]["items"], schema, value);
@@ -198,7 +199,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
     asks
 }
 
-/// What has a shape that its schema does not tell, for every value.
+/// Arguments whose form is not described by their schema, for every value.
 pub(super) fn shaped_asks(values: &[String]) -> Vec<Ask> {
     let ask = |tool: &str, arguments: Value| Ask {
         tool: tool.to_owned(),
@@ -239,7 +240,7 @@ pub(super) fn shaped_asks(values: &[String]) -> Vec<Ask> {
     asks
 }
 
-/// Every function of the vault on every value, by a component that is let in everywhere.
+/// Every vault function on every value, by a component with a grant for everything.
 pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
     let mut asks = Vec::new();
     for with in REACHES {
@@ -277,7 +278,7 @@ pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
     asks
 }
 
-/// What an argument of that name says when it points to something that is seen.
+/// A visible value for an argument of this name.
 fn usual(name: &str) -> String {
     let value = match name {
         "path" | "paths" | "note" => "Open/Seen.md",
@@ -295,7 +296,7 @@ fn usual(name: &str) -> String {
     value.to_owned()
 }
 
-/// A value that fits a schema, with this text wherever a text is taken.
+/// A value that fits a schema, with this text wherever a text is allowed.
 fn filled(schema: &Value, whole: &Value, text: &str) -> Value {
     let schema = followed(schema, whole);
     if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
@@ -335,7 +336,7 @@ fn kind<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema str 
     kind.as_str().or_else(listed).unwrap_or("string")
 }
 
-/// The schema that a reference or the first of several choices means.
+/// Resolves a reference or the first alternative of a schema.
 fn followed<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema Value {
     if let Some(name) = schema["$ref"]
         .as_str()

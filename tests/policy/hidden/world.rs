@@ -1,4 +1,5 @@
-//! A vault with a hidden notebook and hidden notes beside open ones, its twin without them, and the built program that serves one of them.
+//! A vault with a hidden notebook and hidden notes beside visible ones, its twin without them, and the built program
+//! that serves one of them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,25 +16,25 @@ use crate::support::guests::guest;
 use crate::support::http::HttpClient;
 use crate::support::place::{Place, component, request};
 
-/// Stands in names and contents of hidden notes, and in nothing that is ever sent. No id can contain it by chance: the
-/// letters of ids lack `o` and `l`.
+/// Occurs in names and contents of hidden notes, and in nothing that is ever sent. No id can contain it by chance: the
+/// alphabet of ids lacks `o` and `l`.
 pub(super) const SECRET: &str = "zqolx";
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Who calls.
+/// The caller and its transport.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entrance {
     /// The named caller `stdio`.
     Stdio,
     /// The named caller `http`.
     Http,
-    /// Over stdio, with nothing hidden.
+    /// Over stdio, without hidden notes.
     Owner,
 }
 
-/// A vault that is being served.
+/// A served vault.
 pub(super) struct World {
     place: Place,
     wire: Wire,
@@ -45,12 +46,12 @@ enum Wire {
 }
 
 impl World {
-    /// The vault with the hidden notebook, and the ids of what happened in it.
+    /// The vault with the hidden notebook, and the ids of its changes.
     pub(super) fn real(entrance: Entrance) -> (World, Vec<String>) {
         World::make(entrance, true)
     }
 
-    /// The same vault, in which the notebook does not exist.
+    /// The same vault without the notebook.
     pub(super) fn twin(entrance: Entrance) -> World {
         World::make(entrance, false).0
     }
@@ -67,7 +68,7 @@ impl World {
         (World { place, wire }, ids)
     }
 
-    /// The whole answer to a request.
+    /// The full reply to a request.
     pub(super) fn ask(&mut self, method: &str, params: &Value) -> Value {
         match &mut self.wire {
             Wire::Stdio(client) => {
@@ -78,7 +79,7 @@ impl World {
         }
     }
 
-    /// What came without being asked for.
+    /// The notifications so far.
     pub(super) fn notifications(&self) -> String {
         match &self.wire {
             Wire::Stdio(client) => client
@@ -90,7 +91,7 @@ impl World {
         }
     }
 
-    /// What was logged.
+    /// The log so far.
     pub(super) fn log(&self) -> String {
         std::fs::read_to_string(log_file(&self.place)).expect("a log")
     }
@@ -109,7 +110,7 @@ fn log_file(place: &Place) -> PathBuf {
     place.root().join("log.txt")
 }
 
-/// The hidden notebook has no tier for who calls; every component is let in everywhere.
+/// The caller has no tier for the hidden notebook; every component has a grant for everything.
 fn settings(place: &Place, entrance: Entrance) -> Settings {
     let mut settings = place.settings();
     settings.surface = Surface::Flat;
@@ -142,7 +143,7 @@ fn settings(place: &Place, entrance: Entrance) -> Settings {
             .insert(name.into(), component(guest(name), everywhere.clone()));
     }
     settings.limits.call_ms = 60_000;
-    // How long a component that fails rests is told to the millisecond, and never twice the same.
+    // The retry time of an open circuit breaker is reported in milliseconds and differs in every run.
     settings.supervision.strikes = 0;
     settings
 }
@@ -164,7 +165,7 @@ fn write_notes(place: &Place, is_real: bool) {
     if !is_real {
         return;
     }
-    // What the owner's editor knows of hidden things.
+    // An editor's workspace file that mentions hidden notes.
     place.write(
         ".obsidian/types.json",
         "{\"types\": {\"key\": \"text\", \"zqolxkey\": \"date\"}}",
@@ -184,7 +185,7 @@ fn write_notes(place: &Place, is_real: bool) {
          zqolxpassphrase [[Seen]] [[Other]] [[zqolxname]] #zqolxinline\n\n## Budget\n\nnumbers zqolxnumbers ^known-block\n\n## zqolxheading\n\ntext \
          ^zqolxblock\n",
     );
-    // The same name as a note that is seen: it must not make the name ambiguous.
+    // The same name as a visible note: it must not make the name ambiguous.
     place.write("Vellum/Seen.md", "zqolxseen [[Open/Other]]\n");
     place.write("Vellum/zqolxname.md", "zqolx\n");
     place.write("Vellum/\u{c4}nderung.md", "zqolx\n");
@@ -192,7 +193,7 @@ fn write_notes(place: &Place, is_real: bool) {
     place.write("Vellum/Gone.md", "zqolxgone\n");
     place.write("Vellum/zqolxgone.md", "zqolxgone\n");
     place.write("Vellum/zqolxpicture.png", [0u8, 1, 2]);
-    // Hidden by a rule, in a notebook that is seen.
+    // Hidden by a rule, in a visible notebook.
     place.write(
         "Open/Closet.md",
         "---\naliases: [Closed alias]\n---\nzqolxcloset passphrase [[Seen]] [[Other]] ^known-block\n",
@@ -202,9 +203,9 @@ fn write_notes(place: &Place, is_real: bool) {
     place.write("Open/Sub/Closet/zqolxinner.md", "zqolx [[Deep]]\n");
 }
 
-/// A past: changes and removals, some of which touch both sides. Returns the ids of what happened on the hidden one.
+/// Creates a history: changes and removals, some of them on both sides. Returns the ids of those on the hidden side.
 async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec<String> {
-    // The owner is asked nothing.
+    // The owner needs no confirmation.
     let mut settings = settings.clone();
     settings.confirm = Confirm::Never;
     let host = place.host(settings).await;
@@ -236,7 +237,7 @@ async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec
             true,
         ),
         ("document.remove", json!({"paths": ["Open/Made.md"]}), false),
-        // Links in both notebooks follow.
+        // Links in both notebooks are updated.
         (
             "document.rename",
             json!({"path": "Open/Other.md", "to": "Renamed"}),

@@ -1,4 +1,4 @@
-//! `notehost config` and `doctor`: what cannot be meant is told with its line, and a secret is never shown.
+//! `notehost config` and `doctor`: contradictory settings are reported with their line, and secrets are never shown.
 
 use std::process::Command;
 
