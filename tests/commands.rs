@@ -46,14 +46,14 @@ impl Ended {
 
     /// Asserts success.
     #[track_caller]
-    fn well(self) -> Ended {
+    fn expect_success(self) -> Ended {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
     }
 
     /// Asserts this exit code and this text on stderr.
     #[track_caller]
-    fn failed(self, code: i32, told: &str) -> Ended {
+    fn expect_failure(self, code: i32, told: &str) -> Ended {
         assert_eq!(self.code, Some(code), "{self:#?}");
         assert!(self.errors.contains(told), "{told} is not in {self:#?}");
         self
@@ -157,7 +157,7 @@ impl Desk {
         let words = [
             "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
         ];
-        let told = self.run(&[&words, more].concat()).well().json();
+        let told = self.run(&[&words, more].concat()).expect_success().json();
         told["token"].as_str().expect("a token").to_owned()
     }
 

@@ -25,7 +25,7 @@ const LINES: usize = 500;
 /// A client increments its counter once per this many lines.
 const LINES_PER_COUNT: usize = 10;
 /// Maximum time for the editor to restore what it overwrote.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
 fn concurrent_writers_lose_and_duplicate_nothing() {
@@ -103,7 +103,7 @@ fn write_as_client(number: usize, address: &str) {
     };
     for line in 0..LINES {
         let text = format!("{}\n", client_line(number, line));
-        insist(
+        retry_until_success(
             &mut client,
             "document.append",
             json!({"path": NOTE, "text": text}),
@@ -113,7 +113,7 @@ fn write_as_client(number: usize, address: &str) {
             // Including the line feed, because 1 is a prefix of 10.
             let old = format!("{}\n", counter(number, count));
             let new = format!("{}\n", counter(number, count + 1));
-            insist(
+            retry_until_success(
                 &mut client,
                 "document.edit",
                 json!({"path": NOTE, "edits": [{"old": old, "new": new}]}),
@@ -123,7 +123,7 @@ fn write_as_client(number: usize, address: &str) {
 }
 
 /// Repeats a call until it succeeds. A rejected call changes nothing, so repeating it does not duplicate anything.
-fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
+fn retry_until_success(client: &mut HttpClient, action: &str, arguments: Value) {
     let began = Instant::now();
     loop {
         let result = client.call(action, arguments.clone());
@@ -132,7 +132,7 @@ fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
         };
         let is_passing = code == "conflict" || (action == "document.edit" && code == "not_found");
         assert!(
-            is_passing && began.elapsed() < PATIENCE,
+            is_passing && began.elapsed() < TIMEOUT,
             "{action} {arguments}: {result}"
         );
         thread::sleep(Duration::from_millis(5));
@@ -172,7 +172,7 @@ impl Editor {
     fn edit(&mut self, unseen: Option<String>) -> Option<String> {
         let read = fs::read_to_string(&self.note).expect("the note is there");
         let mut new = match &unseen {
-            Some(unseen) => merged(&read, unseen),
+            Some(unseen) => merge_notes(&read, unseen),
             None => read.clone(),
         };
         new.push_str(&format!("{}\n", editor_line(self.edits)));
@@ -186,17 +186,17 @@ impl Editor {
 }
 
 /// The note with every line of `unseen` that it lacks, and each counter at its maximum.
-fn merged(note: &str, unseen: &str) -> String {
+fn merge_notes(note: &str, unseen: &str) -> String {
     let mut lines: Vec<&str> = note.lines().collect();
     let places: HashMap<&str, usize> = lines
         .iter()
         .enumerate()
-        .map(|(place, line)| (counted(line).0, place))
+        .map(|(place, line)| (split_counter(line).0, place))
         .collect();
     for line in unseen.lines().filter(|line| !line.is_empty()) {
-        let (name, count) = counted(line);
+        let (name, count) = split_counter(line);
         match places.get(name) {
-            Some(place) if counted(lines[*place]).1 < count => lines[*place] = line,
+            Some(place) if split_counter(lines[*place]).1 < count => lines[*place] = line,
             Some(_) => {}
             None => lines.push(line),
         }
@@ -205,7 +205,7 @@ fn merged(note: &str, unseen: &str) -> String {
 }
 
 /// Splits a line into the name of its counter and the value; other lines have the value 0.
-fn counted(line: &str) -> (&str, usize) {
+fn split_counter(line: &str) -> (&str, usize) {
     let parts = line.rsplit_once(": ");
     parts
         .and_then(|(name, count)| Some((name, count.parse().ok()?)))

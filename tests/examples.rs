@@ -32,7 +32,7 @@ fn step(call: &'static str, arguments: Value) -> Step {
     }
 }
 
-fn keeping(
+fn step_keeping(
     call: &'static str,
     arguments: Value,
     name: &'static str,
@@ -45,10 +45,10 @@ fn keeping(
 }
 
 /// The setup steps for the examples of an action, and the arguments whose values differ in every run.
-fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
+fn setup_steps(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
     let card = || {
         let arguments = json!({"path": "Coffee/Brewing flashcards"});
-        keeping("flashcard.list", arguments, "card", "/items/0/card")
+        step_keeping("flashcard.list", arguments, "card", "/items/0/card")
     };
     let is_card = vec![("card", "<card>")];
     let append = json!({"path": "Garden/Compost", "text": "Stirred it."});
@@ -61,12 +61,12 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         "document.restore" => (
             vec![
                 step("document.remove", json!({"paths": ["Garden/Compost"]})),
-                keeping("document.trash", json!({}), "id", "/items/0/trash_id"),
+                step_keeping("document.trash", json!({}), "id", "/items/0/trash_id"),
             ],
             vec![("trash_id", "<id>")],
         ),
         "document.diff" => (
-            vec![keeping("document.append", append, "id", "/change")],
+            vec![step_keeping("document.append", append, "id", "/change")],
             vec![("version", "<id>")],
         ),
         "document.undo" => (vec![step("document.append", append)], vec![]),
@@ -96,7 +96,7 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         "admin.approve" | "admin.deny" => {
             let remove = json!({"paths": ["Garden/Compost"]});
             let pointer = "/error/details/approval";
-            let asked = keeping("bob: document.remove", remove, "id", pointer);
+            let asked = step_keeping("bob: document.remove", remove, "id", pointer);
             (vec![asked], vec![("id", "<id>")])
         }
         _ => (vec![], vec![]),
@@ -104,9 +104,9 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
 }
 
 /// The kept values, by name.
-struct Kept(Map<String, Value>);
+struct KeptValues(Map<String, Value>);
 
-impl Kept {
+impl KeptValues {
     /// Replaces names in `<…>` in the arguments by their values.
     fn filled(&self, arguments: &Value) -> Value {
         let Value::Object(arguments) = arguments else {
@@ -175,8 +175,8 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         _ => Confirm::Never,
     };
     let host = host(&place, confirm).await;
-    let mut kept = Kept(Map::new());
-    let (steps, replaced) = prepared(name);
+    let mut kept = KeptValues(Map::new());
+    let (steps, replaced) = setup_steps(name);
     if name.starts_with("admin.") {
         for (name, file) in [("one", "steady_one"), ("two", "steady_two")] {
             let file = guest(file).to_string_lossy().into_owned();
@@ -284,7 +284,7 @@ fn every_domain_is_covered() {
 }
 
 /// The program's output and errors on a sample vault.
-fn told(words: &[&str]) -> (String, String) {
+fn run_program(words: &[&str]) -> (String, String) {
     let place = sample();
     let config = place.config_file(&place.settings());
     let ended = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -302,13 +302,13 @@ fn told(words: &[&str]) -> (String, String) {
 #[test]
 fn command_line_help_shows_examples_as_commands() {
     let command = "notehost call document read --vault ~/notes --path Garden/Compost";
-    let (help, _) = told(&["help", "document", "read"]);
+    let (help, _) = run_program(&["help", "document", "read"]);
     assert!(help.contains(&format!("  {command}\n")), "{help}");
     let section = format!("  # a section\n  {command} --section 'When it smells'\n");
     assert!(help.contains(&section), "{help}");
     assert!(!help.contains("Example"), "{help}");
 
-    let (_, refused) = told(&["call", "document", "read", "--json", "{}"]);
+    let (_, refused) = run_program(&["call", "document", "read", "--json", "{}"]);
     assert!(refused.contains("`--path` is missing"), "{refused}");
     assert!(
         refused.contains(&format!("for example `{command}`")),

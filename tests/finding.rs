@@ -14,15 +14,15 @@ use crate::support::client::Client;
 use crate::support::place::Place;
 
 /// A client of its own server, after the handshake.
-fn served(place: &Place) -> Client {
+fn start_client(place: &Place) -> Client {
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    client.shake_hands();
+    client.initialize();
     client
 }
 
 /// The structured reply of an action.
-fn asked(client: &mut Client, domain: &str, mut arguments: Value) -> Value {
+fn reply_of(client: &mut Client, domain: &str, mut arguments: Value) -> Value {
     let action = arguments["action"].take();
     let action = format!("{domain}.{}", action.as_str().expect("an action"));
     arguments
@@ -42,9 +42,9 @@ fn paths(answer: &Value) -> Vec<&str> {
 }
 
 /// Waits until every note is in the index.
-fn complete(client: &mut Client) {
+fn wait_for_index(client: &mut Client) {
     crate::support::http::wait_until("the index is complete", || {
-        asked(client, "search", json!({"action": "text", "query": "a"}))
+        reply_of(client, "search", json!({"action": "text", "query": "a"}))
             .get("index")
             .is_none()
     });

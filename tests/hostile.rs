@@ -25,21 +25,21 @@ use crate::support::snapshot::Snapshot;
 const SECRETS: [&str; 3] = ["xyzzy", "plugh", "frotz"];
 
 /// A vault with secrets, and a host with the hostile guest loaded.
-struct Arena {
+struct AttackSetup {
     place: Place,
     host: Arc<Host>,
     before: Snapshot,
 }
 
-impl Arena {
+impl AttackSetup {
     /// The guest may write in `Open`, and see nothing else.
-    async fn new() -> Arena {
-        Arena::with(|_| {}).await
+    async fn new() -> AttackSetup {
+        AttackSetup::with(|_| {}).await
     }
 
     /// The same, with changed settings.
-    async fn with(change: impl FnOnce(&mut Settings)) -> Arena {
-        let place = treasury();
+    async fn with(change: impl FnOnce(&mut Settings)) -> AttackSetup {
+        let place = vault_with_secrets();
         let mut settings = settings(&place);
         change(&mut settings);
         let host = place.host(settings).await;
@@ -48,7 +48,7 @@ impl Arena {
             "the enemy is let in"
         );
         let before = place.snapshot();
-        Arena {
+        AttackSetup {
             place,
             host,
             before,
@@ -82,7 +82,7 @@ impl Arena {
 }
 
 /// A vault with an open folder, secrets beside it, and misleading names.
-fn treasury() -> Place {
+fn vault_with_secrets() -> Place {
     let place = Place::new();
     place.write("Open/Note.md", "an open note\n");
     place.write("Open/Other.md", "another one\n");

@@ -38,8 +38,8 @@ const CHECKS: [&str; 11] = [
     "close",
 ];
 /// Timeouts for installing packages and for running a client; only a hang reaches them.
-const INSTALLING: Duration = Duration::from_secs(240);
-const JUDGING: Duration = Duration::from_secs(240);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(240);
+const RUN_TIMEOUT: Duration = Duration::from_secs(240);
 
 /// How a client reaches the program.
 #[derive(Clone, Copy)]
@@ -49,18 +49,18 @@ enum Wire {
 }
 
 /// A vault for the clients, with a slow component and one that is hot-swapped.
-struct Court {
+struct ClientTest {
     place: Place,
 }
 
-impl Court {
-    fn new() -> Court {
+impl ClientTest {
+    fn new() -> ClientTest {
         let place = Place::new();
         place.write("Work/Plan.md", PLAN);
         place.write("Work/Old.md", "old\n");
-        let court = Court { place };
-        fs::copy(guest("steady_one"), court.swapped()).expect("the first version");
-        court
+        let client_test = ClientTest { place };
+        fs::copy(guest("steady_one"), client_test.swapped()).expect("the first version");
+        client_test
     }
 
     /// The file of the component that is hot-swapped.
@@ -89,7 +89,7 @@ impl Court {
     }
 
     /// Runs a client on the program and checks its results.
-    fn hear(&self, judge: &mut Command, wire: Wire, mut task: Value) {
+    fn run_client(&self, client: &mut Command, wire: Wire, mut task: Value) {
         let config = self.place.config_file(&self.settings());
         task["vault"] = json!(self.place.vault());
         task["plan"] = PLAN.into();
@@ -116,7 +116,7 @@ impl Court {
                 ]);
             }
         }
-        let ended = run(judge.arg(task.to_string()), JUDGING);
+        let ended = run(client.arg(task.to_string()), RUN_TIMEOUT);
         let verdicts: BTreeMap<String, String> = ended
             .output
             .lines()
@@ -145,7 +145,7 @@ struct Ended {
 }
 
 /// Runs a program until it exits, or kills it after this time.
-fn run(command: &mut Command, patience: Duration) -> Ended {
+fn run(command: &mut Command, timeout: Duration) -> Ended {
     let spawned = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -163,7 +163,7 @@ fn run(command: &mut Command, patience: Duration) -> Ended {
     };
     let output = collected(running.stdout.take());
     let errors = collected(running.stderr.take());
-    let code = wait(&mut running, patience);
+    let code = wait(&mut running, timeout);
     let text = |reading: std::thread::JoinHandle<String>| reading.join().expect("no panic");
     Ended {
         code,
@@ -185,8 +185,8 @@ fn collected(
     })
 }
 
-fn wait(running: &mut Child, patience: Duration) -> Option<i32> {
-    let deadline = Instant::now() + patience;
+fn wait(running: &mut Child, timeout: Duration) -> Option<i32> {
+    let deadline = Instant::now() + timeout;
     while Instant::now() < deadline {
         match running.try_wait() {
             Ok(None) => std::thread::sleep(Duration::from_millis(20)),

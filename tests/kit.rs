@@ -26,19 +26,19 @@ fn run(place: &Place, words: &[&str]) -> Output {
 }
 
 /// The suite's report on a component, and whether it passed.
-fn tested(component: &str) -> (bool, Value) {
+fn run_suite(component: &str) -> (bool, Value) {
     let place = Place::new();
     let output = run(&place, &[component, "--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout)
+    let report: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{component}: {}", String::from_utf8_lossy(&output.stderr)));
     let has_passed = output.status.success();
     assert_eq!(output.status.code(), Some(i32::from(!has_passed)));
-    assert_eq!(told["passed"], has_passed);
+    assert_eq!(report["passed"], has_passed);
     let left: Vec<_> = std::fs::read_dir(place.outside())
         .expect("a folder")
         .collect();
     assert!(left.is_empty(), "the kit leaves nothing behind: {left:?}");
-    (has_passed, told)
+    (has_passed, report)
 }
 
 fn file(path: &Path) -> &str {
@@ -46,8 +46,8 @@ fn file(path: &Path) -> &str {
 }
 
 /// The names of the checks that failed.
-fn failed(told: &Value) -> Vec<&str> {
-    let checks = told["checks"].as_array().expect("checks");
+fn failed_checks(report: &Value) -> Vec<&str> {
+    let checks = report["checks"].as_array().expect("checks");
     let is_failed = |check: &&Value| check["verdict"] == "failed";
     checks
         .iter()
@@ -57,20 +57,20 @@ fn failed(told: &Value) -> Vec<&str> {
 }
 
 /// Known failures of embedded components: a cell of a table is a text, a number or a boolean, and its schema states so.
-const KNOWN: [(&str, &[&str]); 1] = [("database", &["schemas"])];
+const KNOWN_FAILURES: [(&str, &[&str]); 1] = [("database", &["schemas"])];
 
 #[test]
 fn embedded_components_pass() {
     let mut faults = Vec::new();
     for embedded in EMBEDDED {
-        let (_, told) = tested(embedded.name);
-        let known = KNOWN.iter().find(|(name, _)| *name == embedded.name);
-        if failed(&told) != known.map_or(&[][..], |(_, checks)| *checks) {
-            faults.push(format!("{}: {:#}", embedded.name, told["checks"]));
+        let (_, report) = run_suite(embedded.name);
+        let known = KNOWN_FAILURES.iter().find(|(name, _)| *name == embedded.name);
+        if failed_checks(&report) != known.map_or(&[][..], |(_, checks)| *checks) {
+            faults.push(format!("{}: {:#}", embedded.name, report["checks"]));
         }
         assert!(
-            told["calls"].as_u64().is_some_and(|calls| calls > 50),
-            "{told}"
+            report["calls"].as_u64().is_some_and(|calls| calls > 50),
+            "{report}"
         );
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
@@ -79,18 +79,18 @@ fn embedded_components_pass() {
 #[test]
 fn conforming_guest_passes() {
     let echo = guest("echo");
-    let (has_passed, told) = tested(file(&echo));
-    assert!(has_passed, "{told:#}");
-    assert_eq!(told["name"], "echo");
-    assert_eq!(told["checks"].as_array().map(Vec::len), Some(12));
+    let (has_passed, report) = run_suite(file(&echo));
+    assert!(has_passed, "{report:#}");
+    assert_eq!(report["name"], "echo");
+    assert_eq!(report["checks"].as_array().map(Vec::len), Some(12));
 }
 
 #[test]
 fn every_broken_rule_is_reported_under_its_check() {
-    let (has_passed, told) = tested(file(&guest("clumsy")));
+    let (has_passed, report) = run_suite(file(&guest("clumsy")));
     assert!(!has_passed);
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for check in told["checks"].as_array().expect("checks") {
+    for check in report["checks"].as_array().expect("checks") {
         for finding in check["findings"].as_array().expect("findings") {
             let action = finding["action"].as_str().expect("an action").to_owned();
             let name = check["name"].as_str().expect("a name").to_owned();
@@ -116,7 +116,7 @@ fn every_broken_rule_is_reported_under_its_check() {
         let checks = found.remove(action).unwrap_or_default();
         assert!(
             checks.contains(check),
-            "`{action}` is found under {checks:?}, and not `{check}`: {told:#}"
+            "`{action}` is found under {checks:?}, and not `{check}`: {report:#}"
         );
     }
     assert!(found.is_empty(), "`fine` keeps every rule: {found:?}");
@@ -124,25 +124,25 @@ fn every_broken_rule_is_reported_under_its_check() {
 
 #[test]
 fn hostile_guest_fails() {
-    let (has_passed, told) = tested(file(&guest("hostile")));
+    let (has_passed, report) = run_suite(file(&guest("hostile")));
     assert!(!has_passed);
     for check in ["input", "output", "limits"] {
-        assert!(failed(&told).contains(&check), "{check}: {told:#}");
+        assert!(failed_checks(&report).contains(&check), "{check}: {report:#}");
     }
 }
 
 #[test]
 fn component_without_a_valid_description_skips_all_other_checks() {
     for lie in ["garbage", "traps", "empty", "bad_name", "bad_schema"] {
-        let (has_passed, told) = tested(file(&guest(&format!("liar_{lie}"))));
+        let (has_passed, report) = run_suite(file(&guest(&format!("liar_{lie}"))));
         assert!(!has_passed, "{lie}");
-        assert_eq!(failed(&told), ["describe"], "{lie}: {told:#}");
-        assert_eq!(told["checks"][1]["verdict"], "skipped");
+        assert_eq!(failed_checks(&report), ["describe"], "{lie}: {report:#}");
+        assert_eq!(report["checks"][1]["verdict"], "skipped");
     }
-    let (_, told) = tested(file(&guest("liar_fickle")));
-    assert!(failed(&told).contains(&"describe"), "{told:#}");
-    let (_, told) = tested(file(&guest("liar_reserved")));
-    assert!(failed(&told).contains(&"schemas"), "{told:#}");
+    let (_, report) = run_suite(file(&guest("liar_fickle")));
+    assert!(failed_checks(&report).contains(&"describe"), "{report:#}");
+    let (_, report) = run_suite(file(&guest("liar_reserved")));
+    assert!(failed_checks(&report).contains(&"schemas"), "{report:#}");
 }
 
 #[test]
@@ -161,6 +161,6 @@ fn text_output_has_one_line_per_check() {
 
     let output = run(&place, &["documnt"]);
     assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("`document` is the nearest"), "{told}");
+    let report = String::from_utf8_lossy(&output.stderr);
+    assert!(report.contains("`document` is the nearest"), "{report}");
 }

@@ -12,14 +12,14 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, component};
 
 /// A vault with a note in it.
-fn desk() -> Place {
+fn place_with_note() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     place
 }
 
 /// Settings with the slow guests, and with a deadline that is never reached.
-fn with_slow(place: &Place) -> Settings {
+fn slow_settings(place: &Place) -> Settings {
     let mut settings = place.settings();
     let everything = GrantSettings {
         delete: vec!["**".into()],
@@ -34,7 +34,7 @@ fn with_slow(place: &Place) -> Settings {
 }
 
 /// The parameters of a call with a progress token.
-fn told(tool: &str, arguments: Value) -> Value {
+fn with_progress_token(tool: &str, arguments: Value) -> Value {
     json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "how far"}})
 }
 
@@ -45,14 +45,14 @@ fn progress_of<'m>(messages: impl IntoIterator<Item = &'m Value>) -> Vec<(f64, O
         .into_iter()
         .filter(|message| message["method"] == "notifications/progress")
         .map(|message| &message["params"]);
-    let told: Vec<(f64, Option<f64>)> = params
+    let with_progress_token: Vec<(f64, Option<f64>)> = params
         .map(|params| {
             assert_eq!(params["progressToken"], "how far", "{params}");
             let done = params["progress"].as_f64().expect("a number");
             (done, params["total"].as_f64())
         })
         .collect();
-    let is_growing = told.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    assert!(is_growing, "never backwards: {told:?}");
-    told
+    let is_growing = with_progress_token.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    assert!(is_growing, "never backwards: {with_progress_token:?}");
+    with_progress_token
 }

@@ -20,23 +20,23 @@ use crate::support::place::{Place, call, component};
 use crate::support::server::Server;
 
 /// A vault with a note, a web server, and the guest `messenger`.
-struct Outpost {
+struct EgressSetup {
     place: Place,
     host: Arc<Host>,
     server: Server,
 }
 
-impl Outpost {
+impl EgressSetup {
     /// The guest may send requests to the server.
-    async fn new() -> Outpost {
-        Outpost::with(|settings, server| {
+    async fn new() -> EgressSetup {
+        EgressSetup::with(|settings, server| {
             grant(settings, &[&server.authority()]);
         })
         .await
     }
 
     /// The guest is granted no hosts, unless these settings grant some.
-    async fn with(change: impl FnOnce(&mut Settings, &Server)) -> Outpost {
+    async fn with(change: impl FnOnce(&mut Settings, &Server)) -> EgressSetup {
         let place = Place::new();
         place.write("Log.md", "a note\n");
         let server = Server::start().await;
@@ -48,7 +48,7 @@ impl Outpost {
             "the messenger is let in: {:?}",
             host.registry().snapshot().broken()
         );
-        Outpost {
+        EgressSetup {
             place,
             host,
             server,

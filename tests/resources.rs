@@ -15,7 +15,7 @@ use crate::support::http::{HttpClient, Server, stateless_meta};
 use crate::support::place::Place;
 
 /// A vault with a notebook that is hidden from some callers.
-fn house() -> Place {
+fn place_with_diary() -> Place {
     let place = Place::new();
     place.write(
         "Work/Plan.md",
@@ -34,7 +34,7 @@ fn house() -> Place {
 }
 
 /// Settings in which this caller does not see the diary.
-fn discreet(place: &Place, caller: &str) -> Settings {
+fn settings_hiding_diary(place: &Place, caller: &str) -> Settings {
     let mut settings = place.settings();
     settings.callers.insert(
         caller.into(),
@@ -63,11 +63,11 @@ impl Wire {
     /// Runs the test for each kind, with its own place: a vault has one writing process at a time.
     fn each(settings: impl Fn(&Place) -> Settings, mut test: impl FnMut(&Place, Wire)) {
         for wire in 0..4 {
-            let place = house();
+            let place = place_with_diary();
             let config = place.config_file(&settings(&place));
             let client = match wire {
                 0 => Wire::Stdio(Client::start(&config, &place.state())),
-                1 => Wire::StdioStateless(unshaken(&place)),
+                1 => Wire::StdioStateless(start_without_handshake(&place)),
                 _ => {
                     let server = Server::start(&config, &place.state());
                     let client = match wire {
@@ -132,7 +132,7 @@ impl Wire {
 }
 
 /// The program over stdio, before the handshake.
-fn unshaken(place: &Place) -> Client {
+fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
         std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .arg("serve")

@@ -28,7 +28,7 @@ impl Desk {
     }
 
     /// Without any config file.
-    fn bare() -> Desk {
+    fn without_config() -> Desk {
         Desk {
             place: Place::new(),
             config: None,
@@ -59,23 +59,23 @@ impl Desk {
 
     /// Runs a command that must succeed; returns its output.
     #[track_caller]
-    fn done(&self, words: &[&str]) -> String {
+    fn succeed(&self, words: &[&str]) -> String {
         let output = self.run(words);
-        assert!(output.status.success(), "{words:?}: {}", told(&output));
+        assert!(output.status.success(), "{words:?}: {}", output_text(&output));
         String::from_utf8(output.stdout).expect("text")
     }
 
     /// Runs a command that must fail; returns its errors.
     #[track_caller]
-    fn refused(&self, words: &[&str]) -> String {
+    fn fail(&self, words: &[&str]) -> String {
         let output = self.run(words);
         assert_eq!(
             output.status.code(),
             Some(1),
             "{words:?}: {}",
-            told(&output)
+            output_text(&output)
         );
-        told(&output)
+        output_text(&output)
     }
 
     /// The reply of an action, called on the command line.
@@ -86,12 +86,12 @@ impl Desk {
         let words = [
             "call", "steady", action, "--json", arguments, "--vault", vault,
         ];
-        serde_json::from_str(&self.done(&words)).expect("JSON")
+        serde_json::from_str(&self.succeed(&words)).expect("JSON")
     }
 
     /// The component `steady` in `component list`.
-    fn listed(&self) -> Option<Value> {
-        let told: Value = serde_json::from_str(&self.done(&["component", "list"])).expect("JSON");
+    fn list_entry(&self) -> Option<Value> {
+        let told: Value = serde_json::from_str(&self.succeed(&["component", "list"])).expect("JSON");
         let items = told["items"].as_array().expect("a list");
         items.iter().find(|item| item["name"] == "steady").cloned()
     }
@@ -123,7 +123,7 @@ fn collect(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -26,7 +26,7 @@ fn served(place: &Place, surface: &str) -> Client {
             .arg(place.state())
             .env("HOME", place.root()),
     );
-    client.shake_hands();
+    client.initialize();
     client
 }
 

@@ -66,14 +66,14 @@ impl Desk {
 
     /// Pushes successfully; returns the program's output.
     #[track_caller]
-    fn pushed(&self, file: &Path, reference: &str) -> serde_json::Value {
+    fn push_successfully(&self, file: &Path, reference: &str) -> serde_json::Value {
         let output = self.push(file, reference);
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", output_text(&output));
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 }
 
-fn told(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

@@ -21,14 +21,14 @@ use crate::support::place::{Place, component};
 const PLAN: &str = "# Plan\n\n## Today\n\nwrite tests\n";
 
 /// A vault with a note in it.
-fn desk() -> Place {
+fn place_with_note() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", PLAN);
     place
 }
 
 /// Settings with the guest that never ends, with this deadline.
-fn with_spinner(place: &Place, call_ms: u64) -> Settings {
+fn settings_with_spinning_guest(place: &Place, call_ms: u64) -> Settings {
     let mut settings = place.settings();
     settings.components.insert(
         "hostile".into(),
@@ -54,7 +54,7 @@ fn program(place: &Place) -> Command {
 }
 
 /// The program as a server over stdio that allows everything.
-fn serving(place: &Place) -> Command {
+fn serve_command(place: &Place) -> Command {
     let mut command = program(place);
     command
         .arg("serve")
@@ -120,7 +120,7 @@ fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> Ended {
 }
 
 /// A whole conversation over stdio: the handshake, these requests at once with ids from 1, and the end of the input.
-fn converse(command: &mut Command, requests: &[(&str, Value)]) -> Ended {
+fn run_conversation(command: &mut Command, requests: &[(&str, Value)]) -> Ended {
     let mut lines = handshake(crate::support::http::SESSIONS);
     for (number, (method, params)) in requests.iter().enumerate() {
         lines.push_str(&format!(
@@ -148,6 +148,6 @@ fn tool(name: &str, arguments: Value) -> Value {
 }
 
 /// A new file beside the vault.
-fn beside(place: &Place, name: &str) -> PathBuf {
+fn path_outside(place: &Place, name: &str) -> PathBuf {
     place.outside().join(name)
 }

@@ -88,7 +88,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     assert_eq!(attended, [false, true]);
 
     // The client of an attended token asks its user.
-    let mut client = HttpClient::stateless(server.address()).showing(&desktop);
+    let mut client = HttpClient::stateless(server.address()).with_token(&desktop);
     let one = json!({"paths": ["Work/One"]});
     let asked = call_and_answer(&mut client, &one, None)["result"].take();
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -99,7 +99,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
 
     // A client with any other token is told that somebody else decides, in both revisions.
     let before = place.snapshot();
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let two = json!({"paths": ["Work/Two"]});
     let refused = call_and_answer(&mut client, &two, None)["result"].take();
     let id = approval_of(&refused);
@@ -192,11 +192,11 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
     for (mut client, is_attended) in [
         (HttpClient::stateless(server.address()), false),
         (
-            HttpClient::stateless(server.address()).showing(&lowered),
+            HttpClient::stateless(server.address()).with_token(&lowered),
             false,
         ),
         (
-            HttpClient::stateless(server.address()).showing(&raised),
+            HttpClient::stateless(server.address()).with_token(&raised),
             true,
         ),
     ] {
@@ -237,7 +237,7 @@ fn repeated_small_deletions_require_confirmation() {
         for (key, value) in more.as_object().into_iter().flatten() {
             arguments[key] = value.clone();
         }
-        let mut client = HttpClient::stateless(server.address()).showing(token);
+        let mut client = HttpClient::stateless(server.address()).with_token(token);
         client.call("document.update", arguments)
     };
     let half = format!("{}{}", numbered(0, 256), numbered(1000, 1256));
@@ -254,7 +254,7 @@ fn repeated_small_deletions_require_confirmation() {
     assert_eq!(error_code(&own), None, "{own}");
 
     // Neither another spelling of the note nor a restart of the server resets the sum.
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let renamed = client.call(
         "document.rename",
         json!({"path": "Work/Plan", "to": "Plot"}),
@@ -306,7 +306,7 @@ fn concurrent_deletions_are_summed() {
     let script = place.token("script", ALL, false);
     let server = Server::start(&place.config_file(&settings(&place)), &place.state());
     let mut clients: Vec<HttpClient> = (0..8)
-        .map(|_| HttpClient::stateless(server.address()).showing(&script))
+        .map(|_| HttpClient::stateless(server.address()).with_token(&script))
         .collect();
     for (number, client) in clients.iter_mut().enumerate() {
         let old: String = (0..10)
@@ -339,7 +339,7 @@ fn confirmation_shows_deleted_content_first() {
             .arg("--state")
             .arg(place.state()),
     );
-    client.shake_hands_with_person(json!({"action": "decline"}));
+    client.initialize_with_elicitation(json!({"action": "decline"}));
     let content = format!("{}{kept}", "harmless\n".repeat(3000));
     let refused = client.call(
         "document.update",
@@ -360,7 +360,7 @@ fn confirmation_shows_deleted_content_first() {
         "{message}"
     );
     assert!(message.contains("notehost approval show "), "{message}");
-    client.leave();
+    client.disconnect();
     let listed = notehost(&place, &["approval", "list", "--all"]);
     let id = listed["items"][0]["id"].as_str().expect("an id").to_owned();
     let shown = notehost(&place, &["approval", "show", &id]);
@@ -378,7 +378,7 @@ fn restore_requires_permission_at_source_and_target() {
     let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
     let id = removed["structuredContent"]["trash_ids"][0].clone();
     assert!(id.is_string(), "{removed}");
-    client.leave();
+    client.disconnect();
     settings
         .permissions
         .notebooks
@@ -392,7 +392,7 @@ fn restore_requires_permission_at_source_and_target() {
         let refused = client.call("document.restore", arguments);
         assert_eq!(error_code(&refused), Some("permission_denied"), "{refused}");
     }
-    client.leave();
+    client.disconnect();
     settings
         .permissions
         .notebooks
@@ -404,7 +404,7 @@ fn restore_requires_permission_at_source_and_target() {
 }
 
 /// A client of a server with a note that `slow.stamp` replaces by the time and a random number.
-fn with_stamps(place: &Place) -> Client {
+fn stamp_client(place: &Place) -> Client {
     place.write("Work/Plan.md", "some words that will be gone\n");
     let mut settings = settings(place);
     let everything = GrantSettings {
@@ -419,7 +419,7 @@ fn with_stamps(place: &Place) -> Client {
 #[test]
 fn approved_call_reuses_the_previewed_clock_and_random_seed() {
     let place = Place::new();
-    let mut client = with_stamps(&place);
+    let mut client = stamp_client(&place);
     let stamp = json!({"path": "Work/Plan.md"});
     let refused = client.call("slow.stamp", stamp.clone());
     let id = approval_of(&refused);
@@ -448,7 +448,7 @@ fn approved_call_reuses_the_previewed_clock_and_random_seed() {
 #[test]
 fn call_that_no_longer_needs_approval_uses_a_fresh_clock() {
     let place = Place::new();
-    let mut client = with_stamps(&place);
+    let mut client = stamp_client(&place);
     let refused = client.call("slow.stamp", json!({"path": "Work/Plan.md"}));
     let id = approval_of(&refused);
     let diff = &refused["structuredContent"]["error"]["details"]["diff"];
@@ -474,10 +474,10 @@ fn repeated_small_deletions_of_a_restored_note_require_confirmation() {
     let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
     let id = removed["structuredContent"]["trash_ids"][0].clone();
     assert!(id.is_string(), "{removed}");
-    client.leave();
+    client.disconnect();
     let script = place.token("script", ALL, false);
     let server = Server::start(&place.config_file(&settings(&place)), &place.state());
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let restored = client.call("document.restore", json!({ "trash_id": id }));
     assert_eq!(error_code(&restored), None, "{restored}");
     let mut update = |words: usize| {

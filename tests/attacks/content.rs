@@ -51,19 +51,19 @@ fn bombs() -> Vec<(&'static str, String, &'static str)> {
 }
 
 /// A vault with hostile frontmatter in some notes and ordinary notes beside them.
-fn mined() -> Place {
+fn place_with_bombs() -> Place {
     let place = Place::new();
     place.write(
         "Plan.md",
         "---\nstatus: open\ntags: [work]\n---\n# Plan\n\nwombat [[Flow]]\n",
     );
     for (name, yaml, _) in bombs() {
-        place.write(&format!("{name}.md"), bombed(name, &yaml));
+        place.write(&format!("{name}.md"), bombed_notes(name, &yaml));
     }
     place
 }
 
-fn bombed(name: &str, yaml: &str) -> String {
+fn bombed_notes(name: &str, yaml: &str) -> String {
     format!("---\n{yaml}---\n# Heading {name}\n\nwombat #found [[Plan]]\n")
 }
 
@@ -81,7 +81,7 @@ fn run(place: &Place, words: &[&str]) -> Value {
 }
 
 /// Waits until every note is in the index.
-fn settled(client: &mut Client) {
+fn wait_for_index(client: &mut Client) {
     wait_until("the index is built", || {
         let found = client.call("search.text", json!({"query": "wombat"}));
         assert_eq!(found["isError"], false, "{found}");
@@ -102,10 +102,10 @@ fn paths(result: &Value) -> Vec<&str> {
 
 #[test]
 fn yaml_bombs_only_drop_the_properties_of_their_note() {
-    let place = mined();
+    let place = place_with_bombs();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
 
     // All of them are found by their words, tags and links.
     let mut all: Vec<String> = bombs()
@@ -142,10 +142,10 @@ fn yaml_bombs_only_drop_the_properties_of_their_note() {
         let set = client.call("document.set_properties", set);
         assert_eq!(error_code(&set), Some("too_large"), "{name}: {set}");
     }
-    client.leave();
+    client.disconnect();
     for (name, yaml, _) in bombs() {
         let note = place.read(&format!("{name}.md")).expect("the note");
-        assert!(note == bombed(name, &yaml).as_bytes(), "{name} was changed");
+        assert!(note == bombed_notes(name, &yaml).as_bytes(), "{name} was changed");
     }
 
     // The status command lists these notes.
@@ -165,7 +165,7 @@ fn yaml_bombs_in_databases_are_rejected() {
     place.write("Note.md", format!("text\n\n```base\n{flow}```\n"));
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
     for database in ["Deep.base", "Note.md"] {
         let queried = client.call("database.query", json!({"database": database}));
         assert_eq!(
@@ -174,7 +174,7 @@ fn yaml_bombs_in_databases_are_rejected() {
             "{database}: {queried}"
         );
     }
-    client.leave();
+    client.disconnect();
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn queries_with_too_many_conditions_are_rejected() {
     place.write("Plan.md", "---\nstatus: open\n---\nwombat\n");
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
     let many = |count: usize| -> Value {
         let keys = (0..count).map(|number| (format!("k{number}"), json!(number)));
         Value::Object(keys.collect::<Map<String, Value>>())
@@ -230,7 +230,7 @@ fn queries_with_too_many_conditions_are_rejected() {
     let asked = json!({"query": "wombat", "properties": {"status": ["open", "done"]}});
     let found = client.call("search.text", asked);
     assert_eq!(paths(&found), ["Plan.md"]);
-    client.leave();
+    client.disconnect();
 }
 
 #[test]
@@ -254,11 +254,11 @@ fn ignore_patterns_are_limited() {
     );
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
     // Patterns up to the limit apply; those beyond it ignore nothing.
     let found = client.call("search.text", json!({"query": "wombat"}));
     assert_eq!(paths(&found), ["Late/Plan.md", "Plan.md"]);
-    client.leave();
+    client.disconnect();
     let status = run(&place, &["index", "status"]).to_string();
     assert!(status.contains("ignore_filters_refused"), "{status}");
     assert!(

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::support::snapshot::Snapshot;
 
 /// A folder with a vault, and an unrelated file beside the vault.
-struct Scene {
+struct JournalSetup {
     place: tempfile::TempDir,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl JournalSetup {
+    fn new() -> JournalSetup {
         let place = tempfile::tempdir().expect("a folder");
         for folder in ["notes/Work", "notes/.git/hooks", "notes/.notehost/journal"] {
             std::fs::create_dir_all(place.path().join(folder)).expect("folders");
@@ -25,7 +25,7 @@ impl Scene {
         ] {
             std::fs::write(place.path().join(path), text).expect("a file");
         }
-        Scene { place }
+        JournalSetup { place }
     }
 
     fn at(&self, path: &str) -> std::path::PathBuf {
@@ -65,7 +65,7 @@ fn blake3_of(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Forged journals: one creates a git hook from a note, one moves a file of the parent folder into the vault.
-fn hostile(scene: &Scene) -> Value {
+fn forged_journals(setup: &JournalSetup) -> Value {
     json!({
         "id": "0123456789abcdef",
         "caller": "mallory",
@@ -73,13 +73,13 @@ fn hostile(scene: &Scene) -> Value {
             {"create": {
                 "temp": "Work/payload.md",
                 "path": ".git/hooks/post-checkout",
-                "new": {"digest": digest_of(&scene.at("notes/Work/payload.md")), "inode": 0},
+                "new": {"digest": digest_of(&setup.at("notes/Work/payload.md")), "inode": 0},
             }},
             {"move": {
                 "from": "../.netrc",
                 "to": "Work/leak.md",
                 "expected": {
-                    "digest": digest_of(&scene.at(".netrc")),
+                    "digest": digest_of(&setup.at(".netrc")),
                     "signature": {"inode": 0, "size": 0, "modified": 0, "changed": 0},
                     "is_racy": true,
                 },
@@ -90,27 +90,27 @@ fn hostile(scene: &Scene) -> Value {
 
 #[test]
 fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
-    let scene = Scene::new();
+    let setup = JournalSetup::new();
     for name in [
         "0123456789abcdef.json",
         "0123456789abcdef.back.json",
         "ffffffffffff-0123456789abcdef.json",
     ] {
-        scene.put_journal(name, &hostile(&scene));
+        setup.put_journal(name, &forged_journals(&setup));
     }
-    let notes = scene.at("notes");
+    let notes = setup.at("notes");
     let work = notes.join("Work");
     let before = Snapshot::of(&[&work]);
-    let listed = scene.list();
+    let listed = setup.list();
     assert!(listed.status.success(), "{listed:?}");
     let log = String::from_utf8_lossy(&listed.stderr).into_owned();
     assert!(log.contains("did not write"), "{log}");
     assert!(!notes.join(".git/hooks/post-checkout").exists());
     assert!(!notes.join("Work/leak.md").exists());
-    assert!(scene.at(".netrc").exists());
+    assert!(setup.at(".netrc").exists());
     assert!(Snapshot::of(&[&work]) == before);
 
-    let doctor = scene.notehost(&["doctor", notes.to_str().expect("a path"), "--json-output"]);
+    let doctor = setup.notehost(&["doctor", notes.to_str().expect("a path"), "--json-output"]);
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(report.contains("not written by this machine"), "{report}");
     assert!(report.contains("set-aside"), "{report}");
@@ -124,9 +124,9 @@ fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
 
 #[test]
 fn journal_with_our_id_needs_a_valid_authentication_code() {
-    let scene = Scene::new();
-    assert!(scene.list().status.success());
-    let created = scene.notehost(&[
+    let setup = JournalSetup::new();
+    assert!(setup.list().status.success());
+    let created = setup.notehost(&[
         "call",
         "document",
         "create",
@@ -137,11 +137,11 @@ fn journal_with_our_id_needs_a_valid_authentication_code() {
         "--allow",
         "rw",
         "--vault",
-        scene.at("notes").to_str().expect("a path"),
+        setup.at("notes").to_str().expect("a path"),
     ]);
     assert!(created.status.success(), "{created:?}");
     // The id is public: anybody who syncs the vault sees it in the names of temporary files.
-    let state = std::fs::read_dir(scene.at("state"))
+    let state = std::fs::read_dir(setup.at("state"))
         .expect("the state folder")
         .flatten()
         .find(|entry| entry.path().join("journal.key").exists())
@@ -157,22 +157,22 @@ fn journal_with_our_id_needs_a_valid_authentication_code() {
     ))
     .to_hex();
     let name = format!("{}-0123456789abcdef.json", &id[..12]);
-    std::fs::create_dir_all(scene.at("notes/.notehost/journal")).expect("a folder");
-    scene.put_journal(&name, &hostile(&scene));
-    let forged = scene.at("notes/.notehost/journal").join(&name);
-    let body = hostile(&scene).to_string();
+    std::fs::create_dir_all(setup.at("notes/.notehost/journal")).expect("a folder");
+    setup.put_journal(&name, &forged_journals(&setup));
+    let forged = setup.at("notes/.notehost/journal").join(&name);
+    let body = forged_journals(&setup).to_string();
     let code = blake3::keyed_hash(&[0; 32], body.as_bytes()).to_hex();
     std::fs::write(&forged, format!("{code}\n{body}")).expect("a journal");
-    assert!(scene.list().status.success());
+    assert!(setup.list().status.success());
     assert!(!forged.exists(), "it was set aside");
-    assert!(!scene.at("notes/.git/hooks/post-checkout").exists());
-    assert!(scene.at(".netrc").exists());
+    assert!(!setup.at("notes/.git/hooks/post-checkout").exists());
+    assert!(setup.at(".netrc").exists());
 
     // Even with the key, paths outside the vault are rejected.
-    std::fs::create_dir_all(scene.at("notes/.notehost/journal")).expect("a folder");
+    std::fs::create_dir_all(setup.at("notes/.notehost/journal")).expect("a folder");
     let code = blake3::keyed_hash(&key, body.as_bytes()).to_hex();
     std::fs::write(&forged, format!("{code}\n{body}")).expect("a journal");
-    assert!(scene.list().status.success());
-    assert!(!scene.at("notes/.git/hooks/post-checkout").exists());
-    assert!(scene.at(".netrc").exists() && !scene.at("notes/Work/leak.md").exists());
+    assert!(setup.list().status.success());
+    assert!(!setup.at("notes/.git/hooks/post-checkout").exists());
+    assert!(setup.at(".netrc").exists() && !setup.at("notes/Work/leak.md").exists());
 }

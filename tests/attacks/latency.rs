@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use self::hostile::{Attack, Expected, INDEX_ATTACKS, Way};
+use self::hostile::{Attack, ExpectedReply, INDEX_ATTACKS, Transmission};
 use self::table::ATTACKS;
 use crate::support::http::{HttpClient, STATELESS, Server, wait_until};
 use crate::support::place::Place;
@@ -39,21 +39,21 @@ const MEMORY_SLACK: u64 = 64 << 20;
 
 #[test]
 fn hostile_requests_do_not_slow_down_other_callers() {
-    let scene = Scene::new();
-    let mut victim = Victim::of(&scene);
-    warm_up(&scene, &mut victim);
-    let memory = scene.memory();
+    let setup = LatencySetup::new();
+    let mut victim = Victim::of(&setup);
+    warm_up(&setup, &mut victim);
+    let memory = setup.memory();
     let quiet =
         victim.samples(|count, began| count >= 2 * SAMPLES || began.elapsed() > ATTACK_TIME * 10);
     println!("quiet: {quiet}; memory {} MiB", memory >> 20);
 
     let mut findings = Vec::new();
     for attack in ATTACKS.iter().chain(INDEX_ATTACKS) {
-        let (noticed, answers) = scene.attacked(attack, &mut victim);
+        let (noticed, answers) = setup.attacked(attack, &mut victim);
         println!(
             "{}: {noticed}; memory {} MiB; {} answers, such as {}",
             attack.name,
-            scene.memory() >> 20,
+            setup.memory() >> 20,
             answers.count,
             answers.first
         );
@@ -70,7 +70,7 @@ fn hostile_requests_do_not_slow_down_other_callers() {
     }
     assert!(findings.is_empty(), "{findings:#?}");
     let most = memory * 13 / 10 + MEMORY_SLACK;
-    wait_until("the memory is given back", || scene.memory() <= most);
+    wait_until("the memory is given back", || setup.memory() <= most);
 }
 
 /// The list is long enough, and every attack has a unique name.
@@ -88,7 +88,7 @@ fn attack_list_is_complete_and_names_are_unique() {
 }
 
 /// A server, an attacker and another caller.
-struct Scene {
+struct LatencySetup {
     server: Server,
     mallory: String,
     ana: String,
@@ -96,8 +96,8 @@ struct Scene {
     _place: Place,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl LatencySetup {
+    fn new() -> LatencySetup {
         let place = Place::new();
         place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
         for number in 0..10 {
@@ -139,7 +139,7 @@ impl Scene {
         let (mallory, ana) = (token("mallory"), token("ana"));
         let mut server = Server::start(&config, &place.state());
         let process = server.process().id();
-        Scene {
+        LatencySetup {
             server,
             mallory,
             ana,
@@ -158,12 +158,12 @@ impl Scene {
     }
 
     /// The victim's measurements during an attack, and the attacker's replies.
-    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Answers) {
+    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Latencies, Replies) {
         let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
         let (rounds, kept) = (
             AtomicUsize::new(0),
-            Arc::new(Mutex::new(Answers::default())),
+            Arc::new(Mutex::new(Replies::default())),
         );
         let noticed = std::thread::scope(|scope| {
             for _ in 0..attack.threads {
@@ -177,7 +177,7 @@ impl Scene {
             }
             let noticed = victim.samples(|count, began| {
                 let is_under_way =
-                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == Expected::Nothing;
+                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == ExpectedReply::Nothing;
                 let is_enough = count >= SAMPLES && began.elapsed() > ATTACK_TIME && is_under_way;
                 is_enough || began.elapsed() > ATTACK_TIME * 20
             });
@@ -190,8 +190,8 @@ impl Scene {
 }
 
 /// Runs one-time work before anything is measured.
-fn warm_up(scene: &Scene, victim: &mut Victim) {
-    let mut mallory = HttpClient::stateless(scene.server.address()).showing(&scene.mallory);
+fn warm_up(setup: &LatencySetup, victim: &mut Victim) {
+    let mut mallory = HttpClient::stateless(setup.server.address()).with_token(&setup.mallory);
     wait_until("the index is built", || {
         let found = mallory.call("search.text", json!({ "query": "water" }));
         found["structuredContent"]["total"] == 1
@@ -208,15 +208,15 @@ struct Victim {
 }
 
 /// Measurements: the median per request, and the longest sample of all.
-struct Noticed {
+struct Latencies {
     ping: Duration,
     read: Duration,
     longest: Duration,
 }
 
-impl std::fmt::Display for Noticed {
+impl std::fmt::Display for Latencies {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Noticed {
+        let Latencies {
             ping,
             read,
             longest,
@@ -229,13 +229,13 @@ impl std::fmt::Display for Noticed {
 }
 
 impl Victim {
-    fn of(scene: &Scene) -> Victim {
-        let client = HttpClient::with_session_of(scene.server.address(), Some(&scene.ana));
+    fn of(setup: &LatencySetup) -> Victim {
+        let client = HttpClient::with_session_and_token(setup.server.address(), Some(&setup.ana));
         Victim { client }
     }
 
     /// Takes samples until `is_enough`.
-    fn samples(&mut self, is_enough: impl Fn(usize, Instant) -> bool) -> Noticed {
+    fn samples(&mut self, is_enough: impl Fn(usize, Instant) -> bool) -> Latencies {
         let began = Instant::now();
         let (mut pings, mut reads) = (Vec::new(), Vec::new());
         while !is_enough(pings.len(), began) {
@@ -250,7 +250,7 @@ impl Victim {
             reads.push(start.elapsed());
             assert_ne!(note["isError"], true, "{note}");
         }
-        Noticed {
+        Latencies {
             longest: pings
                 .iter()
                 .chain(&reads)
@@ -268,9 +268,9 @@ fn median(mut samples: Vec<Duration>) -> Duration {
     samples[samples.len() / 2]
 }
 
-impl Noticed {
+impl Latencies {
     /// Compares with the quiet run and returns the violations.
-    fn judged(&self, quiet: &Noticed) -> impl Iterator<Item = String> {
+    fn judged(&self, quiet: &Latencies) -> impl Iterator<Item = String> {
         let pairs = [
             ("ping", self.ping, quiet.ping.max(NOISE)),
             ("read", self.read, quiet.read.max(NOISE)),
@@ -285,7 +285,7 @@ impl Noticed {
 
 /// The replies to the attacker.
 #[derive(Default)]
-struct Answers {
+struct Replies {
     count: usize,
     first: String,
     unanswered: usize,
@@ -295,7 +295,7 @@ struct Answers {
 /// A reply with its status, or none.
 type Answer = Option<(u16, String)>;
 
-impl Answers {
+impl Replies {
     fn add(&mut self, answer: Answer) {
         self.count += 1;
         let Some((status, body)) = answer else {
@@ -314,9 +314,9 @@ impl Answers {
 
     fn judged(&self, attack: &Attack) -> Option<String> {
         let is_fine = match attack.expected {
-            Expected::Refusal => self.unanswered == 0 && self.accepted == 0,
-            Expected::Answer => self.unanswered == 0,
-            Expected::Nothing => true,
+            ExpectedReply::Refusal => self.unanswered == 0 && self.accepted == 0,
+            ExpectedReply::Answer => self.unanswered == 0,
+            ExpectedReply::Nothing => true,
         };
         (!is_fine).then(|| {
             format!(
@@ -328,22 +328,22 @@ impl Answers {
 }
 
 /// One round of an attack.
-fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> Answer {
+fn attacks(server: &Server, way: Transmission, message: &[u8], is_over: &AtomicBool) -> Answer {
     let mut stream = TcpStream::connect(server.address()).ok()?;
     let patience = Some(Duration::from_secs(60));
     stream.set_read_timeout(patience).ok()?;
     stream.set_write_timeout(patience).ok()?;
     match way {
         // A server that rejects a body does not read all of it.
-        Way::Whole => drop(stream.write_all(message)),
-        Way::Pieces(size) => {
+        Transmission::Whole => drop(stream.write_all(message)),
+        Transmission::Pieces(size) => {
             for piece in message.chunks(size) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(piece).is_err() {
                     return None;
                 }
             }
         }
-        Way::Slowly => {
+        Transmission::Slowly => {
             for byte in message.chunks(1) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(byte).is_err() {
                     return None;
@@ -351,7 +351,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
-        Way::Unread(times) => {
+        Transmission::Unread(times) => {
             stream
                 .set_write_timeout(Some(Duration::from_millis(200)))
                 .ok()?;
@@ -362,7 +362,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
             }
             return None;
         }
-        Way::Connections(count) => {
+        Transmission::Connections(count) => {
             let address = server.address();
             let held: Vec<TcpStream> = (0..count)
                 .filter_map(|_| TcpStream::connect(address).ok())

@@ -277,7 +277,7 @@ fn first_start_creates_one_owner_token() {
     let list = |shown: Option<&str>| {
         let mut client = HttpClient::stateless(server.address());
         if let Some(shown) = shown {
-            client = client.showing(shown);
+            client = client.with_token(shown);
         }
         client.ask_any("tools/list", json!({}))
     };
@@ -304,7 +304,7 @@ fn first_start_creates_one_owner_token() {
     // A second start creates no other token and does not print the token again.
     let server = start();
     assert!(!server.log().contains("nh_"), "{}", server.log());
-    let mut client = HttpClient::stateless(server.address()).showing(secret);
+    let mut client = HttpClient::stateless(server.address()).with_token(secret);
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
     let listed = well(&run(&place, &["token", "list"]));
@@ -315,7 +315,7 @@ fn first_start_creates_one_owner_token() {
     revoke(&place, "owner");
     assert!(!file.exists());
     let refused = HttpClient::stateless(server.address())
-        .showing(secret)
+        .with_token(secret)
         .ask_any("tools/list", json!({}));
     assert_eq!(refused["status"], 401);
     drop(server);

@@ -208,7 +208,7 @@ fn oversized_arguments_in_the_stateless_revision_get_an_error_reply() {
 #[test]
 fn expensive_diff_is_summarized() {
     let (_place, server, token) = serve(|settings| settings.limits.call_ms = 60_000);
-    let mut ana = HttpClient::stateless(server.address()).showing(&token);
+    let mut ana = HttpClient::stateless(server.address()).with_token(&token);
     // Two lines in a very long note: the common start and end are not reported as changed.
     let text: String = (0..150_000)
         .map(|line| match line {

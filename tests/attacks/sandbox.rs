@@ -61,7 +61,7 @@ fn sandboxed_server_opens_only_files_known_at_startup() {
             has_echo(&mut client)
         });
         assert_eq!(arrived, !is_confined, "{wanted}");
-        client.leave();
+        client.disconnect();
     }
 }
 
@@ -108,5 +108,5 @@ fn sandboxed_server_follows_symlinks_known_at_startup() {
         let said = client.call("echo.say", serde_json::json!({"text": "a"}));
         crate::support::client::error_code(&said) == Some("disabled")
     });
-    client.leave();
+    client.disconnect();
 }

@@ -41,7 +41,7 @@ fn run(place: &Place, words: &[&str]) -> Output {
 
 /// Runs a command that must succeed; returns its output, parsed as JSON if possible.
 #[track_caller]
-fn done(place: &Place, words: &[&str]) -> Value {
+fn succeed(place: &Place, words: &[&str]) -> Value {
     let output = run(place, words);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{words:?}: {told}");
@@ -50,7 +50,7 @@ fn done(place: &Place, words: &[&str]) -> Value {
 
 /// Runs a command that must fail with this code and reason.
 #[track_caller]
-fn refused(place: &Place, words: &[&str], code: i32, reason: &str) {
+fn fail(place: &Place, words: &[&str], code: i32, reason: &str) {
     let output = run(place, words);
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{words:?}: {told}");
@@ -58,8 +58,8 @@ fn refused(place: &Place, words: &[&str], code: i32, reason: &str) {
 }
 
 /// The entry of `steady` in `component list`.
-fn listed(place: &Place) -> Value {
-    let told = done(place, &["component", "list"]);
+fn list_entry(place: &Place) -> Value {
+    let told = succeed(place, &["component", "list"]);
     let items = told["items"].as_array().expect("a list");
     let found = items.iter().find(|item| item["name"] == "steady");
     found.cloned().unwrap_or_default()
@@ -74,14 +74,14 @@ fn mode(path: &Path, mode: u32) {
 }
 
 /// A vault, a folder of components and a publisher.
-struct Desk {
+struct TrustSetup {
     place: Place,
     ana: Signer,
     settings: Settings,
 }
 
-impl Desk {
-    fn new() -> Desk {
+impl TrustSetup {
+    fn new() -> TrustSetup {
         let place = Place::new();
         let ana = Signer::number(7);
         let mut settings = place.settings();
@@ -90,7 +90,7 @@ impl Desk {
             key: ana.public_key(),
             components: None,
         }];
-        Desk {
+        TrustSetup {
             place,
             ana,
             settings,
@@ -120,47 +120,47 @@ impl Desk {
 
 #[test]
 fn unsigned_component_file_is_not_loaded() {
-    let mut desk = Desk::new();
-    let folder = desk.place.outside().join("components");
+    let mut setup = TrustSetup::new();
+    let folder = setup.place.outside().join("components");
     std::fs::create_dir(&folder).expect("a folder");
-    desk.settings.component_folder = Some(folder.clone());
-    desk.require_signed(true);
-    desk.file(&folder, "one", false);
-    let found = listed(&desk.place);
+    setup.settings.component_folder = Some(folder.clone());
+    setup.require_signed(true);
+    setup.file(&folder, "one", false);
+    let found = list_entry(&setup.place);
     assert_eq!(found["enabled"], false, "{found}");
     let problem = found["problem"].as_str().expect("a problem");
     assert!(problem.contains("not signed"), "{problem}");
     let hint = found["hint"].as_str().expect("a hint");
     assert!(hint.contains("FILE.minisig"), "{hint}");
-    let doctor = run(&desk.place, &["doctor", "--json-output"]);
+    let doctor = run(&setup.place, &["doctor", "--json-output"]);
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.contains("steady: it is not signed"), "{doctor}");
 
-    desk.file(&folder, "one", true);
-    assert_eq!(listed(&desk.place)["version"], "1.0.0");
-    let config = desk.place.root().join("notehost.toml");
-    let mut client = Client::start(&config, &desk.place.state());
+    setup.file(&folder, "one", true);
+    assert_eq!(list_entry(&setup.place)["version"], "1.0.0");
+    let config = setup.place.root().join("notehost.toml");
+    let mut client = Client::start(&config, &setup.place.state());
     let say = |client: &mut Client| client.call("steady.say", json!({"text": "a"}));
     let answers = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
     assert_eq!(answers(&mut client), 1);
 
     // An unsigned file in its place: the running version stays.
-    desk.file(&folder, "two", false);
+    setup.file(&folder, "two", false);
     wait_until("the problem is reported", || {
-        listed(&desk.place)["problem"].is_string()
+        list_entry(&setup.place)["problem"].is_string()
     });
     assert_eq!(answers(&mut client), 1);
     // A signature that is added later is picked up.
-    desk.file(&folder, "two", true);
+    setup.file(&folder, "two", true);
     wait_until("the second version answers", || answers(&mut client) == 2);
 
     // A publisher that is no longer trusted: the running version is unloaded as well.
-    desk.settings.trust.publishers[0].key = Signer::number(8).public_key();
-    desk.place.config_file(&desk.settings);
+    setup.settings.trust.publishers[0].key = Signer::number(8).public_key();
+    setup.place.config_file(&setup.settings);
     wait_until("it is gone", || {
         error_code(&say(&mut client)) == Some("not_found")
     });
-    let found = listed(&desk.place);
+    let found = list_entry(&setup.place);
     let problem = found["problem"].as_str().expect("a problem");
     assert!(
         problem.contains("none of the trusted publishers"),
@@ -170,65 +170,65 @@ fn unsigned_component_file_is_not_loaded() {
 
 #[test]
 fn installed_components_are_verified_at_every_load() {
-    let mut desk = Desk::new();
-    desk.require_signed(false);
-    let folder = desk.place.outside();
-    let one = text(&desk.file(&folder, "one", false));
-    done(&desk.place, &["component", "add", &one]);
-    let two = text(&desk.file(&folder, "two", true));
-    done(&desk.place, &["component", "upgrade", "steady", &two]);
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
+    let mut setup = TrustSetup::new();
+    setup.require_signed(false);
+    let folder = setup.place.outside();
+    let one = text(&setup.file(&folder, "one", false));
+    succeed(&setup.place, &["component", "add", &one]);
+    let two = text(&setup.file(&folder, "two", true));
+    succeed(&setup.place, &["component", "upgrade", "steady", &two]);
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
 
     // The previous version was never signed, so a rollback is refused.
-    desk.require_signed(true);
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
+    setup.require_signed(true);
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
     let rollback = ["component", "rollback", "steady"];
-    refused(&desk.place, &rollback, 1, "no signature was kept");
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
+    fail(&setup.place, &rollback, 1, "no signature was kept");
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
 
     // An older signed version needs an explicit downgrade flag.
-    let one = text(&desk.file(&folder, "one", true));
+    let one = text(&setup.file(&folder, "one", true));
     let older = ["component", "upgrade", "steady", &one, "--yes"];
-    refused(&desk.place, &older, 1, "older than 2.0.0");
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
+    fail(&setup.place, &older, 1, "older than 2.0.0");
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
     let allowed = [&older[..], &["--allow-downgrade"]].concat();
-    done(&desk.place, &allowed);
-    assert_eq!(listed(&desk.place)["version"], "1.0.0");
-    done(&desk.place, &rollback);
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
-    let inspected = done(&desk.place, &["component", "inspect", "steady"]);
+    succeed(&setup.place, &allowed);
+    assert_eq!(list_entry(&setup.place)["version"], "1.0.0");
+    succeed(&setup.place, &rollback);
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
+    let inspected = succeed(&setup.place, &["component", "inspect", "steady"]);
     let signature = inspected["signature"].as_str().expect("words");
     assert!(signature.starts_with("signed by ana"), "{signature}");
 
     // A store of an earlier version of Notehost, without signatures.
-    let contents = desk.place.state().join("components/contents");
+    let contents = setup.place.state().join("components/contents");
     for entry in std::fs::read_dir(contents).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|end| end == "minisig") {
             std::fs::remove_file(path).expect("removed");
         }
     }
-    let found = listed(&desk.place);
+    let found = list_entry(&setup.place);
     assert_eq!(found["enabled"], false, "{found}");
     let hint = found["hint"].as_str().expect("a hint");
     assert!(hint.contains("install it again"), "{hint}");
-    let two = text(&desk.file(&folder, "two", true));
-    done(&desk.place, &["component", "upgrade", "steady", &two]);
-    assert_eq!(listed(&desk.place)["version"], "2.0.0");
+    let two = text(&setup.file(&folder, "two", true));
+    succeed(&setup.place, &["component", "upgrade", "steady", &two]);
+    assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
 }
 
 #[test]
 fn compiled_code_writable_by_others_is_not_run() {
-    let desk = Desk::new();
-    desk.place.config_file(&desk.settings);
-    let place = &desk.place;
+    let setup = TrustSetup::new();
+    setup.place.config_file(&setup.settings);
+    let place = &setup.place;
     // A separate cache of compiled code, so that other tests are not affected.
     let compiled = place.state().join("compiled");
     std::fs::remove_file(&compiled).expect("the link to the shared folder");
     std::fs::create_dir(&compiled).expect("a folder");
     let code_of = |version: &str| {
         let file = text(&guest(&format!("steady_{version}")));
-        let digest = done(place, &["component", "inspect", &file])["digest"].clone();
+        let digest = succeed(place, &["component", "inspect", &file])["digest"].clone();
         let digest = digest.as_str().expect("a digest").replace("sha256:", "");
         let found = std::fs::read_dir(&compiled).expect("a folder");
         let mut found = found.map(|entry| entry.expect("an entry").path());
@@ -240,10 +240,10 @@ fn compiled_code_writable_by_others_is_not_run() {
     };
     let say = ["call", "steady", "say", "--text", "a"];
     let (one, two) = (guest("steady_one"), guest("steady_two"));
-    done(place, &["component", "add", &text(&one)]);
-    done(place, &["component", "upgrade", "steady", &text(&two)]);
-    done(place, &["component", "rollback", "steady"]);
-    assert_eq!(done(place, &say)["version"], 1);
+    succeed(place, &["component", "add", &text(&one)]);
+    succeed(place, &["component", "upgrade", "steady", &text(&two)]);
+    succeed(place, &["component", "rollback", "steady"]);
+    assert_eq!(succeed(place, &say)["version"], 1);
 
     // Valid code of another component under a matching digest: only the file's permissions reveal that it is forged.
     let forged = std::fs::read(code_of("two")).expect("code");
@@ -259,25 +259,25 @@ fn compiled_code_writable_by_others_is_not_run() {
     };
     plant();
     mode(&victim, 0o666);
-    assert_eq!(done(place, &say)["version"], 1, "it was compiled again");
+    assert_eq!(succeed(place, &say)["version"], 1, "it was compiled again");
     let replaced = std::fs::metadata(&victim).expect("a file").permissions();
     assert_eq!(replaced.mode() & 0o777, 0o600);
     assert_ne!(std::fs::read(&victim).expect("code"), forged);
 
     plant();
     mode(&compiled, 0o777);
-    assert_eq!(done(place, &say)["version"], 1, "the folder was open");
+    assert_eq!(succeed(place, &say)["version"], 1, "the folder was open");
 
     plant();
     let elsewhere = place.outside().join("code");
     std::fs::rename(&victim, &elsewhere).expect("renamed");
     symlink(&elsewhere, &victim).expect("a link");
-    assert_eq!(done(place, &say)["version"], 1, "a link is not followed");
+    assert_eq!(succeed(place, &say)["version"], 1, "a link is not followed");
 
     // A file of another user; only root can create one.
     plant();
     if chown(&victim, Some(65534), None).is_ok() {
-        assert_eq!(done(place, &say)["version"], 1, "it belonged to another");
+        assert_eq!(succeed(place, &say)["version"], 1, "it belonged to another");
     }
 }
 
@@ -293,12 +293,12 @@ fn secrets_readable_by_others_are_rejected() {
     let serve = ["serve", "--http", "127.0.0.1:0"];
     mode(&secret, 0o640);
     let mends = format!("chmod 600 {}", secret.display());
-    refused(&place, &serve, 3, &mends);
+    fail(&place, &serve, 3, &mends);
     let doctor = run(&place, &["doctor", "--json-output"]);
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.contains(&mends), "{doctor}");
     mode(&secret, 0o600);
-    done(&place, &["config", "validate"]);
+    succeed(&place, &["config", "validate"]);
 
     let key = place.root().join("key.pem");
     std::fs::copy(key_file("tls-first.key.pem"), &key).expect("a key");
@@ -306,7 +306,7 @@ fn secrets_readable_by_others_are_rejected() {
     settings.http.tls_cert = Some(key_file("tls-first.cert.pem"));
     settings.http.tls_key = Some(key.clone());
     place.config_file(&settings);
-    refused(&place, &serve, 3, &format!("chmod 600 {}", key.display()));
+    fail(&place, &serve, 3, &format!("chmod 600 {}", key.display()));
 }
 
 #[test]
@@ -329,12 +329,12 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
         let mut settings = place.settings();
         settings.component_folder = Some(folder.clone());
         place.config_file(&settings);
-        refused(&place, &list, 3, "where note tools could write code");
+        fail(&place, &list, 3, "where note tools could write code");
         let mut settings = place.settings();
         let file = component(folder.join("steady.wasm"), Default::default());
         settings.components.insert("steady".into(), file);
         place.config_file(&settings);
-        refused(
+        fail(
             &place,
             &list,
             3,
@@ -349,7 +349,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
     let mut settings = place.settings();
     settings.component_folder = Some(folder);
     place.config_file(&settings);
-    let found = listed(&place);
+    let found = list_entry(&place);
     let problem = found["problem"].as_str().expect("a problem");
     assert!(
         problem.contains("lies inside the vault `main`"),
@@ -400,5 +400,5 @@ fn terminal_output_escapes_hidden_characters() {
         shown.contains(r"a\u202eb\u200bc\u001b[2Jd\u009b2J"),
         "{shown}"
     );
-    assert_eq!(done(&place, &read)["content"], hostile);
+    assert_eq!(succeed(&place, &read)["content"], hostile);
 }

@@ -62,7 +62,7 @@ fn second_process_with_another_state_folder_is_locked_out() {
     );
     let read = first.call("document.read", json!({"path": "Note"}));
     assert_eq!(error_code(&read), None, "{read}");
-    first.leave();
+    first.disconnect();
     let third = call(place.path(), "a", "two", &["document", "list"], &[]);
     assert!(third.status.success(), "{third:?}");
 }
@@ -235,7 +235,7 @@ fn state_and_private_folders_are_readable_only_by_the_owner() {
         let created = client.call("document.create", arguments);
         assert_eq!(error_code(&created), None, "{created}");
     }
-    client.leave();
+    client.disconnect();
     let removed = call(
         place.path(),
         "a",

@@ -54,9 +54,9 @@ fn cycle(kind: &Kind) -> PathBuf {
     );
     dev.wait_for("handed to the server", 1);
     assert!(
-        dev.said().contains("it may use no notes yet"),
+        dev.output().contains("it may use no notes yet"),
         "{}",
-        dev.said()
+        dev.output()
     );
     // The admin grants its permissions.
     let mut grant = author(env!("CARGO_BIN_EXE_notehost"), &folder);

@@ -102,7 +102,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             let fields = record.fields.iter();
             rows.extend(fields.map(|field| {
                 (
-                    format!("{}: {}", field.name, told(resolve, &field.ty)),
+                    format!("{}: {}", field.name, type_name(resolve, &field.ty)),
                     cell(&field.docs),
                 )
             }));
@@ -110,7 +110,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
         }
         TypeDefKind::Variant(variant) => {
             rows.extend(variant.cases.iter().map(|case| {
-                let inner = case.ty.map(|inner| format!("({})", told(resolve, &inner)));
+                let inner = case.ty.map(|inner| format!("({})", type_name(resolve, &inner)));
                 (
                     format!("{}{}", case.name, inner.unwrap_or_default()),
                     cell(&case.docs),
@@ -134,7 +134,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             let _ = write!(
                 page,
                 "**type `{name}`** is `{}`. {}",
-                told(resolve, same),
+                type_name(resolve, same),
                 prose(&found.docs)
             );
             return;
@@ -162,11 +162,11 @@ fn signature(resolve: &Resolve, function: &Function) -> String {
     let is_method = matches!(function.kind, FunctionKind::Method(_));
     let parameters = function.params.iter().skip(usize::from(is_method));
     let parameters: Vec<String> = parameters
-        .map(|parameter| format!("{}: {}", parameter.name, told(resolve, &parameter.ty)))
+        .map(|parameter| format!("{}: {}", parameter.name, type_name(resolve, &parameter.ty)))
         .collect();
     let result = function
         .result
-        .map(|result| format!(" -> {}", told(resolve, &result)));
+        .map(|result| format!(" -> {}", type_name(resolve, &result)));
     format!(
         "{}({}){}",
         function.item_name(),
@@ -175,7 +175,7 @@ fn signature(resolve: &Resolve, function: &Function) -> String {
     )
 }
 
-fn told(resolve: &Resolve, kind: &Type) -> String {
+fn type_name(resolve: &Resolve, kind: &Type) -> String {
     let Type::Id(id) = kind else {
         return format!("{kind:?}").to_lowercase();
     };
@@ -184,17 +184,17 @@ fn told(resolve: &Resolve, kind: &Type) -> String {
         return name.clone();
     }
     let part =
-        |inner: &Option<Type>| inner.map_or_else(|| "_".to_owned(), |inner| told(resolve, &inner));
+        |inner: &Option<Type>| inner.map_or_else(|| "_".to_owned(), |inner| type_name(resolve, &inner));
     match &found.kind {
-        TypeDefKind::Option(inner) => format!("option<{}>", told(resolve, inner)),
-        TypeDefKind::List(inner) => format!("list<{}>", told(resolve, inner)),
+        TypeDefKind::Option(inner) => format!("option<{}>", type_name(resolve, inner)),
+        TypeDefKind::List(inner) => format!("list<{}>", type_name(resolve, inner)),
         TypeDefKind::Result(result) => {
             format!("result<{}, {}>", part(&result.ok), part(&result.err))
         }
         TypeDefKind::Handle(Handle::Borrow(of)) => {
-            format!("borrow<{}>", told(resolve, &Type::Id(*of)))
+            format!("borrow<{}>", type_name(resolve, &Type::Id(*of)))
         }
-        TypeDefKind::Handle(Handle::Own(of)) => told(resolve, &Type::Id(*of)),
+        TypeDefKind::Handle(Handle::Own(of)) => type_name(resolve, &Type::Id(*of)),
         other => panic!("a nameless {}: teach this page to tell it", other.as_str()),
     }
 }

@@ -8,18 +8,18 @@ fn call_subcommand_is_optional() {
     let vault = desk.vault();
     let read = desk
         .run(&["document", "read", "--path", "Work/Plan", "--vault", &vault])
-        .well();
+        .expect_success();
     assert_eq!(read.json()["content"], PLAN);
-    let help = desk.run(&["document", "read", "--help"]).well();
+    let help = desk.run(&["document", "read", "--help"]).expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
-    let help = desk.run(&["call", "document", "read", "--help"]).well();
+    let help = desk.run(&["call", "document", "read", "--help"]).expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
-    let help = desk.run(&["document"]).well();
+    let help = desk.run(&["document"]).expect_success();
     assert!(help.output.contains("read_section"), "{help:#?}");
     // A misspelt command is not taken for a domain.
-    desk.run(&["profle", "list"]).failed(2, "profile");
+    desk.run(&["profle", "list"]).expect_failure(2, "profile");
     desk.run(&["unheard", "of", "--vault", &vault])
-        .failed(1, "unheard");
+        .expect_failure(1, "unheard");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn call_works_with_a_limited_address_space() {
     shell.args(["-c", limited, env!("CARGO_BIN_EXE_notehost")]);
     shell.args(["document", "read", "--path", "Work/Plan"]);
     shell.args(["--vault", &desk.vault()]);
-    let read = run(&mut shell, "").well();
+    let read = run(&mut shell, "").expect_success();
     assert_eq!(read.json()["content"], PLAN);
 }
 
@@ -44,13 +44,13 @@ fn flag_values_are_parsed_according_to_the_schema() {
         desk.run(&[words, &["--vault", &vault, "--allow", "rwd", "--yes"]].concat())
     };
     // Numbers, enum values, booleans, lists and objects.
-    let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).well();
+    let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).expect_success();
     assert_eq!(read.json()["items"].as_array().map(Vec::len), Some(1));
-    call(&["document", "list", "--limit", "many"]).failed(2, "a whole number, not `many`");
-    call(&["document", "list", "--format", "loud"]).failed(1, "concise");
-    let listed = call(&["document", "list", "--recursive", "--limit", "50"]).well();
+    call(&["document", "list", "--limit", "many"]).expect_failure(2, "a whole number, not `many`");
+    call(&["document", "list", "--format", "loud"]).expect_failure(1, "concise");
+    let listed = call(&["document", "list", "--recursive", "--limit", "50"]).expect_success();
     assert!(listed.output.contains("Work/Sub/Deep.md"), "{listed:#?}");
-    let listed = call(&["document", "list", "--recursive=false"]).well();
+    let listed = call(&["document", "list", "--recursive=false"]).expect_success();
     assert!(!listed.output.contains("Deep"), "{listed:#?}");
     let removed = call(&[
         "document",
@@ -61,7 +61,7 @@ fn flag_values_are_parsed_according_to_the_schema() {
         "Work/Plan",
         "--dry-run",
     ])
-    .well();
+    .expect_success();
     assert_eq!(removed.json()["changes"].as_array().map(Vec::len), Some(2));
     let removed = call(&[
         "document",
@@ -70,15 +70,15 @@ fn flag_values_are_parsed_according_to_the_schema() {
         r#"["Top", "Work/Plan"]"#,
         "--dry-run",
     ])
-    .well();
+    .expect_success();
     assert_eq!(removed.json()["changes"].as_array().map(Vec::len), Some(2));
     let edit = r#"{"old": "milk", "new": "tea"}"#;
-    call(&["document", "edit", "--path", "Work/Plan", "--edits", edit]).well();
+    call(&["document", "edit", "--path", "Work/Plan", "--edits", edit]).expect_success();
     let after = desk.place.read("Work/Plan.md").expect("the note");
     assert!(String::from_utf8_lossy(&after).contains("buy tea"));
     call(&["document", "read", "Work/Plan"])
-        .failed(2, "`notehost call document read --path Work/Plan`");
-    call(&["document", "read", "--path"]).failed(2, "`--path` needs a value");
+        .expect_failure(2, "`notehost call document read --path Work/Plan`");
+    call(&["document", "read", "--path"]).expect_failure(2, "`--path` needs a value");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn terminal_output_uses_tables_color_and_pager() {
     // Output to a pipe has no color and no pager.
     let mut command = desk.program(&list);
     command.env("PAGER", pager.as_ref());
-    let piped = run(&mut command, "").well();
+    let piped = run(&mut command, "").expect_success();
     assert_eq!(piped.json()["items"].as_array().map(Vec::len), Some(60));
 }
 
@@ -144,7 +144,7 @@ fn similar_errors_have_the_same_exit_code() {
         &["profile", "remove", "nosuch"],
         &["component", "enable", "nosuch"],
     ] {
-        desk.run(words).failed(1, "nosuch");
+        desk.run(words).expect_failure(1, "nosuch");
     }
     for words in [
         &["token", "revoke"][..],

@@ -34,7 +34,7 @@ fn shell(desk: &Desk, shell: &str, words: &[&str]) -> Command {
 }
 
 /// The candidates for a line, as reported by the shell's completion function, without trailing spaces.
-fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
+fn completions(desk: &Desk, name: &str, line: &str) -> Vec<String> {
     let command = match name {
         "bash" => shell(
             desk,
@@ -89,8 +89,8 @@ fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_follows(desk: &Desk, shell: &str, line: &str, expected: &[&str]) {
-    let mut found = follows(desk, shell, line);
+fn assert_completions(desk: &Desk, shell: &str, line: &str, expected: &[&str]) {
+    let mut found = completions(desk, shell, line);
     found.sort();
     assert_eq!(found, expected, "{shell}: {line}");
 }
@@ -100,69 +100,69 @@ fn commands_domains_actions_and_values_are_completed() {
     let desk = Desk::new();
     let vault = desk.vault();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
-        assert_follows(&desk, shell, "notehost prof", &["profile"]);
-        assert_follows(&desk, shell, "notehost docum", &["document"]);
-        assert_follows(&desk, shell, "notehost profile re", &["remove"]);
-        assert_follows(&desk, shell, "notehost call docum", &["document"]);
-        assert_follows(
+        assert_completions(&desk, shell, "notehost prof", &["profile"]);
+        assert_completions(&desk, shell, "notehost docum", &["document"]);
+        assert_completions(&desk, shell, "notehost profile re", &["remove"]);
+        assert_completions(&desk, shell, "notehost call docum", &["document"]);
+        assert_completions(
             &desk,
             shell,
             "notehost call document read_s",
             &["read_section"],
         );
-        assert_follows(&desk, shell, "notehost document read_s", &["read_section"]);
-        assert_follows(
+        assert_completions(&desk, shell, "notehost document read_s", &["read_section"]);
+        assert_completions(
             &desk,
             shell,
             "notehost help document read_s",
             &["read_section"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost call document read --pat",
             &["--path"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost call document read --json-",
             &["--json-output"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost call document list --format ",
             &["concise", "detailed"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost serve --surface f",
             &["finder", "flat"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost call document list --allow r",
             &["r", "rw", "rwd"],
         );
-        assert_follows(
+        assert_completions(
             &desk,
             shell,
             "notehost connect claude-",
             &["claude-code", "claude-desktop"],
         );
         let line = format!("notehost serve {}", &vault[..vault.len() - 1]);
-        assert_follows(&desk, shell, &line, &[&format!("{vault}/")]);
+        assert_completions(&desk, shell, &line, &[&format!("{vault}/")]);
         // A flag that was given is not offered again, unless it takes a list.
-        let given = follows(&desk, shell, "notehost call document read --path x --");
+        let given = completions(&desk, shell, "notehost call document read --path x --");
         assert!(!given.contains(&"--path".to_owned()), "{shell}: {given:?}");
-        let given = follows(&desk, shell, "notehost call document remove --paths x --pa");
+        let given = completions(&desk, shell, "notehost call document remove --paths x --pa");
         assert_eq!(given, ["--paths"], "{shell}");
         // Hidden and unknown commands are not offered.
-        assert_follows(&desk, shell, "notehost complet", &["completions"]);
-        assert_follows(&desk, shell, "notehost nothing at all ", &[]);
+        assert_completions(&desk, shell, "notehost complet", &["completions"]);
+        assert_completions(&desk, shell, "notehost nothing at all ", &[]);
     }
 }
 
@@ -178,26 +178,26 @@ fn only_visible_notes_are_completed() {
     let vault = desk.vault();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
         let read = format!("notehost call document read --vault {vault} --path ");
-        assert_follows(&desk, shell, &read, &["Diary/", "Top.md", "Work/"]);
-        assert_follows(&desk, shell, &format!("{read}Work/P"), &["Work/Plan.md"]);
-        assert_follows(
+        assert_completions(&desk, shell, &read, &["Diary/", "Top.md", "Work/"]);
+        assert_completions(&desk, shell, &format!("{read}Work/P"), &["Work/Plan.md"]);
+        assert_completions(
             &desk,
             shell,
             &format!("{read}Work/Sub/"),
             &["Work/Sub/Deep.md"],
         );
-        assert_follows(&desk, shell, &format!("{read}.ob"), &[]);
-        assert_follows(&desk, shell, &format!("{read}.obsidian/"), &[]);
-        assert_follows(&desk, shell, &format!("{read}../"), &[]);
+        assert_completions(&desk, shell, &format!("{read}.ob"), &[]);
+        assert_completions(&desk, shell, &format!("{read}.obsidian/"), &[]);
+        assert_completions(&desk, shell, &format!("{read}../"), &[]);
         let folder = format!("notehost call database add_rows --vault {vault} --folder ");
-        assert_follows(&desk, shell, &folder, &["Diary/", "Work/"]);
+        assert_completions(&desk, shell, &folder, &["Diary/", "Work/"]);
         let notebook = format!("notehost notebook get --vault {vault} --notebook ");
-        assert_follows(&desk, shell, &notebook, &["Diary", "Work"]);
+        assert_completions(&desk, shell, &notebook, &["Diary", "Work"]);
         // A notebook that is hidden from the caller is not offered.
         let config = config.to_string_lossy();
         let read = format!("notehost call document read --config {config} --path ");
-        assert_follows(&desk, shell, &read, &["Top.md", "Work/"]);
-        assert_follows(&desk, shell, &format!("{read}Diary/"), &[]);
+        assert_completions(&desk, shell, &read, &["Top.md", "Work/"]);
+        assert_completions(&desk, shell, &format!("{read}Diary/"), &[]);
     }
 }
 
@@ -205,10 +205,10 @@ fn only_visible_notes_are_completed() {
 fn profiles_are_completed() {
     let desk = Desk::new();
     desk.run(&["profile", "add", "team", "https://notes.example"])
-        .well();
+        .expect_success();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
-        assert_follows(&desk, shell, "notehost profile use ", &["team"]);
-        assert_follows(&desk, shell, "notehost call --profile t", &["team"]);
+        assert_completions(&desk, shell, "notehost profile use ", &["team"]);
+        assert_completions(&desk, shell, "notehost call --profile t", &["team"]);
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Desk, PLAN, run};
 
 /// The path of Claude Desktop's config on this platform.
-fn claude(desk: &Desk) -> PathBuf {
+fn claude_config_path(desk: &Desk) -> PathBuf {
     desk.home()
         .join(".config/Claude/claude_desktop_config.json")
 }
@@ -25,11 +25,11 @@ fn new_config_file_has_a_working_entry() {
     let desk = Desk::new();
     let vault = desk.vault();
     desk.run(&["connect", "claude-desktop"])
-        .failed(2, "no vault is named");
+        .expect_failure(2, "no vault is named");
     let nowhere = format!("{vault}/nowhere");
     desk.run(&["connect", "claude-desktop", "--vault", &nowhere])
-        .failed(3, "nowhere");
-    assert!(!claude(&desk).exists());
+        .expect_failure(3, "nowhere");
+    assert!(!claude_config_path(&desk).exists());
 
     let words = [
         "connect",
@@ -39,14 +39,14 @@ fn new_config_file_has_a_working_entry() {
         "--allow",
         "rw",
     ];
-    let ended = desk.run(&words).well();
+    let ended = desk.run(&words).expect_success();
     assert!(
         ended
             .errors
             .contains("claude_desktop_config.json was written"),
         "{ended:#?}"
     );
-    let entry = read(&claude(&desk))["mcpServers"]["notehost"].take();
+    let entry = read(&claude_config_path(&desk))["mcpServers"]["notehost"].take();
     assert_eq!(entry["args"], json!(["serve", vault, "--allow", "rw"]));
     // A client that runs the entry gets a reply.
     let mut command = Command::new(entry["command"].as_str().expect("a program"));
@@ -64,7 +64,7 @@ fn new_config_file_has_a_working_entry() {
 #[cfg(target_os = "linux")]
 fn existing_entries_are_kept_and_backed_up() {
     let desk = Desk::new();
-    let file = claude(&desk);
+    let file = claude_config_path(&desk);
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
     let before = "{\n\t\"theme\": \"dark\", // mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t}\n}\n";
     std::fs::write(&file, before).expect("a file");
@@ -79,7 +79,7 @@ fn existing_entries_are_kept_and_backed_up() {
         "notes",
     ];
 
-    let shown = desk.run(&[&words[..], &["--dry-run"]].concat()).well();
+    let shown = desk.run(&[&words[..], &["--dry-run"]].concat()).expect_success();
     assert!(shown.output.contains("+\t\t\"notes\": {"), "{shown:#?}");
     assert!(
         shown.output.contains(" \t\"theme\": \"dark\", // mine"),
@@ -87,7 +87,7 @@ fn existing_entries_are_kept_and_backed_up() {
     );
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), before);
 
-    desk.run(&words).well();
+    desk.run(&words).expect_success();
     let after = std::fs::read_to_string(&file).expect("the file");
     let begin = "{\n\t\"theme\": \"dark\", // mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"},\n\t\t\"notes\": {";
     assert!(after.starts_with(begin), "{after}");
@@ -101,19 +101,19 @@ fn existing_entries_are_kept_and_backed_up() {
         assert_eq!(mode & 0o777, 0o600);
     }
     // Running the same command again changes nothing and makes no second backup.
-    let again = desk.run(&words).well();
+    let again = desk.run(&words).expect_success();
     assert!(again.errors.contains("is as it should be"), "{again:#?}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), after);
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
     // Another tier replaces the entry; removing it restores the original file.
-    desk.run(&[&words[..], &["--allow", "rw"]].concat()).well();
+    desk.run(&[&words[..], &["--allow", "rw"]].concat()).expect_success();
     assert_eq!(std::fs::read_to_string(&second).expect("a backup"), after);
     desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
-        .well();
+        .expect_success();
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), before);
     desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
-        .well();
+        .expect_success();
 }
 
 #[test]
@@ -130,20 +130,20 @@ fn unparsable_config_file_is_not_changed() {
         "{\"a\": 1, 'b': 2}",
     ] {
         std::fs::write(&file, text).expect("a file");
-        desk.run(&words).failed(1, "was not touched");
+        desk.run(&words).expect_failure(1, "was not touched");
         assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
     }
     let other = "{\"mcpServers\": {\"notehost\": {\"command\": \"npx\"}}}";
     std::fs::write(&file, other).expect("a file");
-    desk.run(&words).failed(1, "starts another program");
+    desk.run(&words).expect_failure(1, "starts another program");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), other);
-    desk.run(&[&words[..], &["--replace"]].concat()).well();
+    desk.run(&[&words[..], &["--replace"]].concat()).expect_success();
     assert_eq!(
         read(&file)["mcpServers"]["notehost"]["args"],
         json!(["serve", vault])
     );
     std::fs::write(&file, [0xff, 0xfe]).expect("a file");
-    desk.run(&words).failed(1, "was not touched");
+    desk.run(&words).expect_failure(1, "was not touched");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn symlinked_config_file_stays_a_symlink() {
     std::os::unix::fs::symlink(&kept, &link).expect("a link");
     let (vault, name) = (desk.vault(), link.to_string_lossy().into_owned());
     desk.run(&["connect", "cursor", "--vault", &vault, "--file", &name])
-        .well();
+        .expect_success();
     assert!(link.is_symlink());
     assert!(read(&kept)["mcpServers"]["notehost"].is_object());
 }
@@ -167,21 +167,21 @@ fn every_client_gets_its_own_config_format() {
     let project = desk.place.outside();
     // Editors have project files in the current folder.
     desk.run(&["connect", "vscode", "--vault", &vault, "--project"])
-        .well();
+        .expect_success();
     let entry = read(&project.join(".vscode/mcp.json"))["servers"]["notehost"].take();
     assert_eq!(entry["type"], "stdio");
     assert_eq!(entry["args"], json!(["serve", vault]));
     desk.run(&["connect", "claude-code", "--vault", &vault, "--project"])
-        .well();
+        .expect_success();
     assert!(read(&project.join(".mcp.json"))["mcpServers"]["notehost"].is_object());
-    desk.run(&["connect", "cursor", "--vault", &vault]).well();
+    desk.run(&["connect", "cursor", "--vault", &vault]).expect_success();
     assert!(read(&desk.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
     desk.run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
-        .failed(2, "no files for projects");
+        .expect_failure(2, "no files for projects");
     // Claude Code keeps its own list and is configured by a command.
     let told = desk
         .run(&["connect", "claude-code", "--vault", &vault, "--allow", "rw"])
-        .well();
+        .expect_success();
     assert!(
         told.output
             .starts_with("claude mcp add --scope user notehost -- "),
@@ -197,7 +197,7 @@ fn every_client_gets_its_own_config_format() {
         .run(&[
             "connect", "vscode", "--vault", &vault, "--print", "--name", "n",
         ])
-        .well();
+        .expect_success();
     assert_eq!(printed.json()["servers"]["n"]["type"], "stdio");
 }
 
@@ -207,7 +207,7 @@ fn remote_server_entry_does_not_contain_the_token() {
     let url = "https://notes.example/mcp";
     let print = |client: &str, words: &[&str]| {
         let words = [&["connect", client, "--http", url, "--print"], words].concat();
-        desk.run(&words).well().json()
+        desk.run(&words).expect_success().json()
     };
     assert_eq!(
         print("cursor", &[])["mcpServers"]["notehost"],
@@ -227,7 +227,7 @@ fn remote_server_entry_does_not_contain_the_token() {
             "--token-variable",
             "T",
         ])
-        .well();
+        .expect_success();
     assert_eq!(
         told.output,
         format!(
@@ -235,9 +235,9 @@ fn remote_server_entry_does_not_contain_the_token() {
         )
     );
     desk.run(&["connect", "claude-desktop", "--http", url])
-        .failed(2, "only starts programs");
+        .expect_failure(2, "only starts programs");
     desk.run(&["connect", "cursor", "--http", "notes.example"])
-        .failed(2, "is no address");
+        .expect_failure(2, "is no address");
 }
 
 #[test]
@@ -250,17 +250,17 @@ fn entry_contains_vault_config_and_environment() {
     command.env("NOTEHOST_VAULT", desk.vault());
     let args = |printed: Value| printed["mcpServers"]["notehost"]["args"].clone();
     assert_eq!(
-        args(run(&mut command, "").well().json()),
+        args(run(&mut command, "").expect_success().json()),
         json!(["serve", desk.vault()])
     );
     let words = ["connect", "cursor", "--print", "--config", &config];
     assert_eq!(
-        args(desk.run(&words).well().json()),
+        args(desk.run(&words).expect_success().json()),
         json!(["serve", "--config", config])
     );
     let words = [&words[..], &["--vault", "main"]].concat();
     assert_eq!(
-        args(desk.run(&words).well().json()),
+        args(desk.run(&words).expect_success().json()),
         json!(["serve", "main", "--config", config])
     );
 }

@@ -80,7 +80,7 @@ fn authentication_settings_are_checked_as_at_startup() {
         "--state",
         &state.to_string_lossy(),
     ])
-    .well();
+    .expect_success();
     let ended = desk.run(&["doctor", &vault, "--http", open]);
     assert_found(&ended, "nothing is encrypted", "warn", "http.tls_cert");
 
@@ -115,7 +115,7 @@ fn vault_lock_holder_is_reported() {
     );
     // Another process that needs the vault could not start.
     let call = ["call", "document", "list"];
-    desk.run(&[&call[..], &words].concat()).failed(3, "process");
+    desk.run(&[&call[..], &words].concat()).expect_failure(3, "process");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn stale_index_is_reported() {
     let config = desk.place.config_file(&desk.place.settings());
     let words = ["--config", &config.to_string_lossy()];
     desk.run(&[&["index", "rebuild"][..], &words].concat())
-        .well();
+        .expect_success();
     let ended = desk.run(&[&["doctor"][..], &words].concat());
     assert_found(&ended, "its index has", "ok", "");
     desk.place.write("Work/Later.md", "# Later\n");
@@ -223,7 +223,7 @@ fn unusable_profiles_are_reported() {
         "t",
         "--use",
     ])
-    .well();
+    .expect_success();
     let vault = desk.vault();
     let ended = desk.run(&["doctor", &vault]);
     assert_found(&ended, "calls go to `team`", "ok", "");

@@ -22,14 +22,14 @@ fn remote_calls_match_local_calls() {
     let url = server.url();
     let call = |said: &[&str]| desk.run(&words(&url, said));
 
-    let read = call(&["document", "read", "--path", "Work/Plan"]).well();
+    let read = call(&["document", "read", "--path", "Work/Plan"]).expect_success();
     assert_eq!(read.json()["content"], PLAN);
     assert_eq!(read.errors, "");
     let said = words(
         &url,
         &["document", "create", "--path", "Work/New", "--content", "-"],
     );
-    let made = desk.run_with(&said, "from a pipe\n").well();
+    let made = desk.run_with(&said, "from a pipe\n").expect_success();
     assert_eq!(made.json()["changes"][0]["kind"], "create");
     assert_eq!(
         desk.place.read("Work/New.md").as_deref(),
@@ -39,7 +39,7 @@ fn remote_calls_match_local_calls() {
     let base = format!("http://{}", server.address());
     let read = desk
         .run(&["document", "read", "--path", "Top", "--server", &base])
-        .well();
+        .expect_success();
     assert_eq!(read.json()["content"], "top\n");
     let read = call(&[
         "document",
@@ -49,20 +49,20 @@ fn remote_calls_match_local_calls() {
         "--vault",
         "main",
     ])
-    .well();
+    .expect_success();
     assert_eq!(read.json()["content"], "top\n");
 
     // The call fails: JSON for a program, and a message for a person.
-    let absent = call(&["document", "read", "--path", "Work/Absent"]).failed(1, "Work/Absent");
+    let absent = call(&["document", "read", "--path", "Work/Absent"]).expect_failure(1, "Work/Absent");
     assert_eq!(absent.json()["error"]["code"], "not_found");
-    call(&["document", "raed"]).failed(1, "`notehost call document read`");
-    call(&["documnt", "read"]).failed(1, "document");
-    let missing = call(&["document", "read"]).failed(1, "`--path`");
+    call(&["document", "raed"]).expect_failure(1, "`notehost call document read`");
+    call(&["documnt", "read"]).expect_failure(1, "document");
+    let missing = call(&["document", "read"]).expect_failure(1, "`--path`");
     assert_eq!(missing.json()["error"]["code"], "validation_error");
     // Usage errors.
-    call(&["document", "read", "--pth", "Work/Plan"]).failed(2, "did you mean `--path`?");
-    call(&["document", "list", "--allow", "rw"]).failed(2, "`--allow` with a server");
-    call(&["document", "read", "--path", "Top", "--vault", "other"]).failed(1, "other");
+    call(&["document", "read", "--pth", "Work/Plan"]).expect_failure(2, "did you mean `--path`?");
+    call(&["document", "list", "--allow", "rw"]).expect_failure(2, "`--allow` with a server");
+    call(&["document", "read", "--path", "Top", "--vault", "other"]).expect_failure(1, "other");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn remote_tool_list_comes_from_the_server() {
         mascot.enabled = false;
     });
     let url = server.url();
-    let listed = |words: &[&str]| desk.run(words).well().json()["items"].to_string();
+    let listed = |words: &[&str]| desk.run(words).expect_success().json()["items"].to_string();
     assert!(listed(&["tools"]).contains("mascot"));
     let there = listed(&["tools", "--server", &url]);
     assert!(
@@ -82,14 +82,14 @@ fn remote_tool_list_comes_from_the_server() {
     );
     let help = desk
         .run(&["help", "document", "edit", "--server", &url])
-        .well();
+        .expect_success();
     assert!(help.output.contains("--edits"), "{help:#?}");
     let help = desk
         .run(&["call", "document", "edit", "--server", &url, "--help"])
-        .well();
+        .expect_success();
     assert!(help.output.contains("--edits"), "{help:#?}");
     desk.run(&["help", "mascot", "--server", &url])
-        .failed(2, "no domain `mascot`");
+        .expect_failure(2, "no domain `mascot`");
     // A caller with few scopes sees few tools.
     let token = desk.token("reader", "read");
     let few = listed(&["tools", "--server", &url, "--token", &token]);
@@ -107,24 +107,24 @@ fn authentication_errors_name_the_missing_credential() {
     let url = server.url();
     let read = ["document", "read", "--path", "Work/Plan"];
     desk.run(&words(&url, &read))
-        .failed(3, "it asks for a token");
+        .expect_failure(3, "it asks for a token");
     let wrong = [&read[..], &["--token", "nonsense"]].concat();
     desk.run(&words(&url, &wrong))
-        .failed(3, "the token does not hold");
+        .expect_failure(3, "the token does not hold");
 
     // By a flag, from stdin, by a variable.
     let with = [&read[..], &["--token", &token]].concat();
-    desk.run(&words(&url, &with)).well();
+    desk.run(&words(&url, &with)).expect_success();
     let from_stdin = [&read[..], &["--token", "-"]].concat();
     desk.run_with(&words(&url, &from_stdin), &format!("{token}\n"))
-        .well();
+        .expect_success();
     desk.run_with(&words(&url, &from_stdin), "")
-        .failed(2, "the token is empty");
+        .expect_failure(2, "the token is empty");
     let mut command = desk.program(&["call", "document", "read", "--path", "Work/Plan"]);
     command
         .env("NOTEHOST_SERVER", &url)
         .env("NOTEHOST_TOKEN", &token);
-    run(&mut command, "").well();
+    run(&mut command, "").expect_success();
     // The first line is the token, the rest is the content.
     let writer = desk.token("desk", "read,write");
     let append = [
@@ -138,14 +138,14 @@ fn authentication_errors_name_the_missing_credential() {
         "-",
     ];
     desk.run_with(&words(&url, &append), &format!("{writer}\nand bread\n"))
-        .well();
+        .expect_success();
     let after = desk.place.read("Work/Plan.md").expect("the note");
     assert!(String::from_utf8_lossy(&after).contains("and bread"));
 
     let append = [
         "document", "append", "--path", "Top", "--text", "x", "--token", &token,
     ];
-    let refused = desk.run(&words(&url, &append)).failed(1, "scope");
+    let refused = desk.run(&words(&url, &append)).expect_failure(1, "scope");
     assert_eq!(refused.json()["error"]["code"], "forbidden");
     desk.run(&[
         "call",
@@ -156,7 +156,7 @@ fn authentication_errors_name_the_missing_credential() {
         "--vault",
         &desk.vault(),
     ])
-    .failed(2, "`--token` without a server");
+    .expect_failure(2, "`--token` without a server");
 }
 
 #[test]
@@ -167,10 +167,10 @@ fn non_mcp_servers_are_reported() {
     drop(free);
     let list = ["document", "list"];
     desk.run(&words(&nobody, &list))
-        .failed(3, "is the server running there?");
+        .expect_failure(3, "is the server running there?");
     for bad in ["127.0.0.1:8765", "notes", "ftp://notes.example"] {
         desk.run(&words(bad, &list))
-            .failed(2, "is no address of a server");
+            .expect_failure(2, "is no address of a server");
     }
     // Servers that reply with something else.
     for answer in [
@@ -188,7 +188,7 @@ fn non_mcp_servers_are_reported() {
             String::from_utf8_lossy(&asked[..length]).into_owned()
         });
         let said = [&list[..], &["--token", "secret"]].concat();
-        desk.run(&words(&url, &said)).failed(3, "no Notehost at");
+        desk.run(&words(&url, &said)).expect_failure(3, "no Notehost at");
         let asked = answering.join().expect("no panic");
         assert!(asked.starts_with("POST /mcp "), "{asked}");
         assert!(
@@ -201,14 +201,14 @@ fn non_mcp_servers_are_reported() {
 }
 
 /// A server whose changes need confirmation.
-fn careful(desk: &Desk) -> Server {
+fn serve_with_confirmation(desk: &Desk) -> Server {
     desk.serve(|settings| settings.confirm = Confirm::Floor)
 }
 
 #[test]
 fn remote_deletion_asks_for_confirmation_at_the_terminal() {
     let desk = Desk::new();
-    let server = careful(&desk);
+    let server = serve_with_confirmation(&desk);
     let url = server.url();
     let scopes = "read,write,delete";
     let (attended, unattended) = (
@@ -217,7 +217,7 @@ fn remote_deletion_asks_for_confirmation_at_the_terminal() {
     );
     let remove = words(&url, &["document", "remove", "--paths", "Work/Plan"]);
     let without = [&remove[..], &["--token", &unattended]].concat();
-    desk.run(&without).failed(1, "if the token is attended");
+    desk.run(&without).expect_failure(1, "if the token is attended");
     let remove = [&remove[..], &["--token", &attended]].concat();
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1))] {
         let (ended, shown) = at_a_terminal(&mut desk.program(&remove), "[y/N]", types);
@@ -238,13 +238,13 @@ fn remote_deletion_asks_for_confirmation_at_the_terminal() {
 #[test]
 fn scripts_cannot_confirm_remote_changes() {
     let desk = Desk::new();
-    let server = careful(&desk);
+    let server = serve_with_confirmation(&desk);
     let url = server.url();
     let remove = words(
         &url,
         &["document", "remove", "--paths", "Work/Plan", "--yes"],
     );
-    let asked = desk.run(&remove).failed(1, "whatever `--yes` says");
+    let asked = desk.run(&remove).expect_failure(1, "whatever `--yes` says");
     let id = asked.json()["error"]["details"]["approval"].clone();
     let id = id.as_str().expect("an id");
     assert!(
@@ -263,9 +263,9 @@ fn scripts_cannot_confirm_remote_changes() {
         "--state",
         &state.to_string_lossy(),
     ])
-    .well();
+    .expect_success();
     let approved = [&remove[..], &["--approval", id]].concat();
-    desk.run(&approved).well();
+    desk.run(&approved).expect_success();
     assert!(desk.place.read("Work/Plan.md").is_none());
 }
 
@@ -281,10 +281,10 @@ fn https_server_is_reached_with_a_trusted_certificate() {
     let port = server.address().rsplit(':').next().expect("a port");
     let url = format!("https://localhost:{port}/mcp");
     let read = words(&url, &["document", "read", "--path", "Work/Plan"]);
-    desk.run(&read).failed(3, "certificate");
+    desk.run(&read).expect_failure(3, "certificate");
     let mut command = desk.program(&read);
     command.env("SSL_CERT_FILE", key_file("tls-first.cert.pem"));
-    assert_eq!(run(&mut command, "").well().json()["content"], PLAN);
+    assert_eq!(run(&mut command, "").expect_success().json()["content"], PLAN);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn paginated_lists_are_joined() {
         "call", "document", "list", "--path", "Many", "--limit", "10",
     ];
     let count = |words: &[&str]| {
-        let page = desk.run(words).well().json();
+        let page = desk.run(words).expect_success().json();
         let items = page["items"].as_array().expect("a list");
         (items.len(), page["next_cursor"].is_string())
     };
@@ -318,7 +318,7 @@ fn paginated_lists_are_joined() {
     );
     let one = ["call", "document", "read", "--path", "Top", "--all-pages"];
     assert_eq!(
-        desk.run(&[&one[..], &there].concat()).well().json()["content"],
+        desk.run(&[&one[..], &there].concat()).expect_success().json()["content"],
         json!("top\n")
     );
 }

@@ -30,7 +30,7 @@ fn package(desk: &Desk) -> PathBuf {
         .arg(env!("CARGO_BIN_EXE_notehost"))
         .arg("--out")
         .arg(&folder);
-    run(&mut command, "").well();
+    run(&mut command, "").expect_success();
     folder
 }
 
@@ -100,8 +100,8 @@ fn bundle_and_registry_entry_are_valid() {
     ] {
         assert!(folder.join(file).exists(), "{file}");
     }
-    judged_by_mcpb(&desk, &text);
-    judged_by_schema(&desk, &entry);
+    validate_with_mcpb(&desk, &text);
+    validate_with_schema(&desk, &entry);
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -111,28 +111,28 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Validates the manifest with npm's `mcpb`.
-fn judged_by_mcpb(desk: &Desk, manifest: &str) {
+fn validate_with_mcpb(desk: &Desk, manifest: &str) {
     let file = desk.home().join("manifest.json");
     std::fs::write(&file, manifest).expect("a file");
-    let judge = |words: &[&str]| {
+    let validate = |words: &[&str]| {
         let mut command = Command::new("npx");
         command.args(["--yes", &format!("--package={MCPB}"), "--", "mcpb"]);
         command.args(words).output()
     };
-    match judge(&["--version"]) {
+    match validate(&["--version"]) {
         Ok(ended) if ended.status.success() => {}
         _ => return skip("npm cannot install mcpb", "NOTEHOST_REQUIRE_NODE"),
     }
-    let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
+    let ended = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
     assert!(ended.status.success(), "{ended:?}");
     // A validator that accepts everything would be useless.
     std::fs::write(&file, manifest.replace("\"binary\"", "\"magic\"")).expect("a file");
-    let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
+    let ended = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
     assert!(!ended.status.success(), "{ended:?}");
 }
 
 /// Validates the registry entry with the registry's schema from a Python package.
-fn judged_by_schema(desk: &Desk, entry: &Value) {
+fn validate_with_schema(desk: &Desk, entry: &Value) {
     let folder = desk.home().join("schemas");
     let fetched = Command::new("python3")
         .args([
@@ -187,7 +187,7 @@ fn judged_by_schema(desk: &Desk, entry: &Value) {
 #[test]
 fn man_pages_are_valid() {
     let desk = Desk::new();
-    let page = desk.run(&["man"]).well().output;
+    let page = desk.run(&["man"]).expect_success().output;
     assert!(
         page.contains(".TH notehost 1") && page.contains("SYNOPSIS"),
         "{page}"
@@ -198,7 +198,7 @@ fn man_pages_are_valid() {
     );
     let folder = desk.home().join("man");
     desk.run(&["man", "--dir", &folder.to_string_lossy()])
-        .well();
+        .expect_success();
     if Command::new("groff").arg("--version").output().is_err() {
         return skip("groff is not installed", "NOTEHOST_REQUIRE_SHELLS");
     }
@@ -208,7 +208,7 @@ fn man_pages_are_valid() {
         command
             .args(["-K", "utf8", "-man", "-ww", "-Tutf8", "-z"])
             .arg(&page);
-        let ended = run(&mut command, "").well();
+        let ended = run(&mut command, "").expect_success();
         assert_eq!(ended.errors, "", "{}", page.display());
     }
     assert!(folder.join("notehost-profile-add.1").exists());

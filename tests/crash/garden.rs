@@ -19,13 +19,13 @@ pub(super) type Files = BTreeMap<String, Vec<u8>>;
 
 /// A call that changes one notebook, usually several of its files.
 #[derive(Debug, Clone)]
-pub(super) struct Deed {
+pub(super) struct Change {
     pub(super) name: &'static str,
     pub(super) arguments: Value,
 }
 
 /// Creates a notebook: a hub that links to every note, and notes that link to the hub and to each other.
-pub(super) fn plant(place: &Place, notebook: &str) {
+pub(super) fn create_notebook(place: &Place, notebook: &str) {
     let mut hub = format!("---\nkind: hub # the middle\n---\n# Hub of {notebook}\r\n\n");
     for number in 0..NOTES {
         hub.push_str(&format!(
@@ -43,7 +43,7 @@ pub(super) fn plant(place: &Place, notebook: &str) {
 }
 
 /// The next change for a notebook in this state.
-pub(super) fn deed(notebook: &str, files: &Files, turn: usize) -> Deed {
+pub(super) fn next_change(notebook: &str, files: &Files, turn: usize) -> Change {
     let hub = files
         .keys()
         .find(|path| path.contains(" hub "))
@@ -57,23 +57,23 @@ pub(super) fn deed(notebook: &str, files: &Files, turn: usize) -> Deed {
         .get(turn % notes.len().max(1))
         .map(|path| path.as_str());
     match (turn % 5, some_note) {
-        (0, _) => Deed {
+        (0, _) => Change {
             name: "document.rename",
             arguments: json!({"path": hub, "to": format!("{notebook} hub {}", turn + 1)}),
         },
-        (1, Some(note)) => Deed {
+        (1, Some(note)) => Change {
             name: "document.append",
             arguments: json!({"path": note, "text": format!("line of turn {turn}")}),
         },
-        (2, Some(note)) => Deed {
+        (2, Some(note)) => Change {
             name: "document.move",
             arguments: json!({"paths": [hub, note], "to": format!("{notebook}/Deep {}", turn % 3)}),
         },
-        (3, Some(note)) if notes.len() > 3 => Deed {
+        (3, Some(note)) if notes.len() > 3 => Change {
             name: "document.remove",
             arguments: json!({"paths": [note], "links": "unlink"}),
         },
-        _ => Deed {
+        _ => Change {
             name: "document.create",
             arguments: json!({"path": format!("{notebook}/{notebook} new {turn}.md"), "content": format!("[[{notebook} 0]]\n")}),
         },
@@ -136,7 +136,7 @@ impl Oracle {
     }
 
     /// The files after a change, given those before it.
-    pub(super) async fn after(&self, before: &Files, deed: &Deed) -> Files {
+    pub(super) async fn after(&self, before: &Files, change: &Change) -> Files {
         let vault = self.place.vault();
         for entry in fs::read_dir(&vault).expect("the vault").flatten() {
             if entry.file_name() != ".notehost" {
@@ -146,9 +146,9 @@ impl Oracle {
         for (path, bytes) in before {
             self.place.write(path, bytes);
         }
-        call(&self.host, deed.name, deed.arguments.clone())
+        call(&self.host, change.name, change.arguments.clone())
             .await
-            .unwrap_or_else(|error| panic!("{deed:?}: {}: {}", error.code, error.message));
+            .unwrap_or_else(|error| panic!("{change:?}: {}: {}", error.code, error.message));
         all_files(&vault)
     }
 }

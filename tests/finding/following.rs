@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{asked, complete, paths, served};
+use super::{reply_of, wait_for_index, paths, start_client};
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 
@@ -16,48 +16,48 @@ fn found(answer: &Value, path: &str) -> bool {
 fn search_finds_the_callers_own_writes() {
     let place = Place::new();
     place.write("Start.md", "nothing\n");
-    let mut client = served(&place);
-    complete(&mut client);
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
     for number in 0..40 {
         let (path, word) = (format!("New/Note {number}.md"), format!("wombat{number}"));
         let content = format!("a {word} [[Start]] #animal/{word}\n");
-        asked(
+        reply_of(
             &mut client,
             "document",
             json!({"action": "create", "path": path, "content": content}),
         );
-        let by_word = asked(
+        let by_word = reply_of(
             &mut client,
             "search",
             json!({"action": "text", "query": word}),
         );
         assert_eq!(paths(&by_word), [path.as_str()]);
-        let by_tag = asked(
+        let by_tag = reply_of(
             &mut client,
             "tag",
             json!({"action": "notes", "tag": format!("animal/{word}")}),
         );
         assert_eq!(paths(&by_tag), [path.as_str()]);
-        let links = asked(
+        let links = reply_of(
             &mut client,
             "link",
             json!({"action": "backlinks", "path": "Start"}),
         );
         assert_eq!(links["total"], number + 1);
         let edits = json!([{"old": word, "new": "numbat", "replace_all": true}]);
-        asked(
+        reply_of(
             &mut client,
             "document",
             json!({"action": "edit", "path": path, "edits": edits}),
         );
-        let gone = asked(
+        let gone = reply_of(
             &mut client,
             "search",
             json!({"action": "text", "query": word}),
         );
         assert_eq!(gone["total"], 0, "{gone}");
     }
-    let all = asked(
+    let all = reply_of(
         &mut client,
         "search",
         json!({"action": "text", "query": "numbat", "limit": 100}),
@@ -69,11 +69,11 @@ fn search_finds_the_callers_own_writes() {
 fn search_finds_external_edits() {
     let place = Place::new();
     place.write("Folder/A.md", "first\n");
-    let mut client = served(&place);
-    complete(&mut client);
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
     let mut until = |what: &str, query: &str, is_so: &dyn Fn(&Value) -> bool| {
         wait_until(what, || {
-            is_so(&asked(
+            is_so(&reply_of(
                 &mut client,
                 "search",
                 json!({"action": "text", "query": query}),
@@ -112,8 +112,8 @@ fn queries_do_not_block_on_an_index_build() {
             ),
         );
     }
-    let mut client = served(&place);
-    let read = asked(
+    let mut client = start_client(&place);
+    let read = reply_of(
         &mut client,
         "document",
         json!({"action": "read", "path": "N/7/7.md"}),
@@ -121,7 +121,7 @@ fn queries_do_not_block_on_an_index_build() {
     assert!(read["content"].is_string());
     let mut seen = 0;
     loop {
-        let answer = asked(
+        let answer = reply_of(
             &mut client,
             "search",
             json!({"action": "text", "query": "wombat", "limit": 1}),
@@ -156,8 +156,8 @@ fn words_and_parts_of_words_are_found_in_every_script() {
     ] {
         place.write(path, text);
     }
-    let mut client = served(&place);
-    complete(&mut client);
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
     for (query, path) in [
         ("编程", "zh.md"),
         ("数据库", "zh.md"),
@@ -183,7 +183,7 @@ fn words_and_parts_of_words_are_found_in_every_script() {
         ("服务器", "mixed.md"),
         ("🎉", "mixed.md"),
     ] {
-        let answer = asked(
+        let answer = reply_of(
             &mut client,
             "search",
             json!({"action": "text", "query": query}),

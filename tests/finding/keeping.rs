@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{asked, complete, paths, run, served};
+use super::{reply_of, wait_for_index, paths, run, start_client};
 use crate::support::place::Place;
 
 fn printed(output: &std::process::Output) -> Value {
@@ -49,11 +49,11 @@ fn index_status_and_rebuild_commands_work() {
     ));
     assert_eq!(found["total"], 21);
     // If a server runs, the server does the rebuild.
-    let mut client = served(&place);
-    complete(&mut client);
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
     status(&["index", "rebuild"]);
-    complete(&mut client);
-    let found = asked(
+    wait_for_index(&mut client);
+    let found = reply_of(
         &mut client,
         "search",
         json!({"action": "text", "query": "wombat"}),
@@ -68,21 +68,21 @@ fn restart_reuses_the_index_and_reads_only_changes() {
         place.write(&format!("Work/{number}.md"), format!("wombat w{number}\n"));
     }
     {
-        let mut client = served(&place);
-        complete(&mut client);
+        let mut client = start_client(&place);
+        wait_for_index(&mut client);
     }
     place.write("Work/7.md", "quokka\n");
     place.write("Work/new.md", "wombat quokka\n");
     std::fs::remove_file(place.vault().join("Work/8.md")).expect("it was there");
-    let mut client = served(&place);
-    complete(&mut client);
-    let wombats = asked(
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
+    let wombats = reply_of(
         &mut client,
         "search",
         json!({"action": "text", "query": "wombat"}),
     );
     assert_eq!(wombats["total"], 49);
-    let quokkas = asked(
+    let quokkas = reply_of(
         &mut client,
         "search",
         json!({"action": "text", "query": "quokka", "sort": "path"}),

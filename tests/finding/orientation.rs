@@ -3,7 +3,7 @@
 use notehost::config::Settings;
 use serde_json::{Value, json};
 
-use super::{complete, served};
+use super::{wait_for_index, start_client};
 use crate::support::http::{HttpClient, Server, wait_until};
 use crate::support::place::Place;
 
@@ -48,7 +48,7 @@ fn settings(place: &Place) -> Settings {
 }
 
 /// The text beside the result itself.
-fn extra(result: &Value) -> Option<String> {
+fn orientation_text(result: &Value) -> Option<String> {
     let content = result["content"].as_array().expect("content");
     let texts: Vec<&str> = content
         .iter()
@@ -67,15 +67,15 @@ fn orientation_is_sent_once_per_session() {
     let place = place();
     let config = place.config_file(&settings(&place));
     let mut client = crate::support::client::Client::start(&config, &place.state());
-    client.shake_hands();
+    client.initialize();
     let mut told = Vec::new();
     // The first result after the index is ready carries it.
     wait_until("it is told", || {
-        told.extend(extra(&client.call("document.read", json!({"path": READ}))));
+        told.extend(orientation_text(&client.call("document.read", json!({"path": READ}))));
         !told.is_empty()
     });
     for _ in 0..3 {
-        told.extend(extra(&client.call("document.read", json!({"path": READ}))));
+        told.extend(orientation_text(&client.call("document.read", json!({"path": READ}))));
     }
     assert_eq!(told.len(), 1);
     for words in [
@@ -147,9 +147,9 @@ fn orientation_in_the_instructions_omits_hidden_notes() {
     // Without sessions it is sent once per caller.
     let mut told = Vec::new();
     for _ in 0..3 {
-        told.extend(extra(&first.call("document.read", json!({"path": READ}))));
+        told.extend(orientation_text(&first.call("document.read", json!({"path": READ}))));
         let mut other = HttpClient::stateless(server.address());
-        told.extend(extra(&other.call("document.read", json!({"path": READ}))));
+        told.extend(orientation_text(&other.call("document.read", json!({"path": READ}))));
     }
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(
@@ -161,7 +161,7 @@ fn orientation_in_the_instructions_omits_hidden_notes() {
     for _ in 0..2 {
         let mut session = HttpClient::with_session(server.address());
         let told: Vec<String> = (0..3)
-            .filter_map(|_| extra(&session.call("document.read", json!({"path": READ}))))
+            .filter_map(|_| orientation_text(&session.call("document.read", json!({"path": READ}))))
             .collect();
         assert_eq!(told.len(), 1);
     }
@@ -170,10 +170,10 @@ fn orientation_in_the_instructions_omits_hidden_notes() {
 #[test]
 fn orientation_omits_notebooks_not_listed_in_the_config() {
     let place = place();
-    let mut client = served(&place);
+    let mut client = start_client(&place);
     let mut told = None;
     wait_until("it is told", || {
-        told = extra(&client.call("document.read", json!({"path": READ})));
+        told = orientation_text(&client.call("document.read", json!({"path": READ})));
         told.is_some()
     });
     let told = told.expect("it was told");
@@ -193,11 +193,11 @@ fn orientation_can_be_disabled() {
     settings.orientation.enabled = false;
     let config = place.config_file(&settings);
     let mut client = crate::support::client::Client::start(&config, &place.state());
-    let hello = client.shake_hands();
+    let hello = client.initialize();
     assert!(!hello.to_string().contains("How we write"));
-    complete(&mut client);
+    wait_for_index(&mut client);
     assert_eq!(
-        extra(&client.call("document.read", json!({"path": READ}))),
+        orientation_text(&client.call("document.read", json!({"path": READ}))),
         None
     );
 }
@@ -212,8 +212,8 @@ fn completion_offers_only_visible_notes() {
         .insert("Diary".into(), notehost::vault::Tier::None);
     let config = place.config_file(&settings);
     let mut client = crate::support::client::Client::start(&config, &place.state());
-    client.shake_hands();
-    complete(&mut client);
+    client.initialize();
+    wait_for_index(&mut client);
     let mut completed = |name: &str, value: &str| -> Vec<String> {
         let template = "notehost://vault/{vault}/{+path}";
         let answer = client.ask(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{asked, complete, served};
+use super::{reply_of, wait_for_index, start_client};
 use crate::support::place::Place;
 
 /// Notes that link to `Hub`, each with its expected text after `Knowledge/Hub.md` became `Knowledge/The Centre.md`.
@@ -83,14 +83,14 @@ fn rename_updates_five_hundred_backlinks_and_nothing_else() {
     place.write("Decoys/Code.md", indented);
     expected.push(("Decoys/Code.md".into(), same.to_owned()));
 
-    let mut client = served(&place);
-    complete(&mut client);
-    let before = asked(
+    let mut client = start_client(&place);
+    wait_for_index(&mut client);
+    let before = reply_of(
         &mut client,
         "link",
         json!({"action": "backlinks", "path": "Knowledge/Hub", "limit": 1}),
     );
-    let renamed = asked(
+    let renamed = reply_of(
         &mut client,
         "document",
         json!({"action": "rename", "path": "Knowledge/Hub", "to": "The Centre"}),
@@ -106,20 +106,20 @@ fn rename_updates_five_hundred_backlinks_and_nothing_else() {
     );
     assert_eq!(place.read("Knowledge/Hub.md"), None);
     // The index is up to date at once, and one undo restores everything.
-    let after = asked(
+    let after = reply_of(
         &mut client,
         "link",
         json!({"action": "backlinks", "path": "The Centre", "limit": 1}),
     );
     assert_eq!(before["total"], after["total"]);
-    let undone = asked(
+    let undone = reply_of(
         &mut client,
         "document",
         json!({"action": "undo", "change": renamed["change"]}),
     );
     assert!(undone.get("error").is_none(), "{undone}");
     assert!(place.read("Knowledge/Hub.md").is_some());
-    let again = asked(
+    let again = reply_of(
         &mut client,
         "link",
         json!({"action": "backlinks", "path": "Knowledge/Hub", "limit": 1}),

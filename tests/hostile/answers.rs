@@ -3,15 +3,15 @@
 
 use serde_json::json;
 
-use super::{Arena, settings, treasury};
+use super::{AttackSetup, settings, vault_with_secrets};
 use crate::support::client::Client;
 use crate::support::place::call;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_reply_is_rejected() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for megabytes in [80, 200] {
-        let error = arena
+        let error = setup
             .attack("giant_reply", json!({"megabytes": megabytes}))
             .await;
         assert_eq!(
@@ -20,25 +20,25 @@ async fn oversized_reply_is_rejected() {
             "{megabytes}"
         );
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_reply_is_reported_as_component_failure() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for attack in ["broken_json", "no_object", "unknown_code"] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert_eq!(error.code, "component_failed", "{attack}");
         assert!(!error.message.contains("belongs to us"), "{error}");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn error_messages_truncate_echoed_arguments() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     let path = "x".repeat(1 << 19);
-    let read = call(&arena.host, "document.read", json!({ "path": path })).await;
+    let read = call(&setup.host, "document.read", json!({ "path": path })).await;
     let error = read.expect_err("there is no such note");
     let length = error.message.chars().count();
     assert!((1000..3000).contains(&length), "{length}");
@@ -46,7 +46,7 @@ async fn error_messages_truncate_echoed_arguments() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn resource_links_are_limited_to_visible_notes() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for path in [
         "Closed/Secret.md",
         "Hidden/Diary.md",
@@ -59,13 +59,13 @@ async fn resource_links_are_limited_to_visible_notes() {
         "Open/Absent.md",
         "Open/Note.md\nnotehost://elsewhere",
     ] {
-        let reply = arena
+        let reply = setup
             .attack("link_away", json!({"path": path}))
             .await
             .expect("a reply");
         assert_eq!(reply.content, [], "{path}");
     }
-    let reply = arena
+    let reply = setup
         .attack("link_away", json!({"path": "Open/Note.md"}))
         .await
         .expect("a reply");
@@ -74,17 +74,17 @@ async fn resource_links_are_limited_to_visible_notes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_guest_state_survives_a_call() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for _ in 0..20 {
-        let reply = arena.attack("remember", json!({})).await.expect("a reply");
+        let reply = setup.attack("remember", json!({})).await.expect("a reply");
         assert_eq!(reply.structured["calls"], 1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn guest_has_no_ambient_environment() {
-    let arena = Arena::new().await;
-    let reply = arena.attack("ambient", json!({})).await.expect("a reply");
+    let setup = AttackSetup::new().await;
+    let reply = setup.attack("ambient", json!({})).await.expect("a reply");
     assert_eq!(reply.structured["environment"], json!([]));
     assert_eq!(reply.structured["arguments"], json!([]));
     assert_eq!(reply.structured["input"], 0);
@@ -93,7 +93,7 @@ async fn guest_has_no_ambient_environment() {
 /// The client fails on anything on stdout that is not a message.
 #[test]
 fn guest_stdout_never_reaches_the_client() {
-    let place = treasury();
+    let place = vault_with_secrets();
     let config = place.config_file(&settings(&place));
     let mut client = Client::start(&config, &place.state());
     let printed = client.call("hostile.print", json!({}));

@@ -6,42 +6,42 @@ use std::time::Duration;
 use notehost::dispatch;
 use serde_json::json;
 
-use super::{Arena, settings, treasury};
+use super::{AttackSetup, settings, vault_with_secrets};
 use crate::support::client::{Client, error_code};
 use crate::support::place::{ana, call, request};
 
-const CROWD: usize = 100;
+const GUESTS: usize = 100;
 /// Enough for a read on a machine that is busy with other tests.
-const SHORT: u64 = 5000;
+const SHORT_DEADLINE_MS: u64 = 5000;
 /// A deadline that is never reached.
-const NEVER: u64 = 3_600_000;
+const UNREACHED_DEADLINE_MS: u64 = 3_600_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_looping_guests_do_not_block_other_calls() {
-    let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
+    let setup = AttackSetup::with(|settings| settings.limits.call_ms = SHORT_DEADLINE_MS).await;
     let mut spinning = tokio::task::JoinSet::new();
-    for _ in 0..CROWD {
-        let host = arena.host.clone();
+    for _ in 0..GUESTS {
+        let host = setup.host.clone();
         spinning.spawn(async move { call(&host, "hostile.spin", json!({})).await });
     }
     // Until every one of them runs, or has ended already.
     tokio::time::sleep(Duration::from_millis(200)).await;
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
     while let Some(ended) = spinning.join_next().await {
         let error = ended.expect("no panic").expect_err("it never answers");
         assert_eq!(error.code, "timeout");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[test]
 fn a_hundred_looping_guests_do_not_block_other_clients() {
-    let place = treasury();
+    let place = vault_with_secrets();
     let mut settings = settings(&place);
-    settings.limits.call_ms = SHORT;
+    settings.limits.call_ms = SHORT_DEADLINE_MS;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let before = place.snapshot();
-    let spinning: Vec<u64> = (0..CROWD)
+    let spinning: Vec<u64> = (0..GUESTS)
         .map(|_| client.send_call("hostile.spin", json!({})))
         .collect();
     client.ask("ping", json!({}));
@@ -58,14 +58,14 @@ fn a_hundred_looping_guests_do_not_block_other_clients() {
 /// There is only one slot: while the guest runs, no other call can.
 #[tokio::test(flavor = "multi_thread")]
 async fn dropped_call_stops_its_guest() {
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         settings.limits.concurrent_calls = 1;
-        settings.limits.call_ms = NEVER;
+        settings.limits.call_ms = UNREACHED_DEADLINE_MS;
     })
     .await;
     let spin = request("hostile.spin", json!({}));
     let cancelled = spin.cancelled.clone();
-    let host = arena.host.clone();
+    let host = setup.host.clone();
     let spinning = tokio::spawn(async move { dispatch::call(&host, &ana(), spin).await });
     tokio::time::sleep(Duration::from_millis(100)).await;
     cancelled.cancel();
@@ -74,16 +74,16 @@ async fn dropped_call_stops_its_guest() {
         .expect("no panic")
         .expect_err("it never answers");
     assert_eq!(error.code, "unavailable");
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 /// The same over the transport: a cancellation, and then a disconnect, stop the guest.
 #[test]
 fn cancelled_request_stops_its_guest() {
-    let place = treasury();
+    let place = vault_with_secrets();
     let mut settings = settings(&place);
     settings.limits.concurrent_calls = 1;
-    settings.limits.call_ms = NEVER;
+    settings.limits.call_ms = UNREACHED_DEADLINE_MS;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let spinning = client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(100));

@@ -3,28 +3,28 @@
 use notehost::config::{ComponentLimits, Settings};
 use serde_json::json;
 
-use super::Arena;
+use super::AttackSetup;
 use crate::support::place::call;
 
 /// Enough for an ordinary call on a busy machine.
-const SHORT: u64 = 1500;
+const SHORT_DEADLINE_MS: u64 = 1500;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn endless_loop_ends_at_the_deadline() {
-    let arena = Arena::with(|settings| settings.limits.call_ms = SHORT).await;
+    let setup = AttackSetup::with(|settings| settings.limits.call_ms = SHORT_DEADLINE_MS).await;
     for attack in ["spin", "write_then_spin"] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert_eq!(error.code, "timeout", "{attack}");
         assert!(error.message.contains("changed nothing"), "{error}");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn trapping_guest_does_not_affect_the_host() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for attack in ["recurse", "trap", "panic", "exit", "write_then_trap"] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert_eq!(error.code, "component_failed", "{attack}");
         // Trap messages belong in the log only: they do not help a model, and the guest controls their text.
         for word in ["wasm", "backtrace", "/etc/passwd", "unreachable"] {
@@ -34,55 +34,55 @@ async fn trapping_guest_does_not_affect_the_host() {
             );
         }
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_and_host_calls_are_limited() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for (attack, word) in [("gorge", "memory"), ("flood", "host calls")] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert_eq!(error.code, "component_failed", "{attack}");
         assert!(error.message.contains(word), "{attack}: {error}");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn staged_bytes_are_limited() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for attack in ["stage_until_refused", "store_until_refused"] {
-        assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
+        assert_eq!(setup.refused(attack).await.code, "too_large", "{attack}");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_held_for_queries_is_limited() {
     // Time and host calls are not limited here, only the held memory.
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         settings.limits.call_ms = 120_000;
         settings.limits.host_calls = 200_000;
     })
     .await;
     for attack in ["ask_until_refused", "miss_until_refused"] {
-        assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
+        assert_eq!(setup.refused(attack).await.code, "too_large", "{attack}");
     }
-    let error = arena.refused("hand_over").await;
+    let error = setup.refused("hand_over").await;
     assert_eq!(error.code, "component_failed");
     assert!(error.message.contains("to the host at once"), "{error}");
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn guest_that_ignores_a_refused_write_stages_nothing_more() {
-    let arena = Arena::new().await;
-    let reply = arena
+    let setup = AttackSetup::new().await;
+    let reply = setup
         .attack("stage_regardless", json!({}))
         .await
         .expect("it says that all is well");
     let refused = reply.structured["refused"].as_u64().expect("a number");
-    let landed: u64 = std::fs::read_dir(arena.place.vault().join("Open/Big"))
+    let landed: u64 = std::fs::read_dir(setup.place.vault().join("Open/Big"))
         .expect("what was allowed has landed")
         .map(|entry| {
             entry
@@ -97,14 +97,14 @@ async fn guest_that_ignores_a_refused_write_stages_nothing_more() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn log_floods_are_dropped() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for attack in ["flood_log", "flood_output"] {
-        arena
+        setup
             .attack(attack, json!({}))
             .await
             .expect("talking much is no crime");
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 /// Sets limits for the hostile guest alone.
@@ -115,10 +115,10 @@ fn of_the_enemy(settings: &mut Settings, limits: ComponentLimits) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn component_limits_can_be_lower_than_the_default() {
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         let less = ComponentLimits {
             memory_bytes: Some(16 << 20),
-            call_ms: Some(SHORT),
+            call_ms: Some(SHORT_DEADLINE_MS),
             host_calls: Some(70),
         };
         of_the_enemy(settings, less);
@@ -127,29 +127,29 @@ async fn component_limits_can_be_lower_than_the_default() {
     })
     .await;
     for (attack, word) in [("gorge", "its 16 MiB"), ("flood", "its 70 host calls")] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert_eq!(error.code, "component_failed", "{attack}");
         assert!(error.message.contains(word), "{attack}: {error}");
     }
-    let error = arena.refused("spin").await;
+    let error = setup.refused("spin").await;
     assert_eq!(error.code, "timeout");
     let told = error
         .message
         .split(' ')
         .find_map(|word| word.parse::<u64>().ok());
-    assert!(told.is_some_and(|told| told <= SHORT), "{error}");
+    assert!(told.is_some_and(|told| told <= SHORT_DEADLINE_MS), "{error}");
     // Other components keep the default.
-    call(&arena.host, "search.text", json!({"query": "note"}))
+    call(&setup.host, "search.text", json!({"query": "note"}))
         .await
         .expect("others go on");
-    let error = arena.refused("store_until_refused").await;
+    let error = setup.refused("store_until_refused").await;
     assert!(error.message.contains(&(3 << 20).to_string()), "{error}");
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn component_limits_can_be_higher_than_the_default() {
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         settings.limits.memory_bytes = 64 << 20;
         settings.limits.host_calls = 40;
         let more = ComponentLimits {
@@ -161,18 +161,18 @@ async fn component_limits_can_be_higher_than_the_default() {
     })
     .await;
     for (attack, word) in [("gorge", "its 96 MiB"), ("flood", "its 500 host calls")] {
-        let error = arena.refused(attack).await;
+        let error = setup.refused(attack).await;
         assert!(error.message.contains(word), "{attack}: {error}");
     }
     // The buffer for a rejected value was never allocated.
-    let mut settings = (*arena.host.settings()).clone();
+    let mut settings = (*setup.host.settings()).clone();
     let more = ComponentLimits {
         memory_bytes: Some(1 << 30),
         ..ComponentLimits::default()
     };
     of_the_enemy(&mut settings, more);
-    arena.host.apply(settings).await.expect("settings");
-    let error = arena.refused("gorge").await;
+    setup.host.apply(settings).await.expect("settings");
+    let error = setup.refused("gorge").await;
     assert!(error.message.contains("its 96 MiB"), "{error}");
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }

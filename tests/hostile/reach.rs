@@ -4,7 +4,7 @@
 use notehost::config::GrantSettings;
 use serde_json::{Value, json};
 
-use super::{Arena, SECRETS};
+use super::{AttackSetup, SECRETS};
 
 const READING: [&str; 5] = ["stat", "read", "list", "resolve", "mentioning"];
 const WRITING: [&str; 6] = [
@@ -17,7 +17,7 @@ const WRITING: [&str; 6] = [
 ];
 
 /// Paths that try to leave `Open`.
-fn ways_out() -> Vec<String> {
+fn escaping_paths() -> Vec<String> {
     let mut paths: Vec<String> = [
         "Closed/Secret.md",
         "closed/secret.md",
@@ -53,12 +53,12 @@ fn ways_out() -> Vec<String> {
     paths.push(format!("Open/{}.md", "x".repeat(300)));
     paths.push(format!("Open/{}", "x/".repeat(3000)));
     paths.push("x".repeat(1 << 20));
-    paths.extend(twins());
+    paths.extend(confusable_paths());
     paths
 }
 
 /// Folders of other programs and of Notehost, and names that some file system treats as the same.
-fn twins() -> Vec<String> {
+fn confusable_paths() -> Vec<String> {
     let mut paths = Vec::new();
     for name in [
         ".obsidian",
@@ -91,13 +91,13 @@ fn twins() -> Vec<String> {
 }
 
 /// Runs one function of the vault on a path, as the hostile guest.
-async fn reach(arena: &Arena, action: &str, with: &str, path: &str) -> Value {
+async fn reach(setup: &AttackSetup, action: &str, with: &str, path: &str) -> Value {
     let arguments = match with {
         "rename" => json!({"with": "rename", "path": path, "to": "Open/Taken.md"}),
         "rename_to" => json!({"with": "rename", "path": "Open/Note.md", "to": path}),
         with => json!({"with": with, "path": path}),
     };
-    match arena.attack(action, arguments).await {
+    match setup.attack(action, arguments).await {
         Ok(reply) => Value::Object(reply.structured),
         Err(error) => json!({"refused": error.code, "message": error.message}),
     }
@@ -119,11 +119,11 @@ fn is_refusal(outcome: &Value) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn reader_cannot_escape_its_grant_with_any_path() {
-    let arena = Arena::new().await;
-    for path in ways_out() {
+    let setup = AttackSetup::new().await;
+    for path in escaping_paths() {
         let shown: String = path.chars().take(60).collect();
         for with in READING {
-            let outcome = reach(&arena, "reach_reading", with, &path).await;
+            let outcome = reach(&setup, "reach_reading", with, &path).await;
             let told = outcome.to_string();
             assert!(
                 !SECRETS.iter().any(|word| told.contains(word)),
@@ -142,12 +142,12 @@ async fn reader_cannot_escape_its_grant_with_any_path() {
             }
         }
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn writer_cannot_escape_its_grant_with_any_path() {
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         let hostile = settings.components.get_mut("hostile").expect("the enemy");
         hostile.grant = GrantSettings {
             delete: vec!["Open/**".into()],
@@ -155,38 +155,38 @@ async fn writer_cannot_escape_its_grant_with_any_path() {
         };
     })
     .await;
-    for path in ways_out() {
+    for path in escaping_paths() {
         let shown: String = path.chars().take(60).collect();
         for with in WRITING {
-            let outcome = reach(&arena, "reach_deleting", with, &path).await;
+            let outcome = reach(&setup, "reach_deleting", with, &path).await;
             assert!(is_refusal(&outcome), "{with} {shown:?}: {outcome}");
-            arena.assert_untouched();
+            setup.assert_untouched();
         }
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_granted_paths_are_visible() {
-    let arena = Arena::new().await;
-    let all = reach(&arena, "reach_reading", "list", "").await;
+    let setup = AttackSetup::new().await;
+    let all = reach(&setup, "reach_reading", "list", "").await;
     assert_eq!(all["got"], json!(["Open", "Open/Note.md", "Open/Other.md"]));
     for word in ["xyzzy", "frotz", "plugh"] {
-        let found = reach(&arena, "reach_reading", "mentioning", word).await;
+        let found = reach(&setup, "reach_reading", "mentioning", word).await;
         assert_eq!(found["got"], json!([]), "{word}");
     }
     for name in ["Secret", "Diary", "secret", "Away", "Inner"] {
-        let found = reach(&arena, "reach_reading", "resolve", name).await;
+        let found = reach(&setup, "reach_reading", "resolve", name).await;
         assert_eq!(found["got"], json!([]), "{name}");
     }
-    let found = reach(&arena, "reach_reading", "resolve", "Note").await;
+    let found = reach(&setup, "reach_reading", "resolve", "Note").await;
     assert_eq!(found["got"], json!(["Open/Note.md"]));
 }
 
 /// Existing and missing paths give the same error to callers without access.
 #[tokio::test(flavor = "multi_thread")]
 async fn denied_paths_look_like_missing_paths() {
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     for (there, absent) in [
         ("Closed/Secret.md", "Closed/Absent.md"),
         ("Hidden/Diary.md", "Hidden/Novel.md"),
@@ -204,48 +204,48 @@ async fn denied_paths_look_like_missing_paths() {
                 .iter()
                 .filter(|with| **with != "rename_to" && !may_write)
             {
-                let told = reach(&arena, action, with, there).await.to_string();
-                let other = reach(&arena, action, with, absent).await.to_string();
+                let told = reach(&setup, action, with, there).await.to_string();
+                let other = reach(&setup, action, with, absent).await.to_string();
                 assert_eq!(told.replace(there, absent), other, "{with} {there}");
             }
         }
-        let access = reach(&arena, "reach_reading", "access", there).await;
+        let access = reach(&setup, "reach_reading", "access", there).await;
         assert_eq!(
             access,
-            reach(&arena, "reach_reading", "access", absent).await,
+            reach(&setup, "reach_reading", "access", absent).await,
             "{there}"
         );
     }
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn action_cannot_exceed_its_declared_effect() {
-    let arena = Arena::with(|settings| {
+    let setup = AttackSetup::with(|settings| {
         let hostile = settings.components.get_mut("hostile").expect("the enemy");
         hostile.grant.delete = vec!["**".into()];
     })
     .await;
     for with in ["write", "rename", "remove"] {
-        let outcome = reach(&arena, "reach_reading", with, "Open/Note.md").await;
+        let outcome = reach(&setup, "reach_reading", with, "Open/Note.md").await;
         assert_eq!(outcome["refused"], "permission_denied", "{with}: {outcome}");
     }
     for with in ["create", "create_folder", "store_set"] {
-        let outcome = reach(&arena, "reach_reading", with, "Open/New.md").await;
+        let outcome = reach(&setup, "reach_reading", with, "Open/New.md").await;
         assert_eq!(outcome["refused"], "permission_denied", "{with}: {outcome}");
     }
-    let outcome = reach(&arena, "reach_writing", "remove", "Open/Note.md").await;
+    let outcome = reach(&setup, "reach_writing", "remove", "Open/Note.md").await;
     assert_eq!(outcome["refused"], "permission_denied", "{outcome}");
-    arena.assert_unharmed().await;
+    setup.assert_unharmed().await;
 }
 
 /// History and trash of a closed place stay closed.
 #[tokio::test(flavor = "multi_thread")]
 async fn history_and_trash_respect_the_same_permissions() {
     use crate::support::place::call;
-    let arena = Arena::new().await;
+    let setup = AttackSetup::new().await;
     let edit = json!({"path": "Closed/Secret.md", "text": "more"});
-    let changed = call(&arena.host, "document.append", edit)
+    let changed = call(&setup.host, "document.append", edit)
         .await
         .expect("Ana may");
     let change = changed.structured["change"]
@@ -253,10 +253,10 @@ async fn history_and_trash_respect_the_same_permissions() {
         .expect("an id")
         .to_owned();
     let gone = json!({"paths": ["Closed/Secret.md"]});
-    let removed = call(&arena.host, "document.remove", gone)
+    let removed = call(&setup.host, "document.remove", gone)
         .await
         .expect("Ana may");
-    let listed = call(&arena.host, "document.trash", json!({}))
+    let listed = call(&setup.host, "document.trash", json!({}))
         .await
         .expect("Ana may");
     assert_eq!(
@@ -266,7 +266,7 @@ async fn history_and_trash_respect_the_same_permissions() {
     );
     for (with, nothing) in [("history", json!(0)), ("trash", json!([]))] {
         assert_eq!(
-            reach(&arena, "reach_reading", with, "").await["got"],
+            reach(&setup, "reach_reading", with, "").await["got"],
             nothing,
             "{with}"
         );
@@ -279,11 +279,11 @@ async fn history_and_trash_respect_the_same_permissions() {
         })
         .expect("an id");
     for (with, id) in [("undo", change.as_str()), ("restore", trash_id)] {
-        let outcome = reach(&arena, "reach_deleting", with, id).await;
+        let outcome = reach(&setup, "reach_deleting", with, id).await;
         assert!(is_refusal(&outcome), "{with}: {outcome}");
     }
     let before = json!({"with": "before", "path": "Closed/Secret.md", "to": change});
-    let outcome = arena
+    let outcome = setup
         .attack("reach_reading", before)
         .await
         .expect("an outcome");

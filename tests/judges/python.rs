@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use super::{Court, INSTALLING, Wire, installed, run};
+use super::{ClientTest, INSTALL_TIMEOUT, Wire, installed, run};
 
 const SCRIPT: &str = "python.py";
 /// The oldest supported Python version.
@@ -18,18 +18,18 @@ fn packages() -> Option<&'static Path> {
     let folder = FOLDER.get_or_init(|| {
         installed("python", SCRIPT, "requirements.txt", |folder, wanted| {
             let mut python = Command::new("python3");
-            if run(python.args(["-c", OLDEST]), INSTALLING).code != Some(0) {
+            if run(python.args(["-c", OLDEST]), INSTALL_TIMEOUT).code != Some(0) {
                 return Err("python 3.10 or newer is not installed".into());
             }
             let mut environment = Command::new("python3");
             environment.args(["-m", "venv"]).arg(folder);
-            if run(&mut environment, INSTALLING).code != Some(0) {
+            if run(&mut environment, INSTALL_TIMEOUT).code != Some(0) {
                 return Err("python has no `venv`".into());
             }
             let mut pip = Command::new(folder.join("bin/pip"));
             pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"])
                 .arg(wanted);
-            match run(&mut pip, INSTALLING).code {
+            match run(&mut pip, INSTALL_TIMEOUT).code {
                 Some(0) => Ok(()),
                 _ => Err("pip cannot install the Python SDK".into()),
             }
@@ -38,31 +38,31 @@ fn packages() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-fn judge(era: &str, wire: Wire) {
+fn client(era: &str, wire: Wire) {
     let Some(packages) = packages() else {
         return;
     };
     let mut python = Command::new(packages.join("bin/python"));
     python.arg(packages.join(SCRIPT));
-    Court::new().hear(&mut python, wire, json!({"era": era}));
+    ClientTest::new().run_client(&mut python, wire, json!({"era": era}));
 }
 
 #[test]
 fn python_sdk_over_stdio_with_sessions() {
-    judge("legacy", Wire::Stdio);
+    client("legacy", Wire::Stdio);
 }
 
 #[test]
 fn python_sdk_over_http_with_sessions() {
-    judge("legacy", Wire::Http);
+    client("legacy", Wire::Http);
 }
 
 #[test]
 fn python_sdk_over_stdio_without_sessions() {
-    judge("modern", Wire::Stdio);
+    client("modern", Wire::Stdio);
 }
 
 #[test]
 fn python_sdk_over_http_without_sessions() {
-    judge("modern", Wire::Http);
+    client("modern", Wire::Http);
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::json;
 
-use super::{Court, INSTALLING, Wire, installed, run};
+use super::{ClientTest, INSTALL_TIMEOUT, Wire, installed, run};
 
 const SCRIPT: &str = "typescript.mjs";
 
@@ -20,7 +20,7 @@ fn packages() -> Option<&'static Path> {
             let mut npm = Command::new("npm");
             npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
                 .current_dir(folder);
-            match run(&mut npm, INSTALLING).code {
+            match run(&mut npm, INSTALL_TIMEOUT).code {
                 Some(0) => Ok(()),
                 _ => Err("npm cannot install the TypeScript SDK".into()),
             }
@@ -29,42 +29,42 @@ fn packages() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-fn judge(version: u32, era: &str, wire: Wire) {
+fn client(version: u32, era: &str, wire: Wire) {
     let Some(packages) = packages() else {
         return;
     };
     let mut node = Command::new("node");
     node.arg(packages.join(SCRIPT));
     let task = json!({"sdk": version, "era": era});
-    Court::new().hear(&mut node, wire, task);
+    ClientTest::new().run_client(&mut node, wire, task);
 }
 
 #[test]
 fn typescript_sdk_v1_over_stdio() {
-    judge(1, "legacy", Wire::Stdio);
+    client(1, "legacy", Wire::Stdio);
 }
 
 #[test]
 fn typescript_sdk_v1_over_http() {
-    judge(1, "legacy", Wire::Http);
+    client(1, "legacy", Wire::Http);
 }
 
 #[test]
 fn typescript_sdk_v2_over_stdio_with_sessions() {
-    judge(2, "legacy", Wire::Stdio);
+    client(2, "legacy", Wire::Stdio);
 }
 
 #[test]
 fn typescript_sdk_v2_over_http_with_sessions() {
-    judge(2, "legacy", Wire::Http);
+    client(2, "legacy", Wire::Http);
 }
 
 #[test]
 fn typescript_sdk_v2_over_stdio_without_sessions() {
-    judge(2, "modern", Wire::Stdio);
+    client(2, "modern", Wire::Stdio);
 }
 
 #[test]
 fn typescript_sdk_v2_over_http_without_sessions() {
-    judge(2, "modern", Wire::Http);
+    client(2, "modern", Wire::Http);
 }

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::{desk, told, with_slow};
+use super::{place_with_note, with_progress_token, slow_settings};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, SESSIONS, Server, stateless_meta};
 use crate::support::place::Place;
 
 /// Calls that never end by themselves: one computes and one sleeps, and both have staged a change.
-fn endless() -> [(&'static str, Value); 2] {
+fn endless_calls() -> [(&'static str, Value); 2] {
     [
         ("hostile__write_then_spin", json!({"path": "Work/Plan.md"})),
         (
@@ -20,19 +20,19 @@ fn endless() -> [(&'static str, Value); 2] {
 }
 
 fn config(place: &Place) -> std::path::PathBuf {
-    let mut settings = with_slow(place);
+    let mut settings = slow_settings(place);
     settings.limits.concurrent_calls = 1;
     place.config_file(&settings)
 }
 
-fn given_up(request: u64) -> Value {
+fn cancellation(request: u64) -> Value {
     json!({"requestId": request, "reason": "enough"})
 }
 
 #[test]
 fn cancelled_call_over_stdio_changes_nothing() {
     for is_stateless in [false, true] {
-        let place = desk();
+        let place = place_with_note();
         let before = place.snapshot();
         let mut client = Client::spawn(
             std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -44,7 +44,7 @@ fn cancelled_call_over_stdio_changes_nothing() {
         let mut meta = json!({});
         match is_stateless {
             true => meta = stateless_meta(),
-            false => drop(client.shake_hands()),
+            false => drop(client.initialize()),
         }
         let with_meta = |mut params: Value| {
             for (key, value) in meta.as_object().expect("an object") {
@@ -52,12 +52,12 @@ fn cancelled_call_over_stdio_changes_nothing() {
             }
             params
         };
-        for (tool, arguments) in endless() {
+        for (tool, arguments) in endless_calls() {
             let params = json!({"name": tool, "arguments": arguments, "_meta": {}});
-            let endless = client.send("tools/call", with_meta(params));
+            let call = client.send("tools/call", with_meta(params));
             // Requests are processed in order.
             client.ask("tools/list", with_meta(json!({"_meta": {}})));
-            client.notify("notifications/cancelled", given_up(endless));
+            client.notify("notifications/cancelled", cancellation(call));
             let read =
                 json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {}});
             let read = client.ask("tools/call", with_meta(read));
@@ -69,11 +69,11 @@ fn cancelled_call_over_stdio_changes_nothing() {
 
 #[test]
 fn call_of_a_disconnected_http_client_changes_nothing() {
-    let place = desk();
+    let place = place_with_note();
     let before = place.snapshot();
     let server = Server::start(&config(&place), &place.state());
     let mut other = HttpClient::stateless(server.address());
-    for (tool, arguments) in endless() {
+    for (tool, arguments) in endless_calls() {
         // Before any reply.
         let mut client = HttpClient::stateless(server.address());
         client.send(
@@ -86,9 +86,9 @@ fn call_of_a_disconnected_http_client_changes_nothing() {
         assert_eq!(error_code(&read), None, "{tool}: {read}");
     }
     // During the stream of progress notifications.
-    let (tool, arguments) = endless()[1].clone();
+    let (tool, arguments) = endless_calls()[1].clone();
     let mut client = HttpClient::stateless(server.address());
-    client.send("tools/call", told(tool, arguments));
+    client.send("tools/call", with_progress_token(tool, arguments));
     let first = client.first_event();
     assert_eq!(first["method"], "notifications/progress", "{first}");
     drop(client);
@@ -99,15 +99,15 @@ fn call_of_a_disconnected_http_client_changes_nothing() {
 
 #[test]
 fn cancelled_call_in_an_http_session_changes_nothing() {
-    let place = desk();
+    let place = place_with_note();
     let before = place.snapshot();
     let server = Server::start(&config(&place), &place.state());
     let mut other = HttpClient::stateless(server.address());
-    for (tool, arguments) in endless() {
+    for (tool, arguments) in endless_calls() {
         let mut client = HttpClient::with_session(server.address());
-        let endless = client.send("tools/call", told(tool, arguments));
+        let call = client.send("tools/call", with_progress_token(tool, arguments));
         std::thread::sleep(std::time::Duration::from_millis(300));
-        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": given_up(endless)});
+        let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancellation(call)});
         let session = [
             ("MCP-Protocol-Version", SESSIONS),
             ("Mcp-Session-Id", client.session().expect("a session")),

@@ -3,17 +3,17 @@
 use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
-use super::{desk, progress_of, told, with_slow};
+use super::{place_with_note, progress_of, with_progress_token, slow_settings};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{HttpClient, Response, Server};
 use crate::support::place::Place;
 
 #[test]
 fn progress_over_stdio_precedes_the_reply() {
-    let place = desk();
-    let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
+    let place = place_with_note();
+    let mut client = Client::start(&place.config_file(&slow_settings(&place)), &place.state());
     let arguments = json!({"steps": 6, "pause": 100});
-    let asked = client.send("tools/call", told("slow__work", arguments.clone()));
+    let asked = client.send("tools/call", with_progress_token("slow__work", arguments.clone()));
     let answer = client.answer(asked);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
     let seen = progress_of(client.notifications());
@@ -33,15 +33,15 @@ fn progress_over_stdio_precedes_the_reply() {
 
 #[test]
 fn progress_over_http_uses_the_stream_of_the_call() {
-    let place = desk();
-    let server = Server::start(&place.config_file(&with_slow(&place)), &place.state());
+    let place = place_with_note();
+    let server = Server::start(&place.config_file(&slow_settings(&place)), &place.state());
     for mut client in [
         HttpClient::stateless(server.address()),
         HttpClient::with_session(server.address()),
     ] {
         client.send(
             "tools/call",
-            told("slow__work", json!({"steps": 6, "pause": 100})),
+            with_progress_token("slow__work", json!({"steps": 6, "pause": 100})),
         );
         let events = events_of(&client.response());
         let seen = progress_of(&events);
@@ -63,9 +63,9 @@ fn events_of(response: &Response) -> Vec<Value> {
 
 #[test]
 fn frequent_progress_reports_are_throttled() {
-    let place = desk();
-    let mut client = Client::start(&place.config_file(&with_slow(&place)), &place.state());
-    let asked = client.send("tools/call", told("hostile__nag", json!({})));
+    let place = place_with_note();
+    let mut client = Client::start(&place.config_file(&slow_settings(&place)), &place.state());
+    let asked = client.send("tools/call", with_progress_token("hostile__nag", json!({})));
     let answer = client.answer(asked);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
     // At most four per second; even on a slow machine, forty thousand are reported.
@@ -78,8 +78,8 @@ fn frequent_progress_reports_are_throttled() {
 }
 
 /// A vault whose notes all link to one note, and share a word.
-fn garden() -> Place {
-    let place = desk();
+fn place_with_links() -> Place {
+    let place = place_with_note();
     for number in 0..150 {
         place.write(
             &format!("Many/Note {number}.md"),
@@ -91,7 +91,7 @@ fn garden() -> Place {
 
 #[test]
 fn actions_on_many_notes_report_progress() {
-    let place = garden();
+    let place = place_with_links();
     let mut settings = place.settings();
     settings.callers.insert(
         "stdio".into(),
@@ -128,7 +128,7 @@ fn actions_on_many_notes_report_progress() {
         ("admin__rebuild_index", json!({}), 151.0),
     ] {
         let before = client.notifications().len();
-        let asked = client.send("tools/call", told(tool, arguments));
+        let asked = client.send("tools/call", with_progress_token(tool, arguments));
         let answer = client.answer(asked);
         assert_eq!(error_code(&answer["result"]), None, "{tool}: {answer}");
         let seen = progress_of(&client.notifications()[before..]);
@@ -144,7 +144,7 @@ fn actions_on_many_notes_report_progress() {
 
 #[test]
 fn searches_work_during_an_index_rebuild() {
-    let place = garden();
+    let place = place_with_links();
     let mut settings = place.settings();
     settings.callers.insert(
         "stdio".into(),

@@ -3,7 +3,7 @@
 use notehost::config::{Confirm, Settings};
 use serde_json::{Value, json};
 
-use super::{desk, with_slow};
+use super::{place_with_note, slow_settings};
 use crate::support::client::error_code;
 use crate::support::http::{HttpClient, Server, wait_until};
 use crate::support::place::Place;
@@ -58,8 +58,8 @@ fn id_of(begun: &Value) -> String {
 
 #[test]
 fn only_long_calls_become_tasks() {
-    let place = desk();
-    let server = serve(&place, &with_slow(&place));
+    let place = place_with_note();
+    let server = serve(&place, &slow_settings(&place));
     let mut client = HttpClient::stateless(server.address());
     let quick = begin(&mut client, "document__read", json!({"path": "Work/Plan"}));
     assert_eq!(quick["structuredContent"]["content"], "# Plan\n", "{quick}");
@@ -91,8 +91,8 @@ fn only_long_calls_become_tasks() {
 
 #[test]
 fn cancelled_task_changes_nothing() {
-    let place = desk();
-    let mut settings = with_slow(&place);
+    let place = place_with_note();
+    let mut settings = slow_settings(&place);
     settings.limits.concurrent_calls = 1;
     let before = place.snapshot();
     let server = serve(&place, &settings);
@@ -117,8 +117,8 @@ fn cancelled_task_changes_nothing() {
 
 #[test]
 fn task_asks_the_user_for_confirmation() {
-    let place = desk();
-    let mut settings = with_slow(&place);
+    let place = place_with_note();
+    let mut settings = slow_settings(&place);
     settings.confirm = Confirm::Floor;
     let (attended, unattended) = (
         place.attended_token("desktop"),
@@ -127,7 +127,7 @@ fn task_asks_the_user_for_confirmation() {
     let server = serve(&place, &settings);
     let arguments = json!({"steps": 3, "pause": 500, "path": "Work/Plan.md"});
     // A client that is not trusted to ask its user is told that somebody else decides.
-    let mut client = HttpClient::stateless(server.address()).showing(&unattended);
+    let mut client = HttpClient::stateless(server.address()).with_token(&unattended);
     let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
     let done = wait_for(&mut client, &task, "completed");
     assert_eq!(
@@ -135,7 +135,7 @@ fn task_asks_the_user_for_confirmation() {
         Some("confirmation_required"),
         "{done}"
     );
-    let mut client = HttpClient::stateless(server.address()).showing(&attended);
+    let mut client = HttpClient::stateless(server.address()).with_token(&attended);
     for (says, is_there) in [(false, true), (true, false)] {
         let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
         let asks = wait_for(&mut client, &task, "input_required");
@@ -158,8 +158,8 @@ fn task_asks_the_user_for_confirmation() {
 
 #[test]
 fn tasks_of_other_callers_are_not_found() {
-    let place = desk();
-    let config = place.config_file(&with_slow(&place));
+    let place = place_with_note();
+    let config = place.config_file(&slow_settings(&place));
     let token = |name: &str| {
         let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["token", "new", "--name", name, "--scopes", "read,write"])
@@ -170,13 +170,13 @@ fn tasks_of_other_callers_are_not_found() {
             .output()
             .expect("the program runs");
         assert!(made.status.success(), "{made:?}");
-        let told: Value = serde_json::from_slice(&made.stdout).expect("JSON");
-        told["token"].as_str().expect("a token").to_owned()
+        let with_progress_token: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        with_progress_token["token"].as_str().expect("a token").to_owned()
     };
     let (ana, ben) = (token("ana"), token("ben"));
     let server = Server::start(&config, &place.state());
-    let showing = |token: &str| HttpClient::stateless(server.address()).showing(token);
-    let (mut ana, mut ben) = (showing(&ana), showing(&ben));
+    let with_token = |token: &str| HttpClient::stateless(server.address()).with_token(token);
+    let (mut ana, mut ben) = (with_token(&ana), with_token(&ben));
     let task = id_of(&begin(
         &mut ana,
         "slow__work",

@@ -10,7 +10,7 @@ use crate::support::guests::example_bookmark;
 use crate::support::place::{Place, call, component};
 use crate::support::server::Server;
 
-struct Desk {
+struct BookmarkSetup {
     place: Place,
     host: Arc<Host>,
     server: Server,
@@ -30,8 +30,8 @@ fn settings(place: &Place, hosts: &[String]) -> Settings {
     settings
 }
 
-impl Desk {
-    async fn new(change: impl FnOnce(&mut Settings)) -> Desk {
+impl BookmarkSetup {
+    async fn new(change: impl FnOnce(&mut Settings)) -> BookmarkSetup {
         let place = Place::new();
         place.write("Reading/List.md", "# To read\n");
         let server = Server::start().await;
@@ -40,7 +40,7 @@ impl Desk {
         let host = place.host(settings).await;
         let snapshot = host.registry().snapshot();
         assert!(snapshot.broken().is_empty(), "{:?}", snapshot.broken());
-        Desk {
+        BookmarkSetup {
             place,
             host,
             server,
@@ -60,101 +60,101 @@ impl Desk {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn page_is_added_with_its_title() {
-    let desk = Desk::new(|_| {}).await;
-    let reply = desk.add(&desk.server.url("/page")).await.expect("added");
+    let setup = BookmarkSetup::new(|_| {}).await;
+    let reply = setup.add(&setup.server.url("/page")).await.expect("added");
     assert_eq!(reply.structured["title"], "Tea & scones");
     let line = format!(
         "- [Tea & scones]({}): How to bake.\n",
-        desk.server.url("/page")
+        setup.server.url("/page")
     );
-    assert_eq!(desk.list(), format!("# To read\n{line}"));
+    assert_eq!(setup.list(), format!("# To read\n{line}"));
     // Also through a redirect; the link keeps the requested URL.
-    let reply = desk
-        .add(&desk.server.url("/to?/page"))
+    let reply = setup
+        .add(&setup.server.url("/to?/page"))
         .await
         .expect("added");
-    assert_eq!(reply.structured["moved_to"], desk.server.url("/page"));
+    assert_eq!(reply.structured["moved_to"], setup.server.url("/page"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failed_fetch_changes_nothing_and_reports_the_reason() {
-    let desk = Desk::new(|settings| {
+    let setup = BookmarkSetup::new(|settings| {
         settings.limits.call_ms = 8_000;
         settings.limits.http_bytes = 100_000;
     })
     .await;
-    let port = desk.server.address.port();
+    let port = setup.server.address.port();
     for (url, code, told) in [
         (
-            desk.server.url("/to?https://refused.example/secret"),
+            setup.server.url("/to?https://refused.example/secret"),
             "permission_denied",
             "`https://refused.example` may not be asked",
         ),
         (
-            desk.server
+            setup.server
                 .url(&format!("/to?http://localhost:{port}/page")),
             "permission_denied",
             "may not be asked",
         ),
-        (desk.server.url("/large?200000"), "too_large", "too large"),
-        (desk.server.url("/flood?200000"), "too_large", "too large"),
-        (desk.server.url("/silent"), "unavailable", "took too long"),
-        (desk.server.url("/nothing"), "unavailable", "status 404"),
+        (setup.server.url("/large?200000"), "too_large", "too large"),
+        (setup.server.url("/flood?200000"), "too_large", "too large"),
+        (setup.server.url("/silent"), "unavailable", "took too long"),
+        (setup.server.url("/nothing"), "unavailable", "status 404"),
         (
             "mailto:ana@example.com".into(),
             "validation_error",
             "no address",
         ),
     ] {
-        let error = desk.add(&url).await.expect_err(&url);
+        let error = setup.add(&url).await.expect_err(&url);
         assert_eq!(error.code, code, "{url}: {error}");
         assert!(error.message.contains(told), "{url}: {error}");
     }
-    assert_eq!(desk.list(), "# To read\n");
-    assert!(!desk.server.asked().contains(&"GET /page".to_owned()));
+    assert_eq!(setup.list(), "# To read\n");
+    assert!(!setup.server.received().contains(&"GET /page".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn private_address_is_not_covered_by_a_public_grant() {
-    let desk = Desk::new(|settings| {
+    let setup = BookmarkSetup::new(|settings| {
         let bookmark = settings.components.get_mut("bookmark").expect("bookmark");
         let port = bookmark.grant.http[0].rsplit(':').next().expect("a port");
         bookmark.grant.http = vec![format!("http://*:{port}")];
     })
     .await;
-    let error = desk.add(&desk.server.url("/page")).await;
+    let error = setup.add(&setup.server.url("/page")).await;
     let error = error.expect_err("it is private");
     assert_eq!(error.code, "permission_denied", "{error}");
     assert!(error.message.contains("not a public address"), "{error}");
-    assert!(desk.server.asked().is_empty());
+    assert!(setup.server.received().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn revoked_grant_takes_effect() {
-    let desk = Desk::new(|_| {}).await;
-    desk.add(&desk.server.url("/page")).await.expect("added");
-    let revoked = settings(&desk.place, &[]);
-    desk.host.apply(revoked).await.expect("settings");
-    let error = desk.add(&desk.server.url("/page")).await;
+    let setup = BookmarkSetup::new(|_| {}).await;
+    setup.add(&setup.server.url("/page")).await.expect("added");
+    let revoked = settings(&setup.place, &[]);
+    setup.host.apply(revoked).await.expect("settings");
+    let error = setup.add(&setup.server.url("/page")).await;
     let error = error.expect_err("it is revoked");
     assert_eq!(error.code, "permission_denied");
-    let granting = format!("http = [\"{}\"]", desk.server.url(""));
+    let granting = format!("http = [\"{}\"]", setup.server.url(""));
     assert!(error.hint.is_some_and(|hint| hint.contains(&granting)));
-    assert_eq!(desk.server.asked().len(), 1);
+    assert_eq!(setup.server.received().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn links_of_a_note_are_checked() {
-    let desk = Desk::new(|_| {}).await;
+    let setup = BookmarkSetup::new(|_| {}).await;
     let text = format!(
         "[tea]({}) and {}\n<{}>\nhttps://elsewhere.example\n",
-        desk.server.url("/page"),
-        desk.server.url("/gone"),
-        desk.server.url("/to?/page"),
+        setup.server.url("/page"),
+        setup.server.url("/gone"),
+        setup.server.url("/to?/page"),
     );
-    desk.place.write("Reading/Links.md", text);
+    setup.place.write("Reading/Links.md", text);
     let arguments = json!({"path": "Reading/Links.md"});
-    let reply = call(&desk.host, "bookmark.check", arguments)
+    let reply = call(&setup.host, "bookmark.check", arguments)
         .await
         .expect("checked");
     assert_eq!(reply.structured["broken"], 2, "{reply:?}");
@@ -164,7 +164,7 @@ async fn links_of_a_note_are_checked() {
         (&json!(200), &json!(1))
     );
     assert_eq!(items[1]["status"], 404);
-    assert_eq!(items[2]["moved_to"], desk.server.url("/page"));
+    assert_eq!(items[2]["moved_to"], setup.server.url("/page"));
     assert_eq!(items[3]["line"], 3);
     assert!(
         items[3]["problem"]

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{Outpost, assert_refused, grant};
+use super::{EgressSetup, assert_refused, grant};
 
 /// A setup whose calls may transfer 100,000 bytes in 3 requests.
-async fn narrow() -> Outpost {
-    Outpost::with(|settings, server| {
+async fn setup_with_limits() -> EgressSetup {
+    EgressSetup::with(|settings, server| {
         grant(settings, &[&server.authority()]);
         settings.limits.http_bytes = 100_000;
         settings.limits.http_requests = 3;
@@ -16,66 +16,66 @@ async fn narrow() -> Outpost {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_response_body_is_cut_off() {
-    let outpost = narrow().await;
-    let answers = outpost
+    let setup = setup_with_limits().await;
+    let answers = setup
         .fetch(json!([
-            outpost.request("/large?200000"), // said in advance
-            outpost.request("/flood?200000"), // found out while it comes
+            setup.request("/large?200000"), // said in advance
+            setup.request("/flood?200000"), // found out while it comes
         ]))
         .await;
     assert_refused(&answers[0], "HttpResponseBodySize");
     assert_refused(&answers[1], "HttpResponseBodySize");
     // All responses of a call count together.
     let twice = json!([
-        outpost.request("/large?60000"),
-        outpost.request("/large?60000")
+        setup.request("/large?60000"),
+        setup.request("/large?60000")
     ]);
-    let answers = outpost.fetch(twice).await;
+    let answers = setup.fetch(twice).await;
     assert_eq!(answers[0]["bytes"], 60_000, "{answers:?}");
     assert_refused(&answers[1], "HttpResponseBodySize");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sent_bytes_are_limited() {
-    let outpost = narrow().await;
-    let mut request = outpost.request("/echo");
+    let setup = setup_with_limits().await;
+    let mut request = setup.request("/echo");
     request["method"] = "POST".into();
     request["body"] = 200_000.into();
-    let reply = outpost.call("send", json!({ "requests": [request] })).await;
+    let reply = setup.call("send", json!({ "requests": [request] })).await;
     let reply = reply.expect("it answers");
     assert_refused(&reply.structured["answers"][0], "HttpRequestBodySize");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_per_call_are_limited() {
-    let outpost = narrow().await;
-    let page = outpost.request("/page");
-    let answers = outpost.fetch(json!([page, page, page, page])).await;
+    let setup = setup_with_limits().await;
+    let page = setup.request("/page");
+    let answers = setup.fetch(json!([page, page, page, page])).await;
     for answer in &answers[..3] {
         assert_eq!(answer["status"], 200, "{answer}");
     }
     assert_refused(&answers[3], "ConnectionLimitReached");
-    assert_eq!(outpost.server.asked().len(), 3);
+    assert_eq!(setup.server.received().len(), 3);
     // The next call has its own limit.
-    assert_eq!(outpost.fetch(json!([page])).await[0]["status"], 200);
+    assert_eq!(setup.fetch(json!([page])).await[0]["status"], 200);
 }
 
 /// The guest gets the error before its own deadline, so that it can report it.
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_server_times_out() {
-    let outpost = Outpost::with(|settings, server| {
+    let setup = EgressSetup::with(|settings, server| {
         grant(settings, &[&server.authority()]);
         settings.limits.call_ms = 8_000;
     })
     .await;
-    let mut hurried = outpost.request("/silent");
+    let mut hurried = setup.request("/silent");
     hurried["first_byte_ms"] = 50.into();
-    let answers = outpost
-        .fetch(json!([hurried, outpost.request("/silent")]))
+    let answers = setup
+        .fetch(json!([hurried, setup.request("/silent")]))
         .await;
     assert_refused(&answers[0], "HttpResponseTimeout");
     assert_refused(&answers[1], "HttpResponseTimeout");
-    let answers = outpost.fetch(json!([outpost.request("/trickle")])).await;
+    let answers = setup.fetch(json!([setup.request("/trickle")])).await;
     assert_refused(&answers[0], "ConnectionReadTimeout");
 }
 
@@ -83,7 +83,7 @@ async fn slow_server_times_out() {
 async fn connection_errors_are_reported_to_the_guest() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let free = listener.local_addr().expect("an address").to_string();
-    let outpost = Outpost::with(|settings, server| {
+    let setup = EgressSetup::with(|settings, server| {
         grant(
             settings,
             &[&free, &server.authority(), "http://no-such-host.invalid"],
@@ -91,11 +91,11 @@ async fn connection_errors_are_reported_to_the_guest() {
     })
     .await;
     drop(listener);
-    let answer = outpost.ask("http", &free, "/").await;
+    let answer = setup.ask("http", &free, "/").await;
     assert_refused(&answer, "ConnectionRefused");
-    let answer = outpost.ask("http", "no-such-host.invalid", "/").await;
+    let answer = setup.ask("http", "no-such-host.invalid", "/").await;
     assert_refused(&answer, "DestinationNotFound");
     // A server without TLS.
-    let answer = outpost.ask("https", &outpost.server.authority(), "/").await;
+    let answer = setup.ask("https", &setup.server.authority(), "/").await;
     assert_refused(&answer, "TlsProtocolError");
 }

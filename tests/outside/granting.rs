@@ -2,23 +2,23 @@
 
 use serde_json::json;
 
-use super::{Outpost, assert_refused, grant, settings};
+use super::{EgressSetup, assert_refused, grant, settings};
 use crate::support::client::Client;
 use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_without_a_grant_are_denied() {
-    let outpost = Outpost::with(|_, _| {}).await;
+    let setup = EgressSetup::with(|_, _| {}).await;
     for (scheme, authority) in [
-        ("http", outpost.server.authority()),
+        ("http", setup.server.authority()),
         ("https", "example.com".to_owned()),
         ("http", "localhost".to_owned()),
     ] {
-        let answer = outpost.ask(scheme, &authority, "/page").await;
+        let answer = setup.ask(scheme, &authority, "/page").await;
         assert_refused(&answer, "HttpRequestDenied");
     }
-    assert!(outpost.server.asked().is_empty());
+    assert!(setup.server.received().is_empty());
     let metrics = notehost::audit::metrics_text();
     let denied = metrics.lines().find(|line| {
         line.starts_with("notehost_component_requests_total")
@@ -30,17 +30,17 @@ async fn requests_without_a_grant_are_denied() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_granted_hosts_are_reached() {
-    let outpost = Outpost::new().await;
-    let authority = outpost.server.authority();
-    let answer = outpost.ask("http", &authority, "/page?a=b").await;
+    let setup = EgressSetup::new().await;
+    let authority = setup.server.authority();
+    let answer = setup.ask("http", &authority, "/page?a=b").await;
     assert_eq!(answer["status"], 200, "{answer}");
     assert!(
         answer["start"]
             .as_str()
             .is_some_and(|page| page.contains("scones"))
     );
-    assert_eq!(outpost.server.asked(), ["GET /page?a=b"]);
-    let port = outpost.server.address.port();
+    assert_eq!(setup.server.received(), ["GET /page?a=b"]);
+    let port = setup.server.address.port();
     for (scheme, authority, why) in [
         ("http", format!("localhost:{port}"), "HttpRequestDenied"),
         (
@@ -63,20 +63,20 @@ async fn only_granted_hosts_are_reached() {
         ),
         ("ftp", authority.clone(), "HttpProtocolError"),
     ] {
-        let answer = outpost.ask(scheme, &authority, "/page").await;
+        let answer = setup.ask(scheme, &authority, "/page").await;
         assert_refused(&answer, why);
     }
-    assert_eq!(outpost.server.asked().len(), 1, "nothing else was asked");
+    assert_eq!(setup.server.received().len(), 1, "nothing else was asked");
 }
 
 /// `*` grants every public host; private addresses are not included, in whatever form they are written.
 #[tokio::test(flavor = "multi_thread")]
 async fn private_addresses_need_an_explicit_grant() {
-    let outpost = Outpost::with(|settings, server| {
+    let setup = EgressSetup::with(|settings, server| {
         grant(settings, &[&format!("http://*:{}", server.address.port())]);
     })
     .await;
-    let port = outpost.server.address.port();
+    let port = setup.server.address.port();
     for host in [
         "127.0.0.1",
         "localhost",
@@ -91,7 +91,7 @@ async fn private_addresses_need_an_explicit_grant() {
         "10.0.0.1",
         "[fd00::1]",
     ] {
-        let answer = outpost
+        let answer = setup
             .ask("http", &format!("{host}:{port}"), "/page")
             .await;
         // An invalid address for this machine's resolver is not found; neither is connected to.
@@ -103,17 +103,17 @@ async fn private_addresses_need_an_explicit_grant() {
             "{host}: {answer}"
         );
     }
-    assert!(outpost.server.asked().is_empty());
+    assert!(setup.server.received().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn localhost_can_be_granted_by_name() {
-    let outpost = Outpost::with(|settings, server| {
+    let setup = EgressSetup::with(|settings, server| {
         grant(settings, &[&format!("localhost:{}", server.address.port())]);
     })
     .await;
-    let authority = format!("LocalHost:{}", outpost.server.address.port());
-    let answer = outpost.ask("http", &authority, "/echo").await;
+    let authority = format!("LocalHost:{}", setup.server.address.port());
+    let answer = setup.ask("http", &authority, "/echo").await;
     let echoed = answer["start"].as_str().unwrap_or_default();
     let host = format!("[\"host\",\"{}\"]", authority.to_lowercase());
     assert!(echoed.contains(&host), "{answer}");
@@ -121,20 +121,20 @@ async fn localhost_can_be_granted_by_name() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn host_does_not_follow_redirects() {
-    let outpost = Outpost::new().await;
-    let answer = outpost.fetch(json!([outpost.request("/to?/page")])).await;
+    let setup = EgressSetup::new().await;
+    let answer = setup.fetch(json!([setup.request("/to?/page")])).await;
     assert_eq!(answer[0]["status"], 302, "{answer:?}");
     assert!(
         answer[0]["headers"]
             .to_string()
             .contains("[\"location\",\"/page\"]")
     );
-    assert_eq!(outpost.server.asked(), ["GET /to?/page"]);
+    assert_eq!(setup.server.received(), ["GET /to?/page"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn guests_cannot_set_connection_headers() {
-    let outpost = Outpost::new().await;
+    let setup = EgressSetup::new().await;
     for name in [
         "Host",
         "connection",
@@ -145,14 +145,14 @@ async fn guests_cannot_set_connection_headers() {
         "te",
         "Expect",
     ] {
-        let mut request = outpost.request("/echo");
+        let mut request = setup.request("/echo");
         request["headers"] = json!([[name, "evil.example"]]);
-        let answer = outpost.fetch(json!([request])).await;
+        let answer = setup.fetch(json!([request])).await;
         assert_refused(&answer[0], "Forbidden");
     }
-    let mut request = outpost.request("/echo");
+    let mut request = setup.request("/echo");
     request["headers"] = json!([["x-own", "mine"], ["authorization", "Bearer mine"]]);
-    let answer = outpost.fetch(json!([request])).await;
+    let answer = setup.fetch(json!([request])).await;
     let echoed = answer[0]["start"].as_str().unwrap_or_default();
     // The guest's headers, the target, and none of the host's own.
     let headers: serde_json::Value = serde_json::from_str(echoed).expect("an echo");
@@ -168,13 +168,13 @@ async fn guests_cannot_set_connection_headers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_actions_can_only_send_safe_requests() {
-    let outpost = Outpost::new().await;
+    let setup = EgressSetup::new().await;
     for method in [
         "POST", "PUT", "PATCH", "DELETE", "PROPFIND", "CONNECT", "TRACE", "get",
     ] {
-        let mut request = outpost.request("/echo");
+        let mut request = setup.request("/echo");
         request["method"] = method.into();
-        let answer = outpost.fetch(json!([request.clone()])).await;
+        let answer = setup.fetch(json!([request.clone()])).await;
         let is_known = matches!(method, "POST" | "PUT" | "PATCH" | "DELETE");
         let why = match is_known {
             true => "HttpRequestDenied",
@@ -183,14 +183,14 @@ async fn read_actions_can_only_send_safe_requests() {
         assert_refused(&answer[0], why);
         // A dry run of a write action does not either.
         let dry = json!({"requests": [request], "dry_run": true});
-        let reply = outpost.call("send", dry).await.expect("it answers");
+        let reply = setup.call("send", dry).await.expect("it answers");
         assert_refused(&reply.structured["answers"][0], why);
     }
-    assert!(outpost.server.asked().is_empty());
-    let mut request = outpost.request("/echo");
+    assert!(setup.server.received().is_empty());
+    let mut request = setup.request("/echo");
     request["method"] = "POST".into();
     request["body"] = 5000.into();
-    let sent = outpost.call("send", json!({ "requests": [request] })).await;
+    let sent = setup.call("send", json!({ "requests": [request] })).await;
     let sent = sent.expect("it answers");
     assert!(
         sent.structured["answers"][0]["start"]
@@ -202,48 +202,48 @@ async fn read_actions_can_only_send_safe_requests() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn revoked_grant_takes_effect_during_a_call() {
-    let outpost = Outpost::new().await;
-    let mut revoked = settings(&outpost.place);
+    let setup = EgressSetup::new().await;
+    let mut revoked = settings(&setup.place);
     grant(&mut revoked, &["other.example"]);
-    let (host, threads) = (outpost.host.clone(), tokio::runtime::Handle::current());
-    outpost.server.meanwhile(move |_| {
+    let (host, threads) = (setup.host.clone(), tokio::runtime::Handle::current());
+    setup.server.on_request(move |_| {
         let (host, revoked) = (host.clone(), revoked.clone());
         tokio::task::block_in_place(|| threads.block_on(host.apply(revoked)))
             .expect("it is revoked");
     });
-    let answers = outpost
-        .fetch(json!([outpost.request("/page"), outpost.request("/page")]))
+    let answers = setup
+        .fetch(json!([setup.request("/page"), setup.request("/page")]))
         .await;
     assert_eq!(answers[0]["status"], 200, "{answers:?}");
     assert_refused(&answers[1], "HttpRequestDenied");
-    assert_eq!(outpost.server.asked().len(), 1);
+    assert_eq!(setup.server.received().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_switch_blocks_unsafe_requests_during_a_call() {
-    let outpost = Outpost::new().await;
-    let mut closed = settings(&outpost.place);
-    grant(&mut closed, &[&outpost.server.authority()]);
+    let setup = EgressSetup::new().await;
+    let mut closed = settings(&setup.place);
+    grant(&mut closed, &[&setup.server.authority()]);
     closed.read_only = true;
-    let (host, threads) = (outpost.host.clone(), tokio::runtime::Handle::current());
-    outpost.server.meanwhile(move |_| {
+    let (host, threads) = (setup.host.clone(), tokio::runtime::Handle::current());
+    setup.server.on_request(move |_| {
         let (host, closed) = (host.clone(), closed.clone());
         tokio::task::block_in_place(|| threads.block_on(host.apply(closed))).expect("it is closed");
     });
-    let mut request = outpost.request("/echo");
+    let mut request = setup.request("/echo");
     request["method"] = "POST".into();
     // The outcome of the call does not matter here.
-    let _ = outpost
+    let _ = setup
         .call("send", json!({ "requests": [request, request] }))
         .await;
-    assert_eq!(outpost.server.asked(), ["POST /echo"]);
+    assert_eq!(setup.server.received(), ["POST /echo"]);
 }
 
 /// A component with a grant for everything sends no requests in `describe`.
 #[tokio::test(flavor = "multi_thread")]
 async fn describe_cannot_send_requests() {
-    let outpost = Outpost::with(|settings, _| grant(settings, &["localhost:9"])).await;
-    let domains = outpost.host.registry().snapshot();
+    let setup = EgressSetup::with(|settings, _| grant(settings, &["localhost:9"])).await;
+    let domains = setup.host.registry().snapshot();
     let described = &domains
         .domain("messenger")
         .expect("it is there")
@@ -258,12 +258,12 @@ async fn grant_cannot_exceed_the_manifest() {
     let file = place.root().join("narrow.wasm");
     let wide = std::fs::read(guest("messenger")).expect("a component");
     // Of the same length, so that the section's size stays correct.
-    let asked = br#"notehost:manifest{"http": ["*"]}"#;
-    let at = wide.windows(asked.len()).position(|bytes| bytes == asked);
+    let received = br#"notehost:manifest{"http": ["*"]}"#;
+    let at = wide.windows(received.len()).position(|bytes| bytes == received);
     let at = at.expect("its manifest");
-    let mut narrow = wide;
-    narrow[at..at + asked.len()].copy_from_slice(br#"notehost:manifest{"http":["a"] }"#);
-    std::fs::write(&file, narrow).expect("a component");
+    let mut setup_with_limits = wide;
+    setup_with_limits[at..at + received.len()].copy_from_slice(br#"notehost:manifest{"http":["a"] }"#);
+    std::fs::write(&file, setup_with_limits).expect("a component");
     let mut settings = settings(&place);
     let grant = settings.components["messenger"].grant.clone();
     settings

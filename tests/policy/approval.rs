@@ -84,7 +84,7 @@ fn approved_call_runs_once() {
     let twice = approval(&place, &["approve", &id]);
     assert_eq!(twice.code, Some(1), "{twice:#?}");
     assert!(twice.errors.contains("decided already: used"), "{twice:#?}");
-    client.leave();
+    client.disconnect();
     let outcomes: Vec<Value> = audit(&place, &["--action", "remove"])
         .iter()
         .map(|row| row["outcome"].clone())
@@ -118,7 +118,7 @@ fn denied_call_does_not_run() {
         turned.errors.contains("decided already: denied"),
         "{turned:#?}"
     );
-    client.leave();
+    client.disconnect();
     place.snapshot().assert_same_as(&before);
 }
 

@@ -225,7 +225,7 @@ fn session_cannot_be_used_by_another_caller() {
     let server = serve(&place, &with_issuer(&place));
     // The same name from another authentication method.
     let namesake = Key::edwards("d").sign(&claims());
-    let mut client = HttpClient::with_session_of(server.address(), Some(&ana));
+    let mut client = HttpClient::with_session_and_token(server.address(), Some(&ana));
     let session = client.session().expect("a session").to_owned();
     let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}}).to_string();
     let ask = |method: &str, token: Option<&str>| {

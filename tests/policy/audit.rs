@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::desk::{
-    PATIENCE, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word,
+    TIMEOUT, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word,
 };
 use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
@@ -251,7 +251,7 @@ fn follow_shows_new_calls_of_other_processes() {
     });
     // The first call may precede the start of `--follow` or not; it is shown exactly once.
     let next = || -> Value {
-        let line = lines.recv_timeout(PATIENCE).expect("a row comes");
+        let line = lines.recv_timeout(TIMEOUT).expect("a row comes");
         serde_json::from_str(&line).expect("a row")
     };
     assert_eq!(next()["paths"], json!(["Work/Old.md"]));
@@ -404,7 +404,7 @@ fn audit_reads_rows_of_a_running_server() {
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Plan"}));
     // Written within moments, before the server exits or another call arrives.
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while audit(&place, &[]).is_empty() {
         assert!(Instant::now() < until, "no row comes");
         std::thread::sleep(Duration::from_millis(20));

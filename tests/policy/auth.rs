@@ -142,8 +142,8 @@ fn each_token_is_a_separate_caller() {
     let before = place.snapshot();
     let both = |token: &str| {
         [
-            HttpClient::stateless(server.address()).showing(token),
-            HttpClient::with_session_of(server.address(), Some(token)),
+            HttpClient::stateless(server.address()).with_token(token),
+            HttpClient::with_session_and_token(server.address(), Some(token)),
         ]
     };
     for mut client in both(&reader) {
@@ -184,7 +184,7 @@ fn revoked_and_expired_tokens_are_rejected() {
     let place = desk();
     let laptop = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
-    let mut session = HttpClient::with_session_of(server.address(), Some(&laptop));
+    let mut session = HttpClient::with_session_and_token(server.address(), Some(&laptop));
     assert_eq!(show(&server, &laptop).status, 200);
     assert!(listed(&place)[0]["last_used"].is_string());
 
@@ -225,7 +225,7 @@ fn invalid_token_is_rejected_even_without_authentication() {
         &show(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
         true,
     );
-    let mut client = HttpClient::stateless(server.address()).showing(&laptop);
+    let mut client = HttpClient::stateless(server.address()).with_token(&laptop);
     let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
     assert_eq!(code(&diary), "not_found", "{diary}");
 }
@@ -338,7 +338,7 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
     let mut permitted = claims_with("notehost_permissions", json!({ "Diary": "none" }));
     permitted["notehost_vaults"] = json!(["main"]);
     for key in keys.iter().chain([&Key::secret(SECRET.as_bytes())]) {
-        let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&permitted));
+        let mut client = HttpClient::stateless(server.address()).with_token(&key.sign(&permitted));
         let plan = client.call("document.read", json!({"path": "Work/Plan"}));
         assert_eq!(plan["structuredContent"]["content"], PLAN, "{plan}");
         let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
@@ -348,14 +348,14 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
     // Bound to an unknown vault: nothing is visible.
     let bound = key.sign(&claims_with("notehost_vaults", json!(["other"])));
     let read = HttpClient::stateless(server.address())
-        .showing(&bound)
+        .with_token(&bound)
         .call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(read["isError"], true, "{read}");
     // A list of scopes; unknown scopes of the issuer are ignored.
     let mut lists = claims();
     lists.as_object_mut().expect("an object").remove("scope");
     lists["scopes"] = json!(["profile", "document:read"]);
-    let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&lists));
+    let mut client = HttpClient::stateless(server.address()).with_token(&key.sign(&lists));
     let write = client.call(
         "document.create",
         json!({"path": "Work/New", "content": "x"}),

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::desk::PATIENCE;
+use super::desk::TIMEOUT;
 
 /// A minimal OTLP collector that keeps what it received.
 pub(super) struct Collector {
@@ -56,7 +56,7 @@ impl Collector {
     /// Waits until these bytes were received.
     #[track_caller]
     pub(super) fn wait_for(&self, wanted: &[u8]) {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while !self.has(wanted) {
             assert!(
                 Instant::now() < until,

@@ -19,7 +19,7 @@ fn desk() -> Place {
     place
 }
 
-fn careful(place: &Place) -> Settings {
+fn settings_with_confirmation(place: &Place) -> Settings {
     Settings {
         confirm: Confirm::Floor,
         ..place.settings()
@@ -27,15 +27,15 @@ fn careful(place: &Place) -> Settings {
 }
 
 fn stdio(place: &Place) -> Client {
-    Client::start(&place.config_file(&careful(place)), &place.state())
+    Client::start(&place.config_file(&settings_with_confirmation(place)), &place.state())
 }
 
 /// The program before the handshake.
-fn unstarted(place: &Place) -> Client {
+fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
         std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["serve", "--config"])
-            .arg(place.config_file(&careful(place)))
+            .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
             .arg(place.state()),
     )
@@ -141,7 +141,7 @@ fn approvals_of_other_callers_are_not_found() {
     let place = desk();
     let id = approval_of(&stdio(&place).call("document.remove", remove()));
     decide(&place, &id, true);
-    let server = Server::start(&place.config_file(&careful(&place)), &place.state());
+    let server = Server::start(&place.config_file(&settings_with_confirmation(&place)), &place.state());
     let mut other = HttpClient::stateless(server.address());
     let refused = other.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
@@ -151,7 +151,7 @@ fn approvals_of_other_callers_are_not_found() {
 #[test]
 fn approval_expires() {
     let place = desk();
-    let mut settings = careful(&place);
+    let mut settings = settings_with_confirmation(&place);
     settings.confirmation.expires_seconds = 1;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let id = approval_of(&client.call("document.remove", remove()));
@@ -270,8 +270,8 @@ fn session_based_client_confirms_by_elicitation() {
         (json!({"action": "cancel"}), Some("approval_invalid")),
     ] {
         let place = desk();
-        let mut client = unstarted(&place);
-        client.shake_hands_with_person(says.clone());
+        let mut client = start_without_handshake(&place);
+        client.initialize_with_elicitation(says.clone());
         let outcome = client.call("document.remove", remove());
         assert_eq!(error_code(&outcome), code, "{says}: {outcome}");
         assert_eq!(place.read("Work/Plan.md").is_some(), code.is_some());
@@ -301,7 +301,7 @@ fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
 fn stateless_client_returns_the_confirmation() {
     let place = desk();
     place.write("Work/Other.md", "other\n");
-    let mut client = unstarted(&place);
+    let mut client = start_without_handshake(&place);
     let asked = client.ask("tools/call", stateless_call(&remove(), None));
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let question = &asked["inputRequests"]["approval"];
@@ -359,7 +359,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
             "Work/Plan",
             "--config",
         ])
-        .arg(place.config_file(&careful(place)))
+        .arg(place.config_file(&settings_with_confirmation(place)))
         .arg("--state")
         .arg(place.state())
         .env("NO_COLOR", "1")
@@ -406,7 +406,7 @@ fn script_is_not_asked_and_can_pass_yes() {
             .args(["call", "document", "remove", "--paths", "Work/Plan"])
             .args(words)
             .arg("--config")
-            .arg(place.config_file(&careful(place)))
+            .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
             .arg(place.state())
             .stdin(std::process::Stdio::null())

@@ -14,7 +14,7 @@ use crate::support::http::Server;
 use crate::support::place::Place;
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The program with the config and the state of a place, without this machine's settings.
 pub(super) fn program(place: &Place, words: &[&str]) -> Command {
@@ -122,6 +122,6 @@ pub(super) fn word(row: &Value, field: &str) -> String {
 pub(super) fn rewrite(place: &Place, statement: &str) {
     let records =
         rusqlite::Connection::open(place.state().join("records.sqlite")).expect("records");
-    records.busy_timeout(PATIENCE).expect("an option");
+    records.busy_timeout(TIMEOUT).expect("an option");
     records.execute_batch(statement).expect("it can be written");
 }

@@ -97,7 +97,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let open = || HttpClient::with_session_of(server.address(), Some(&good));
+                let open = || HttpClient::with_session_and_token(server.address(), Some(&good));
                 let mut clients: Vec<HttpClient> = (0..EACH).map(|_| open()).collect();
                 // Nobody continues before all thousand are connected.
                 opened.wait();
@@ -114,7 +114,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
         }
     });
     // The next client is served as usual.
-    let mut next = HttpClient::with_session_of(server.address(), Some(&good));
+    let mut next = HttpClient::with_session_and_token(server.address(), Some(&good));
     let plan = next.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
 }
@@ -141,7 +141,7 @@ fn sessions_per_caller_are_limited() {
     };
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
-    let mut client = HttpClient::with_session_of(server.address(), Some(&modest));
+    let mut client = HttpClient::with_session_and_token(server.address(), Some(&modest));
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
     // A caller with too many sessions is still served without one, and gets a new one for each that ends.

@@ -13,13 +13,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::transcript::Stable;
-use asking::{Ask, hidden_values, hostile_asks, questions, shaped_asks};
-use world::{Entrance, SECRET, World};
+use asking::{GeneratedCall, hidden_values, calls_of_hostile_guest, calls_from_schema, calls_with_special_arguments};
+use world::{CallerKind, SECRET, ServedVault};
 
 /// The vault and its twin.
-struct Pair {
-    real: World,
-    twin: World,
+struct VaultPair {
+    real: ServedVault,
+    twin: ServedVault,
     /// One for each: their ids differ, and get the same names.
     stable: [Stable; 2],
     differences: Vec<String>,
@@ -28,7 +28,7 @@ struct Pair {
     outcomes: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Pair {
+impl VaultPair {
     fn ask(&mut self, method: &str, params: &Value) -> [Value; 2] {
         let (real, twin) = (self.real.ask(method, params), self.twin.ask(method, params));
         let shown = format!("{method} {params}");
@@ -45,8 +45,8 @@ impl Pair {
         ];
         let is_by_time = by_time.contains(&params["name"].as_str().unwrap_or_default());
         let answers = [&real, &twin].map(|answer| match is_by_time {
-            true => counted(&settled(answer)),
-            false => settled(answer),
+            true => counts_only(&without_unique_values(answer)),
+            false => without_unique_values(answer),
         });
         let [real, twin] = [0, 1].map(|at| self.stable[at].value(&answers[at], "id"));
         if real != twin {
@@ -56,7 +56,7 @@ impl Pair {
         answers
     }
 
-    fn call(&mut self, ask: &Ask) {
+    fn call(&mut self, ask: &GeneratedCall) {
         let params = json!({"name": ask.tool, "arguments": ask.arguments});
         let [answer, _] = self.ask("tools/call", &params);
         let error = &answer["result"]["structuredContent"]["error"]["code"];
@@ -68,7 +68,7 @@ impl Pair {
     }
 
     /// After all calls: logs and notifications must not leak either.
-    fn judge(mut self) {
+    fn assert_no_leaks(mut self) {
         for (what, said) in [
             ("a notification", self.real.notifications()),
             ("the log", self.real.log()),
@@ -108,7 +108,7 @@ fn contains_secret(text: &str) -> bool {
 }
 
 /// A reply without values that differ between any two calls: approvals have unique ids and times.
-fn settled(answer: &Value) -> Value {
+fn without_unique_values(answer: &Value) -> Value {
     let mut text = answer.clone();
     let details = &answer["result"]["structuredContent"]["error"]["details"];
     if let Some(approval) = details["approval"].as_str() {
@@ -121,18 +121,18 @@ fn settled(answer: &Value) -> Value {
 }
 
 /// A reply reduced to the number of hits, or the error.
-fn counted(answer: &Value) -> Value {
+fn counts_only(answer: &Value) -> Value {
     let said = &answer["result"]["structuredContent"];
     let items = said["items"].as_array().map(Vec::len);
     json!({"result": {"structuredContent": {"total": said["total"], "items": items, "error": said["error"]}}})
 }
 
-fn everything_is_asked(entrance: Entrance) {
+fn run_all_calls(caller: CallerKind) {
     let stable = [Stable::new(), Stable::new()];
-    let (real, hidden_ids) = World::real(entrance);
-    let mut pair = Pair {
+    let (real, hidden_ids) = ServedVault::real(caller);
+    let mut pair = VaultPair {
         real,
-        twin: World::twin(entrance),
+        twin: ServedVault::twin(caller),
         stable,
         differences: Vec::new(),
         leaks: Vec::new(),
@@ -148,13 +148,13 @@ fn everything_is_asked(entrance: Entrance) {
         tools.len()
     );
     for tool in &tools {
-        for ask in questions(tool, &values) {
+        for ask in calls_from_schema(tool, &values) {
             pair.call(&ask);
         }
     }
-    for ask in shaped_asks(&values)
+    for ask in calls_with_special_arguments(&values)
         .into_iter()
-        .chain(hostile_asks(&values))
+        .chain(calls_of_hostile_guest(&values))
     {
         pair.call(&ask);
     }
@@ -187,27 +187,27 @@ fn everything_is_asked(entrance: Entrance) {
             }),
         );
     }
-    pair.judge();
+    pair.assert_no_leaks();
 }
 
 #[test]
 fn hidden_notebook_does_not_leak_over_stdio() {
-    everything_is_asked(Entrance::Stdio);
+    run_all_calls(CallerKind::Stdio);
 }
 
 #[test]
 fn hidden_notebook_does_not_leak_over_http() {
-    everything_is_asked(Entrance::Http);
+    run_all_calls(CallerKind::Http);
 }
 
 /// The checks work: for a caller that may read the notebook, both fail.
 #[test]
 fn leak_checks_detect_a_visible_notebook() {
-    let (mut real, _) = World::real(Entrance::Owner);
+    let (mut real, _) = ServedVault::real(CallerKind::Owner);
     let call = json!({"name": "document__read", "arguments": {"path": "Vellum/Known.md"}});
     assert!(contains_secret(&real.ask("tools/call", &call).to_string()));
-    let mut twin = World::twin(Entrance::Owner);
+    let mut twin = ServedVault::twin(CallerKind::Owner);
     let list = json!({"name": "notebook__list", "arguments": {}});
-    let said = [&mut real, &mut twin].map(|world| settled(&world.ask("tools/call", &list)));
+    let said = [&mut real, &mut twin].map(|world| without_unique_values(&world.ask("tools/call", &list)));
     assert_ne!(said[0]["result"], said[1]["result"]);
 }

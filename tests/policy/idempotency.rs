@@ -88,10 +88,10 @@ fn crash_between_commit_and_reply_keeps_the_key() {
                 .arg(place.state())
                 .env("NOTEHOST_FAIL_POINT", point),
         );
-        client.shake_hands();
+        client.initialize();
         let id = client.send_call("document.append", append("k"));
         assert!(
-            client.answer_unless_it_ends(id).is_none(),
+            client.answer_or_exit(id).is_none(),
             "{point} was not reached"
         );
         drop(client);

@@ -81,7 +81,7 @@ fn code(structured: &Value) -> String {
     failed.or(refused).unwrap_or("ok").to_owned()
 }
 
-fn office() -> Place {
+fn place_with_tiers() -> Place {
     let place = Place::new();
     for tier in TIERS {
         place.write(&format!("{}/Note.md", notebook(tier)), "one\n");
@@ -150,7 +150,7 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
 
 #[test]
 fn permission_matrix_over_stdio() {
-    let place = office();
+    let place = place_with_tiers();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let mut client = Client::start(&config, &place.state());
     assert_cells("stdio", |action, arguments| {
@@ -160,7 +160,7 @@ fn permission_matrix_over_stdio() {
 
 #[test]
 fn permission_matrix_over_http_without_a_token() {
-    let place = office();
+    let place = place_with_tiers();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let server = Server::start(&config, &place.state());
     let mut client = HttpClient::stateless(server.address());
@@ -185,7 +185,7 @@ fn ask(
 
 #[test]
 fn permission_matrix_for_named_callers_and_tokens() {
-    let place = office();
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     let by_token = CallerPermissions {
@@ -222,7 +222,7 @@ fn permission_matrix_for_named_callers_and_tokens() {
 #[test]
 fn component_grant_only_restricts() {
     for grant in TIERS {
-        let place = office();
+        let place = place_with_tiers();
         let threads = tokio::runtime::Runtime::new().expect("threads");
         let host = threads.block_on(place.host(settings(&place, grant)));
         let caller = Caller::command_line(Some("phone"));
@@ -267,7 +267,7 @@ fn cell(action: &str, arguments: &Value) -> (Tier, Effect) {
 
 #[test]
 fn action_cannot_exceed_its_effect() {
-    let place = office();
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     let caller = Caller::command_line(Some("phone"));
@@ -300,7 +300,7 @@ fn action_cannot_exceed_its_effect() {
 
 #[test]
 fn scopes_are_checked_before_tiers() {
-    let place = office();
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     for (words, domain, allowed) in [

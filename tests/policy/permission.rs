@@ -13,7 +13,7 @@ use crate::support::guests::guest;
 use crate::support::place::Place;
 
 /// A vault, and a config with a line of every kind.
-struct Office {
+struct PermissionSetup {
     place: Place,
     config: PathBuf,
 }
@@ -39,12 +39,12 @@ scopes = ["read", "document:write"]
 Work = "rw"
 "#;
 
-impl Office {
-    fn new() -> Office {
-        Office::with(RULES)
+impl PermissionSetup {
+    fn new() -> PermissionSetup {
+        PermissionSetup::with(RULES)
     }
 
-    fn with(rules: &str) -> Office {
+    fn with(rules: &str) -> PermissionSetup {
         let place = Place::new();
         for path in [
             "Work/Plan.md",
@@ -59,7 +59,7 @@ impl Office {
         let vault = place.vault();
         let text = format!("[[vaults]]\nid = \"main\"\npath = {vault:?}\n{rules}");
         std::fs::write(&config, text).expect("a config");
-        Office { place, config }
+        PermissionSetup { place, config }
     }
 
     fn run(&self, words: &[&str]) -> Ended {
@@ -137,8 +137,8 @@ impl Ended {
 
 #[test]
 fn permissions_are_listed_with_their_config_line() {
-    let office = Office::new();
-    let all = office.run(&["permission", "list"]).json();
+    let setup = PermissionSetup::new();
+    let all = setup.run(&["permission", "list"]).json();
     let items = all["items"].as_array().expect("items");
     let find = |caller: Value, key: &str| {
         let found = items
@@ -165,7 +165,7 @@ fn permissions_are_listed_with_their_config_line() {
     );
 
     // A caller's own line replaces the default.
-    let phone = office
+    let phone = setup
         .run(&["permission", "list", "--caller", "phone"])
         .json();
     let work = phone["items"]
@@ -179,60 +179,60 @@ fn permissions_are_listed_with_their_config_line() {
 
 #[test]
 fn setting_a_tier_keeps_the_rest_of_the_file() {
-    let office = Office::new();
-    let before = office.text();
+    let setup = PermissionSetup::new();
+    let before = setup.text();
     assert_eq!(
-        office.run(&["permission", "set", "diary", "r"]).code,
+        setup.run(&["permission", "set", "diary", "r"]).code,
         Some(0)
     );
     assert_eq!(
-        office.text(),
+        setup.text(),
         before.replace("Diary = \"none\"", "Diary = \"r\"")
     );
     assert_eq!(
-        office.run(&["permission", "set", "--default", "none"]).code,
+        setup.run(&["permission", "set", "--default", "none"]).code,
         Some(0)
     );
     assert!(
-        office
+        setup
             .text()
             .contains("default = \"none\" # nobody writes by accident"),
         "{}",
-        office.text()
+        setup.text()
     );
     assert_eq!(
-        office
+        setup
             .run(&["permission", "set", "Other", "rw", "--caller", "phone"])
             .code,
         Some(0)
     );
     assert_eq!(
-        office.explain("phone", "Other/B.md", "document.append")["allowed"],
+        setup.explain("phone", "Other/B.md", "document.append")["allowed"],
         true
     );
     assert_eq!(
-        office.explain("stdio", "Other/B.md", "document.read")["allowed"],
+        setup.explain("stdio", "Other/B.md", "document.read")["allowed"],
         false
     );
 }
 
 #[test]
 fn invalid_tier_leaves_the_file_unchanged() {
-    let office = Office::new();
-    let before = office.text();
-    office
+    let setup = PermissionSetup::new();
+    let before = setup.text();
+    setup
         .run(&["permission", "set", "Work/Contracts", "none"])
         .refused("top-level folder");
-    office
+    setup
         .run(&["permission", "read-only", "on", "--vault", "mian"])
         .refused("no vault `mian`");
     assert_eq!(
-        office.run(&["permission", "set", "Work", "all"]).code,
+        setup.run(&["permission", "set", "Work", "all"]).code,
         Some(2)
     );
-    assert_eq!(office.run(&["permission", "set", "Work"]).code, Some(2));
-    assert_eq!(office.text(), before);
-    let broken = Office::with("[permissions\n");
+    assert_eq!(setup.run(&["permission", "set", "Work"]).code, Some(2));
+    assert_eq!(setup.text(), before);
+    let broken = PermissionSetup::with("[permissions\n");
     let ended = broken.run(&["permission", "set", "Work", "rw"]);
     ended.refused("notehost.toml:4");
 }
@@ -268,7 +268,7 @@ fn missing_config_is_created() {
 
 #[test]
 fn explanation_names_the_deciding_line() {
-    let office = Office::with(&format!(
+    let setup = PermissionSetup::with(&format!(
         "{RULES}\n[components.document.actions]\nmerge = false\n\n[components.echo]\npath = {:?}\n[components.echo.grant]\nread = \
          [\"Work/**\"]\n",
         guest("echo")
@@ -388,7 +388,7 @@ fn explanation_names_the_deciding_line() {
             "components.echo.grant",
         ),
     ] {
-        let told = office.explain(caller, path, action);
+        let told = setup.explain(caller, path, action);
         let found = (
             &told["allowed"],
             &told["decided_by"],
@@ -401,7 +401,7 @@ fn explanation_names_the_deciding_line() {
         );
         assert!(!told["sentence"].as_str().expect("a sentence").is_empty());
     }
-    let told = office.explain("stdio", "Work/Contracts/A.md", "document.append");
+    let told = setup.explain("stdio", "Work/Contracts/A.md", "document.append");
     assert_eq!(told["origin"], "file, line 15");
     assert_eq!(
         told["sentence"],
@@ -409,34 +409,34 @@ fn explanation_names_the_deciding_line() {
          `Work/Contracts/**` (`permissions.rules[0]`) says `r`"
     );
 
-    assert_eq!(office.run(&["permission", "read-only", "on"]).code, Some(0));
+    assert_eq!(setup.run(&["permission", "read-only", "on"]).code, Some(0));
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
+        setup.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
         "read_only"
     );
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.read")["allowed"],
+        setup.explain("stdio", "Work/Plan.md", "document.read")["allowed"],
         true
     );
     assert_eq!(
-        office.run(&["permission", "read-only", "off"]).code,
+        setup.run(&["permission", "read-only", "off"]).code,
         Some(0)
     );
     assert_eq!(
-        office
+        setup
             .run(&["permission", "read-only", "on", "--vault", "main"])
             .code,
         Some(0)
     );
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
+        setup.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
         "read_only"
     );
 }
 
 #[test]
 fn explanation_matches_the_outcome_of_a_call() {
-    let office = Office::new();
+    let setup = PermissionSetup::new();
     let paths = [
         "Work/Plan.md",
         "Work/Contracts/A.md",
@@ -445,7 +445,7 @@ fn explanation_matches_the_outcome_of_a_call() {
         "Root.md",
     ];
     for path in paths {
-        let mut client = Client::start(&office.config, &office.place.state());
+        let mut client = Client::start(&setup.config, &setup.place.state());
         for (action, arguments) in [
             ("document.read", json!({"path": path})),
             (
@@ -455,7 +455,7 @@ fn explanation_matches_the_outcome_of_a_call() {
             ("document.remove", json!({"paths": [path], "dry_run": true})),
         ] {
             let met = client.call(action, arguments);
-            let explained = office.explain("stdio", path, action);
+            let explained = setup.explain("stdio", path, action);
             assert_eq!(
                 explained["allowed"],
                 json!(error_code(&met).is_none()),
@@ -467,8 +467,8 @@ fn explanation_matches_the_outcome_of_a_call() {
 
 #[test]
 fn denial_by_a_rule_names_the_rule() {
-    let office = Office::new();
-    let mut client = Client::start(&office.config, &office.place.state());
+    let setup = PermissionSetup::new();
+    let mut client = Client::start(&setup.config, &setup.place.state());
     let hint = |result: &Value| {
         let hint = &result["structuredContent"]["error"]["hint"];
         hint.as_str().unwrap_or_default().to_owned()

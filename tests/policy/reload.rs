@@ -16,7 +16,7 @@ use crate::support::http::HttpClient;
 use crate::support::place::{Place, call};
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Polls until there is a value.
 #[track_caller]
@@ -26,7 +26,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "it never happened: {what}");
+        assert!(began.elapsed() < TIMEOUT, "it never happened: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -50,7 +50,7 @@ fn text(settings: &Settings) -> String {
 }
 
 /// A program that serves over stdio, with its log.
-struct Served {
+struct ReloadSetup {
     client: Client,
     config: PathBuf,
     log: Arc<Mutex<String>>,
@@ -58,8 +58,8 @@ struct Served {
     place: Place,
 }
 
-impl Served {
-    fn new(words: &[&str]) -> Served {
+impl ReloadSetup {
+    fn new(words: &[&str]) -> ReloadSetup {
         let place = desk();
         let settings = place.settings();
         let config = place.config_file(&settings);
@@ -83,8 +83,8 @@ impl Served {
                     .push_str(&format!("{line}\n"));
             }
         });
-        client.shake_hands();
-        Served {
+        client.initialize();
+        ReloadSetup {
             client,
             config,
             log,
@@ -133,79 +133,79 @@ fn append() -> Value {
 
 #[test]
 fn permission_changes_apply_at_runtime() {
-    let mut served = Served::new(&[]);
-    assert_eq!(served.code("document.append", append()), None);
+    let mut setup = ReloadSetup::new(&[]);
+    assert_eq!(setup.code("document.append", append()), None);
 
-    served.change(|settings| hide(settings, "Diary"));
-    served.wait_for(
+    setup.change(|settings| hide(settings, "Diary"));
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
-    assert_eq!(served.code("document.append", append()), None);
+    assert_eq!(setup.code("document.append", append()), None);
 
-    served.change(|settings| settings.read_only = true);
-    served.wait_for("document.append", append(), Some("read_only"));
+    setup.change(|settings| settings.read_only = true);
+    setup.wait_for("document.append", append(), Some("read_only"));
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.read_only = false;
         settings.vaults[0].read_only = true;
     });
     until("only the vault is closed", || {
-        let met = served.client.call("document.append", append()).to_string();
+        let met = setup.client.call("document.append", append()).to_string();
         met.contains("the vault `main` is switched to read-only")
             .then_some(())
     });
-    served.change(|settings| settings.vaults[0].read_only = false);
-    served.wait_for("document.append", append(), None);
+    setup.change(|settings| settings.vaults[0].read_only = false);
+    setup.wait_for("document.append", append(), None);
 
-    served.change(|settings| {
+    setup.change(|settings| {
         let limited = settings.callers.entry("stdio".into()).or_default();
         limited.scopes = Some(vec!["read".into()]);
     });
-    served.wait_for("document.append", append(), Some("forbidden"));
+    setup.wait_for("document.append", append(), Some("forbidden"));
 }
 
 #[test]
 fn limit_and_rate_changes_apply_at_runtime() {
-    let mut served = Served::new(&[]);
-    served
+    let mut setup = ReloadSetup::new(&[]);
+    setup
         .place
         .write("Work/Long.md", "a line of a long note\n".repeat(2000));
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.supervision.strikes = 0;
         settings.limits.host_calls = 1;
     });
-    served.wait_for("notebook.list", json!({}), Some("component_failed"));
-    served.change(|settings| settings.limits.host_calls = 200_000);
-    served.wait_for("notebook.list", json!({}), None);
-    served.change(|settings| settings.limits.staged_bytes = 3);
-    served.wait_for("document.append", append(), Some("too_large"));
-    served.change(|settings| {
+    setup.wait_for("notebook.list", json!({}), Some("component_failed"));
+    setup.change(|settings| settings.limits.host_calls = 200_000);
+    setup.wait_for("notebook.list", json!({}), None);
+    setup.change(|settings| settings.limits.staged_bytes = 3);
+    setup.wait_for("document.append", append(), Some("too_large"));
+    setup.change(|settings| {
         settings.limits.staged_bytes = 1 << 20;
         settings.rates.stdio = true;
         settings.rates.write = 1;
         settings.rates.burst_seconds = 1;
     });
-    served.wait_for("document.append", append(), Some("throttled"));
+    setup.wait_for("document.append", append(), Some("throttled"));
 }
 
 #[test]
 fn disabling_a_component_notifies_clients() {
-    let mut served = Served::new(&[]);
-    let tools = |served: &mut Served| {
-        let listed = served.client.ask("tools/list", json!({}));
+    let mut setup = ReloadSetup::new(&[]);
+    let tools = |setup: &mut ReloadSetup| {
+        let listed = setup.client.ask("tools/list", json!({}));
         let tools = listed["tools"].as_array().expect("tools");
         tools
             .iter()
             .map(|tool| tool["name"].as_str().expect("a name").to_owned())
             .collect::<Vec<_>>()
     };
-    assert!(tools(&mut served).contains(&"notebook".to_owned()));
-    served.change(|settings| {
+    assert!(tools(&mut setup).contains(&"notebook".to_owned()));
+    setup.change(|settings| {
         settings
             .components
             .entry("notebook".into())
@@ -215,45 +215,45 @@ fn disabling_a_component_notifies_clients() {
         document.actions.insert("remove".into(), false);
     });
     until("clients are told", || {
-        let names = tools(&mut served);
-        let told = served.client.notifications().iter();
+        let names = tools(&mut setup);
+        let told = setup.client.notifications().iter();
         let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
         (told.count() == 1 && !names.contains(&"notebook".to_owned())).then_some(())
     });
     assert_eq!(
-        served.code("notebook.list", json!({})).as_deref(),
+        setup.code("notebook.list", json!({})).as_deref(),
         Some("disabled")
     );
     assert_eq!(
-        served
+        setup
             .code("document.remove", json!({"paths": ["Work/Plan.md"]}))
             .as_deref(),
         Some("disabled")
     );
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    served.change(|settings| settings.components.clear());
-    served.wait_for("notebook.list", json!({}), None);
+    setup.change(|settings| settings.components.clear());
+    setup.wait_for("notebook.list", json!({}), None);
     // Changes that do not concern tools are not announced.
-    served.change(|settings| settings.limits.call_ms = 9_999);
-    served.change(|settings| hide(settings, "Diary"));
-    served.wait_for(
+    setup.change(|settings| settings.limits.call_ms = 9_999);
+    setup.change(|settings| hide(settings, "Diary"));
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
-    let told = served.client.notifications().iter();
+    let told = setup.client.notifications().iter();
     let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
     assert_eq!(told.count(), 2);
 }
 
 #[test]
 fn invalid_config_edit_is_ignored_and_logged() {
-    let mut served = Served::new(&[]);
-    let good = text(&served.settings);
-    let mut unreachable = served.settings.clone();
+    let mut setup = ReloadSetup::new(&[]);
+    let good = text(&setup.settings);
+    let mut unreachable = setup.settings.clone();
     unreachable
         .permissions
         .notebooks
@@ -267,18 +267,18 @@ fn invalid_config_edit_is_ignored_and_logged() {
         (text(&unreachable), "`a/b` is no notebook"),
         (String::new(), "waits for a restart: vaults"),
     ] {
-        rewrite(&served.config, &broken);
-        served.wait_for_log(told);
+        rewrite(&setup.config, &broken);
+        setup.wait_for_log(told);
         if broken.is_empty() {
             // A valid file in this case: it only denies writes and serves no vault.
             break;
         }
-        assert_eq!(served.code("document.append", append()), None, "{told}");
+        assert_eq!(setup.code("document.append", append()), None, "{told}");
         let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["doctor", "--config"])
-            .arg(&served.config)
+            .arg(&setup.config)
             .arg("--state")
-            .arg(served.place.state())
+            .arg(setup.place.state())
             .output()
             .expect("the program runs");
         assert_eq!(doctor.status.code(), Some(1));
@@ -288,38 +288,38 @@ fn invalid_config_edit_is_ignored_and_logged() {
             "{found}"
         );
     }
-    served.wait_for("document.append", append(), Some("permission_denied"));
-    std::fs::remove_file(&served.config).expect("removed");
-    served.wait_for_log("cannot read the config file");
+    setup.wait_for("document.append", append(), Some("permission_denied"));
+    std::fs::remove_file(&setup.config).expect("removed");
+    setup.wait_for_log("cannot read the config file");
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    rewrite(&served.config, &good);
-    served.wait_for("document.append", append(), None);
+    rewrite(&setup.config, &good);
+    setup.wait_for("document.append", append(), None);
 }
 
 #[test]
 fn flags_keep_overriding_the_config_file() {
-    let mut served = Served::new(&["--allow", "r"]);
+    let mut setup = ReloadSetup::new(&["--allow", "r"]);
     assert_eq!(
-        served.code("document.append", append()).as_deref(),
+        setup.code("document.append", append()).as_deref(),
         Some("permission_denied")
     );
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.permissions.default = Tier::Delete;
         settings
             .permissions
             .notebooks
             .insert("Diary".into(), Tier::None);
     });
-    served.wait_for(
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
     assert_eq!(
-        served.code("document.append", append()).as_deref(),
+        setup.code("document.append", append()).as_deref(),
         Some("permission_denied")
     );
 }

@@ -16,15 +16,15 @@ use crate::support::snapshot::Snapshot;
 const NOTE: &str = "Open/Note.md";
 
 /// A served vault with waiting calls.
-struct Stage {
+struct RevocationSetup {
     place: Place,
     settings: Settings,
     server: Server,
     before: Snapshot,
 }
 
-impl Stage {
-    fn new() -> Stage {
+impl RevocationSetup {
+    fn new() -> RevocationSetup {
         let place = Place::new();
         place.write(NOTE, "an open note\n");
         place.write("Other/Note.md", "another one\n");
@@ -38,7 +38,7 @@ impl Stage {
         settings.components.insert("hostile".into(), lingering);
         let server = door::serve_open(&place, &settings);
         let before = place.snapshot();
-        Stage {
+        RevocationSetup {
             place,
             settings,
             server,
@@ -103,8 +103,8 @@ impl Stage {
     /// A call that staged a note before `change` was applied: it gets this code from then on, or is aborted at once,
     /// and nothing is committed.
     #[track_caller]
-    fn write_after(&self, meets: Meets, change: impl FnOnce(&mut Settings)) {
-        let Meets(expected, lives) = meets;
+    fn write_after(&self, expected_code: ExpectedCode, change: impl FnOnce(&mut Settings)) {
+        let ExpectedCode(expected, lives) = expected_code;
         let told = format!("write {expected}, create {expected}");
         let before = self.log().matches(&told).count();
         let mut client = self.begin("linger_writing", self.client());
@@ -120,14 +120,14 @@ impl Stage {
 }
 
 /// The expected error code, and whether the guest survives to get it.
-struct Meets(&'static str, bool);
+struct ExpectedCode(&'static str, bool);
 
 fn hide(settings: &mut Settings) {
     let notebooks = &mut settings.permissions.notebooks;
     notebooks.insert("Open".into(), Tier::None);
 }
 
-fn enemy(settings: &mut Settings) -> &mut ComponentSettings {
+fn hostile_component(settings: &mut Settings) -> &mut ComponentSettings {
     settings.components.get_mut("hostile").expect("the enemy")
 }
 
@@ -139,40 +139,40 @@ fn gone() -> Value {
 
 #[test]
 fn notes_hidden_during_a_call_are_not_found() {
-    let stage = Stage::new();
-    assert_eq!(stage.read_after(hide), gone(), "by permission");
+    let setup = RevocationSetup::new();
+    assert_eq!(setup.read_after(hide), gone(), "by permission");
     let of_caller = |settings: &mut Settings| {
         let mut own = CallerSettings::default();
         let notebooks = &mut own.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::None);
         settings.callers.insert("http".into(), own);
     };
-    assert_eq!(stage.read_after(of_caller), gone(), "for this caller");
-    let regrant = |settings: &mut Settings| enemy(settings).grant.write = vec!["Other/**".into()];
-    assert_eq!(stage.read_after(regrant), gone(), "by the grant");
+    assert_eq!(setup.read_after(of_caller), gone(), "for this caller");
+    let regrant = |settings: &mut Settings| hostile_component(settings).grant.write = vec!["Other/**".into()];
+    assert_eq!(setup.read_after(regrant), gone(), "by the grant");
 }
 
 #[test]
 fn staged_writes_are_dropped_when_permission_is_revoked() {
-    let stage = Stage::new();
-    stage.write_after(Meets("permission_denied", true), |settings| {
+    let setup = RevocationSetup::new();
+    setup.write_after(ExpectedCode("permission_denied", true), |settings| {
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::Read);
     });
-    stage.write_after(Meets("permission_denied", true), |settings| {
-        enemy(settings).grant = GrantSettings {
+    setup.write_after(ExpectedCode("permission_denied", true), |settings| {
+        hostile_component(settings).grant = GrantSettings {
             read: vec!["**".into()],
             ..GrantSettings::default()
         };
     });
     // The kill switch, for all vaults and for one.
-    stage.write_after(Meets("read_only", true), |settings| {
+    setup.write_after(ExpectedCode("read_only", true), |settings| {
         settings.read_only = true
     });
-    stage.write_after(Meets("read_only", true), |settings| {
+    setup.write_after(ExpectedCode("read_only", true), |settings| {
         settings.vaults[0].read_only = true;
     });
-    stage.write_after(Meets("forbidden", false), |settings| {
+    setup.write_after(ExpectedCode("forbidden", false), |settings| {
         let own = CallerSettings {
             scopes: Some(vec!["read".into()]),
             ..CallerSettings::default()
@@ -183,16 +183,16 @@ fn staged_writes_are_dropped_when_permission_is_revoked() {
 
 #[test]
 fn disabling_a_component_or_action_ends_its_calls() {
-    let stage = Stage::new();
+    let setup = RevocationSetup::new();
     for words in [&["hostile"][..], &["hostile", "linger_writing"]] {
-        let mut client = stage.begin("linger_writing", stage.client());
+        let mut client = setup.begin("linger_writing", setup.client());
         let disable = [
             &["component", "disable"],
             words,
             &["--because", "it lingers"],
         ]
         .concat();
-        let ended = door::run(&stage.place, &disable);
+        let ended = door::run(&setup.place, &disable);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), "disabled", "{result}");
@@ -200,40 +200,40 @@ fn disabling_a_component_or_action_ends_its_calls() {
         let message = message.as_str().expect("a message");
         assert!(message.contains("while the call ran"), "{message}");
         assert!(message.ends_with(": it lingers"), "{message}");
-        stage.assert_untouched();
-        stage.restore();
+        setup.assert_untouched();
+        setup.restore();
     }
 }
 
 #[test]
 fn revoking_a_token_ends_its_calls() {
-    let stage = Stage::new();
-    let token = |name: &str| door::token(&stage.place, name, &["--scopes", "read,write"]);
-    let (phone, desk) = (token("phone"), token("desk"));
-    let mut client = stage.begin("linger_writing", stage.client().showing(&phone));
-    door::revoke(&stage.place, "phone");
+    let setup = RevocationSetup::new();
+    let token = |name: &str| door::token(&setup.place, name, &["--scopes", "read,write"]);
+    let (phone, desk_token) = (token("phone"), token("desk"));
+    let mut client = setup.begin("linger_writing", setup.client().with_token(&phone));
+    door::revoke(&setup.place, "phone");
     let result = client.receive()["result"].take();
     assert_eq!(code(&result), "unauthorized", "{result}");
-    stage.assert_untouched();
+    setup.assert_untouched();
     // Calls of others are not affected.
-    let mut other = stage.client().showing(&desk);
+    let mut other = setup.client().with_token(&desk_token);
     let read = other.call("document.read", json!({"path": NOTE}));
     assert_eq!(code(&read), "none", "{read}");
 }
 
 #[test]
 fn unrelated_changes_do_not_affect_a_call() {
-    let stage = Stage::new();
-    let mut client = stage.begin("linger_reading", stage.client());
+    let setup = RevocationSetup::new();
+    let mut client = setup.begin("linger_reading", setup.client());
     let other = |settings: &mut Settings| {
         settings.limits.reply_tokens = 20_000;
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Other".into(), Tier::None);
     };
-    stage.change(other);
-    stage.server.wait_for_log("the config file was read again");
+    setup.change(other);
+    setup.server.wait_for_log("the config file was read again");
     // It still waits, and sees the same: only now one of its permissions is revoked.
-    stage.change(|settings| {
+    setup.change(|settings| {
         other(settings);
         let notebooks = &mut settings.permissions.notebooks;
         notebooks.insert("Open".into(), Tier::Read);

@@ -15,7 +15,7 @@ use crate::support::http::{Connection, HttpClient, wait_until};
 use crate::support::place::{Place, component};
 
 /// The hostile guest, with a threshold of two failures.
-fn watched(settings: &mut Settings) {
+fn settings_with_breaker(settings: &mut Settings) {
     let grant = GrantSettings {
         read: vec!["Work/**".into()],
         ..GrantSettings::default()
@@ -47,7 +47,7 @@ fn retry_after(result: &Value) -> i64 {
 
 #[test]
 fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
-    let place = desk(watched);
+    let place = desk(settings_with_breaker);
     let mut client = over_stdio(&place);
     let call = |client: &mut crate::support::client::Client, action: &str| {
         client.call(&format!("hostile.{action}"), json!({}))
@@ -100,7 +100,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
 
 #[test]
 fn failures_of_one_caller_do_not_block_others() {
-    let place = desk(watched);
+    let place = desk(settings_with_breaker);
     let shown = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
     let (ana, ben, boss) = (
         shown("ana", "read"),
@@ -112,7 +112,7 @@ fn failures_of_one_caller_do_not_block_others() {
     let proof = format!("Bearer {boss}");
     watching.send("GET", "/events", &[("Authorization", &proof)], "");
     assert_eq!(watching.receive_head(), 200);
-    let client = |shown: &str| HttpClient::stateless(server.address()).showing(shown);
+    let client = |shown: &str| HttpClient::stateless(server.address()).with_token(shown);
     let (mut ana, mut ben, mut boss) = (client(&ana), client(&ben), client(&boss));
     let met = |client: &mut HttpClient, action: &str| {
         code(&client.call(&format!("hostile.{action}"), json!({})))
@@ -155,7 +155,7 @@ fn failures_of_one_caller_do_not_block_others() {
 #[test]
 fn half_open_breaker_tries_one_call() {
     let place = desk(|settings| {
-        watched(settings);
+        settings_with_breaker(settings);
         settings.supervision.first_pause_s = 1;
     });
     let mut client = over_stdio(&place);
@@ -190,7 +190,7 @@ fn other_version(place: &Place) -> PathBuf {
 
 #[test]
 fn breaker_resets_for_a_new_version_and_survives_a_restart() {
-    let place = desk(watched);
+    let place = desk(settings_with_breaker);
     let mut client = over_stdio(&place);
     for _ in 0..2 {
         let met = client.call("hostile.trap", json!({}));
@@ -218,7 +218,7 @@ fn config(place: &Place) -> Settings {
 #[test]
 fn component_usage_and_denials_are_counted() {
     let place = desk(|settings| {
-        watched(settings);
+        settings_with_breaker(settings);
         settings.supervision.strikes = 0;
     });
     let mut client = over_stdio(&place);
@@ -270,7 +270,7 @@ fn lines(place: &Place, flags: &[&str]) -> Vec<Value> {
 
 #[test]
 fn component_log_is_stored() {
-    let place = desk(watched);
+    let place = desk(settings_with_breaker);
     assert_eq!(lines(&place, &[]), [Value::Null; 0]);
     let mut client = over_stdio(&place);
     client.call("hostile.print", json!({}));
@@ -331,7 +331,7 @@ fn component_log_is_stored() {
 #[test]
 fn component_log_size_is_limited() {
     let place = desk(|settings| {
-        watched(settings);
+        settings_with_breaker(settings);
         let admin = settings.callers.entry("stdio".into()).or_default();
         admin.scopes = Some(["read", "write", "admin"].map(str::to_owned).into());
     });

@@ -116,8 +116,8 @@ fn disabled_state_is_shown_only_to_callers_with_access() {
         assert_eq!(switch(&place, words).code, Some(0));
     }
     let server = over_http(&place);
-    let mut may = HttpClient::stateless(server.address()).showing(&echo);
-    let mut may_not = HttpClient::stateless(server.address()).showing(&document);
+    let mut may = HttpClient::stateless(server.address()).with_token(&echo);
+    let mut may_not = HttpClient::stateless(server.address()).with_token(&document);
     let met = |client: &mut HttpClient, name: &str| {
         let refused = client.call(name, json!({"text": "x"}));
         error_code(&refused).map(str::to_owned)

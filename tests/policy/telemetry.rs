@@ -10,7 +10,7 @@ use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
 use super::collector::Collector;
-use super::desk::{PATIENCE, audit, desk, over_stdio, program, run, stop};
+use super::desk::{TIMEOUT, audit, desk, over_stdio, program, run, stop};
 use super::door::token;
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};
@@ -27,7 +27,7 @@ fn traceparent(letter: &str) -> (String, Vec<u8>, Vec<u8>) {
 }
 
 /// A server over HTTP that logs everything into a file.
-struct Logged {
+struct LoggedServer {
     process: Child,
     /// A token that may read the metrics.
     admin: String,
@@ -35,8 +35,8 @@ struct Logged {
     log: std::path::PathBuf,
 }
 
-impl Logged {
-    fn start(place: &Place) -> Logged {
+impl LoggedServer {
+    fn start(place: &Place) -> LoggedServer {
         let log = place.outside().join("log");
         let words = [
             "serve",
@@ -52,13 +52,13 @@ impl Logged {
             .stderr(File::create(&log).expect("a file"))
             .spawn()
             .expect("the program starts");
-        let mut server = Logged {
+        let mut server = LoggedServer {
             process,
             admin: format!("Bearer {}", token(place, "boss", &["--scopes", "admin"])),
             address: String::new(),
             log,
         };
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while server.address.is_empty() {
             let told = std::fs::read_to_string(&server.log).expect("the log");
             assert!(Instant::now() < until, "it does not listen: {told}");
@@ -80,7 +80,7 @@ impl Logged {
     }
 }
 
-impl Drop for Logged {
+impl Drop for LoggedServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -114,7 +114,7 @@ fn metrics_count_calls() {
         };
         settings.callers.insert("http".into(), caller);
     });
-    let server = Logged::start(&place);
+    let server = LoggedServer::start(&place);
     let mut client = HttpClient::stateless(&server.address);
     for (name, arguments, code) in [
         ("document.read", json!({"path": "Work/Plan"}), None),
@@ -220,7 +220,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
     assert!(!collector.has(&unwanted_trace) && !collector.has(b"document.list"));
 
     // In a header.
-    let server = Logged::start(&place);
+    let server = LoggedServer::start(&place);
     let (told, trace, _) = traceparent("b");
     let mut params = json!({"name": "document__list", "arguments": {}});
     params["_meta"] = stateless_meta();
@@ -317,7 +317,7 @@ fn unreachable_collector_is_logged_once() {
 }
 
 /// Calls on a note with the secret word, with every kind of outcome.
-fn touch(mut call: impl FnMut(&str, Value) -> Value) {
+fn make_calls(mut call: impl FnMut(&str, Value) -> Value) {
     let calls = [
         ("document.read", json!({"path": "Work/Diary"}), None),
         (
@@ -374,14 +374,14 @@ fn note_contents_never_appear_in_telemetry() {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
     });
     place.write("Work/Diary.md", format!("# Diary\n\n{SECRET}\n"));
-    let mut server = Logged::start(&place);
+    let mut server = LoggedServer::start(&place);
     let mut client = HttpClient::stateless(&server.address);
     let read = client.call("document.read", json!({"path": "Work/Diary"}));
     assert!(
         read.to_string().contains(SECRET),
         "the note says it: {read}"
     );
-    touch(|name, arguments| client.call(name, arguments));
+    make_calls(|name, arguments| client.call(name, arguments));
     let metrics = server.metrics();
     stop(&mut server.process);
     let log = std::fs::read_to_string(&server.log).expect("the log");
@@ -409,7 +409,7 @@ fn note_contents_never_appear_in_telemetry() {
     place.write("Work/Diary.md", format!("# Diary\n\n{SECRET}\n"));
     std::fs::remove_file(place.vault().join("Work/Other.md")).expect("it is there");
     let mut client: Client = over_stdio(&place);
-    touch(|name, arguments| client.call(name, arguments));
+    make_calls(|name, arguments| client.call(name, arguments));
     stop(client.process());
     let ended = run(&mut program(
         &place,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Wire, discreet};
+use super::{Wire, settings_hiding_diary};
 use crate::support::place::Place;
 
 fn completed(wire: &mut Wire, reference: &Value, name: &str, typed: &str, given: Value) -> Value {
@@ -159,7 +159,7 @@ fn completion_returns_at_most_a_hundred_values() {
 fn hidden_notes_are_not_completed() {
     for caller in ["stdio", "http"] {
         Wire::each(
-            |place| discreet(place, caller),
+            |place| settings_hiding_diary(place, caller),
             |_, mut wire| {
                 if matches!(wire, Wire::Http(..)) != (caller == "http") {
                     return;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Wire, discreet, house, unshaken, uri};
+use super::{Wire, settings_hiding_diary, place_with_diary, start_without_handshake, uri};
 use crate::support::client::Client;
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
@@ -25,8 +25,8 @@ impl Listener {
     fn each(paths: &[&str], mut test: impl FnMut(&Place, Listener, &str)) {
         let uris: Vec<String> = paths.iter().map(|path| uri(path)).collect();
         {
-            let place = house();
-            let config = place.config_file(&discreet(&place, "stdio"));
+            let place = place_with_diary();
+            let config = place.config_file(&settings_hiding_diary(&place, "stdio"));
             let mut client = Client::start(&config, &place.state());
             for uri in &uris {
                 client.ask("resources/subscribe", json!({ "uri": uri }));
@@ -34,16 +34,16 @@ impl Listener {
             test(&place, Listener::Stdio(client), "sessions, stdio");
         }
         {
-            let place = house();
-            place.config_file(&discreet(&place, "stdio"));
-            let mut client = unshaken(&place);
-            client.send("subscriptions/listen", wanted(&uris));
+            let place = place_with_diary();
+            place.config_file(&settings_hiding_diary(&place, "stdio"));
+            let mut client = start_without_handshake(&place);
+            client.send("subscriptions/listen", subscription_params(&uris));
             let listener = Listener::Stdio(client).acknowledged();
             test(&place, listener, "stateless, stdio");
         }
         {
-            let place = house();
-            let config = place.config_file(&discreet(&place, "http"));
+            let place = place_with_diary();
+            let config = place.config_file(&settings_hiding_diary(&place, "http"));
             let server = Server::start(&config, &place.state());
             let mut client = HttpClient::with_session(server.address());
             for uri in &uris {
@@ -54,8 +54,8 @@ impl Listener {
             test(&place, Listener::Http(stream, client), "sessions, http");
         }
         {
-            let place = house();
-            let config = place.config_file(&discreet(&place, "http"));
+            let place = place_with_diary();
+            let config = place.config_file(&settings_hiding_diary(&place, "http"));
             let server = Server::start(&config, &place.state());
             let stream = listening(&server, None, &uris);
             let client = HttpClient::stateless(server.address());
@@ -109,7 +109,7 @@ impl Listener {
     }
 }
 
-fn wanted(uris: &[String]) -> Value {
+fn subscription_params(uris: &[String]) -> Value {
     json!({
         "_meta": stateless_meta(),
         "notifications": {
@@ -135,7 +135,7 @@ fn stream_of(server: &Server, client: &HttpClient) -> Connection {
 /// A request of the stateless revision whose response is a stream.
 fn listening(server: &Server, token: Option<&str>, uris: &[String]) -> Connection {
     let mut stream = Connection::open(server.address());
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": wanted(uris)});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": subscription_params(uris)});
     let shown = token.map(|token| format!("Bearer {token}"));
     let mut headers = vec![
         ("MCP-Protocol-Version", STATELESS),
@@ -206,7 +206,7 @@ fn subscriptions_omit_hidden_notes() {
 
 #[test]
 fn each_subscriber_gets_only_visible_changes() {
-    let place = house();
+    let place = place_with_diary();
     let config = place.config_file(&place.settings());
     let token = |name: &str, words: &[&str]| {
         let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -232,7 +232,7 @@ fn each_subscriber_gets_only_visible_changes() {
     });
     let heard = |stream: &mut Connection| stream.event()["params"]["uri"].take();
 
-    let mut client = HttpClient::stateless(server.address()).showing(&ana);
+    let mut client = HttpClient::stateless(server.address()).with_token(&ana);
     for path in ["Diary/Secret", "Work/Plan"] {
         let done = client.call("document.append", json!({"path": path, "text": "more"}));
         assert_ne!(done["isError"], true, "{done}");
@@ -245,7 +245,7 @@ fn each_subscriber_gets_only_visible_changes() {
 
 #[test]
 fn unsubscribing_stops_notifications() {
-    let place = house();
+    let place = place_with_diary();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let (plan, garden) = (uri("Work/Plan.md"), uri("Garden/My%20plan.md"));
     for uri in [&plan, &garden] {

@@ -3,7 +3,7 @@
 use notehost::config::Surface;
 use serde_json::{Value, json};
 
-use super::{Wire, discreet, uri};
+use super::{Wire, settings_hiding_diary, uri};
 use crate::support::place::Place;
 
 const NAMES: [&str; 6] = [
@@ -93,7 +93,7 @@ fn prompt_errors_name_the_reason() {
 fn prompts_never_include_hidden_notes() {
     for caller in ["stdio", "http"] {
         Wire::each(
-            |place| discreet(place, caller),
+            |place| settings_hiding_diary(place, caller),
             |_, mut wire| {
                 if matches!(wire, Wire::Http(..)) != (caller == "http") {
                     return;
@@ -120,7 +120,7 @@ fn prompts_match_the_surface_and_the_callers_rights() {
             r#"`call_action` (`domain: "document"`, `action: "read"`)"#,
         ),
     ] {
-        let place = super::house();
+        let place = super::place_with_diary();
         let mut settings = place.settings();
         settings.surface = surface;
         // A read-only caller gets no instructions to write.
@@ -142,7 +142,7 @@ fn prompts_match_the_surface_and_the_callers_rights() {
 
 #[test]
 fn disabling_a_component_removes_its_prompts() {
-    let place = super::house();
+    let place = super::place_with_diary();
     let config = place.config_file(&place.settings());
     let mut client = crate::support::client::Client::start(&config, &place.state());
     let mut settings = place.settings();

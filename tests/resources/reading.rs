@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Wire, discreet, uri};
+use super::{Wire, settings_hiding_diary, uri};
 use crate::support::place::Place;
 
 /// A picture of one pixel.
@@ -126,7 +126,7 @@ fn notes_images_and_help_can_be_read() {
 fn hidden_notes_are_not_resources() {
     for caller in ["stdio", "http"] {
         Wire::each(
-            |place| discreet(place, caller),
+            |place| settings_hiding_diary(place, caller),
             |_, mut wire| {
                 if matches!(wire, Wire::Http(..)) != (caller == "http") {
                     return;

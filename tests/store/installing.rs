@@ -8,48 +8,48 @@ use crate::support::http::wait_until;
 
 #[test]
 fn component_can_be_installed_upgraded_and_removed() {
-    for desk in [Desk::new(), Desk::bare()] {
-        assert!(desk.listed().is_none());
-        let installed = desk.done(&["component", "add", &version("one")]);
+    for desk in [Desk::new(), Desk::without_config()] {
+        assert!(desk.list_entry().is_none());
+        let installed = desk.succeed(&["component", "add", &version("one")]);
         assert!(
             installed.contains("installed: `steady` 1.0.0"),
             "{installed}"
         );
         assert!(installed.contains("it may use nothing yet"), "{installed}");
-        let listed = desk.listed().expect("it is there");
-        assert_eq!(listed["version"], "1.0.0");
-        assert_eq!(listed["origin"], "installed");
+        let list_entry = desk.list_entry().expect("it is there");
+        assert_eq!(list_entry["version"], "1.0.0");
+        assert_eq!(list_entry["origin"], "installed");
         assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["text"], "a b");
 
-        let again = desk.refused(&["component", "add", &version("two")]);
+        let again = desk.fail(&["component", "add", &version("two")]);
         assert!(
             again.contains("there is a component `steady` already"),
             "{again}"
         );
 
-        let upgraded = desk.done(&["component", "upgrade", "steady", &version("two")]);
+        let upgraded = desk.succeed(&["component", "upgrade", "steady", &version("two")]);
         assert!(upgraded.contains("action `count` is new"), "{upgraded}");
         assert!(upgraded.contains("upgraded: `steady` 2.0.0"), "{upgraded}");
         let said = desk.call("say", r#"{"text": "a b", "loud": true}"#);
         assert_eq!(said["words"], json!(["A", "B"]));
 
-        desk.done(&["component", "rollback", "steady"]);
+        desk.succeed(&["component", "rollback", "steady"]);
         assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["version"], 1);
-        let nothing = desk.refused(&["component", "rollback", "steady"]);
+        let nothing = desk.fail(&["component", "rollback", "steady"]);
         assert!(nothing.contains("nothing to go back to"), "{nothing}");
 
-        desk.done(&["component", "remove", "steady"]);
-        assert!(desk.listed().is_none());
-        let gone = desk.refused(&["component", "upgrade", "stedy", &version("one")]);
+        desk.succeed(&["component", "remove", "steady"]);
+        assert!(desk.list_entry().is_none());
+        let gone = desk.fail(&["component", "upgrade", "stedy", &version("one")]);
         assert!(gone.contains("no component `stedy` is installed"), "{gone}");
     }
 }
 
 #[test]
 fn grants_apply_and_survive_upgrades() {
-    let desk = Desk::bare();
+    let desk = Desk::without_config();
     desk.place.write("Work/day.md", "a day\n");
-    desk.done(&["component", "add", &version("wide")]);
+    desk.succeed(&["component", "add", &version("wide")]);
     let vault = desk.place.vault();
     let vault = vault.to_str().expect("a path of text");
     let note = [
@@ -65,22 +65,22 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    let denied = desk.refused(&note);
+    let denied = desk.fail(&note);
     assert!(desk.place.read("Work/a.md").is_none(), "{denied}");
 
-    desk.done(&["component", "grant", "steady", "--write", "Work/**"]);
-    desk.done(&note);
+    desk.succeed(&["component", "grant", "steady", "--write", "Work/**"]);
+    desk.succeed(&note);
     assert_eq!(desk.place.read("Work/a.md").as_deref(), Some(&b"a"[..]));
 
     // Disabled and enabled, upgraded and rolled back: the grant is unchanged.
-    desk.done(&["component", "disable", "steady", "--because", "too loud"]);
-    let off = desk.refused(&note);
+    desk.succeed(&["component", "disable", "steady", "--because", "too loud"]);
+    let off = desk.fail(&note);
     assert!(off.contains("too loud"), "{off}");
-    desk.done(&["component", "enable", "steady"]);
+    desk.succeed(&["component", "enable", "steady"]);
     let two = version("two");
     let older = ["component", "upgrade", "steady", &two, "--allow-downgrade"];
-    desk.done(&older);
-    desk.done(&["component", "rollback", "steady"]);
+    desk.succeed(&older);
+    desk.succeed(&["component", "rollback", "steady"]);
     let other = [
         "call",
         "steady",
@@ -94,9 +94,9 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    desk.done(&other);
+    desk.succeed(&other);
 
-    desk.done(&["component", "revoke", "steady"]);
+    desk.succeed(&["component", "revoke", "steady"]);
     let third = [
         "call",
         "steady",
@@ -110,28 +110,28 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    desk.refused(&third);
+    desk.fail(&third);
     assert!(desk.place.read("Work/c.md").is_none());
 }
 
 #[test]
 fn embedded_component_is_replaced_only_explicitly() {
-    let desk = Desk::bare();
-    let other = desk.refused(&["component", "upgrade", "mascot", &version("one")]);
+    let desk = Desk::without_config();
+    let other = desk.fail(&["component", "upgrade", "mascot", &version("one")]);
     assert!(
         other.contains("it calls itself `steady`, not `mascot`"),
         "{other}"
     );
-    let bound = desk.refused(&["component", "grant", "document", "--read", "**"]);
+    let bound = desk.fail(&["component", "grant", "document", "--read", "**"]);
     assert!(bound.contains("bound by the caller alone"), "{bound}");
-    let stays = desk.refused(&["component", "remove", "document"]);
-    assert!(stays.contains("cannot be removed"), "{stays}");
+    let assert_rejected = desk.fail(&["component", "remove", "document"]);
+    assert!(assert_rejected.contains("cannot be removed"), "{assert_rejected}");
 }
 
 #[test]
 fn component_can_be_inspected_without_running_it() {
-    let desk = Desk::bare();
-    let told = desk.done(&["component", "inspect", &version("one")]);
+    let desk = Desk::without_config();
+    let told = desk.succeed(&["component", "inspect", &version("one")]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["contract"], "0.1.0");
     assert_eq!(told["signature"], "none");
@@ -141,8 +141,8 @@ fn component_can_be_inspected_without_running_it() {
             .is_some_and(|digest| digest.starts_with("sha256:"))
     );
     assert!(told.get("actions").is_none(), "nobody asked it yet: {told}");
-    desk.done(&["component", "add", &version("one")]);
-    let told = desk.done(&["component", "inspect", "steady"]);
+    desk.succeed(&["component", "add", &version("one")]);
+    let told = desk.succeed(&["component", "inspect", "steady"]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     assert_eq!(told["actions"], json!([{"name": "say", "effect": "read"}]));
 }
@@ -152,13 +152,13 @@ fn running_server_loads_changes_and_notifies_clients() {
     let desk = Desk::new();
     let config = desk.config.as_deref().expect("a config");
     let mut client = Client::start(config, &desk.place.state());
-    client.shake_hands();
+    client.initialize();
     let say = |client: &mut Client| client.call("steady.say", json!({"text": "a"}));
     let version_of = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
     let missing = say(&mut client);
     assert_eq!(error_code(&missing), Some("not_found"), "{missing}");
 
-    desk.done(&["component", "add", &version("one")]);
+    desk.succeed(&["component", "add", &version("one")]);
     wait_until("the first version answers", || {
         let asked = client.ask("tools/list", json!({}));
         asked.to_string().contains("Says which version answers")
@@ -175,17 +175,17 @@ fn running_server_loads_changes_and_notifies_clients() {
         told(&client) >= 1
     });
 
-    desk.done(&["component", "upgrade", "steady", &version("two")]);
+    desk.succeed(&["component", "upgrade", "steady", &version("two")]);
     wait_until("the second version answers", || {
         version_of(&mut client) == 2
     });
-    desk.done(&["component", "disable", "steady"]);
+    desk.succeed(&["component", "disable", "steady"]);
     wait_until("it is off", || {
         error_code(&say(&mut client)) == Some("disabled")
     });
-    desk.done(&["component", "enable", "steady"]);
+    desk.succeed(&["component", "enable", "steady"]);
     wait_until("it is on", || version_of(&mut client) == 2);
-    desk.done(&["component", "rollback", "steady"]);
+    desk.succeed(&["component", "rollback", "steady"]);
     wait_until("the first version answers", || version_of(&mut client) == 1);
 }
 
@@ -201,7 +201,7 @@ fn component_folder_is_loaded_and_hot_swapped() {
     let config = desk.place.config_file(&settings);
     std::fs::copy(version("one"), folder.join("steady.wasm")).expect("a copy");
     let mut client = Client::start(&config, &desk.place.state());
-    client.shake_hands();
+    client.initialize();
     let version_of = |client: &mut Client| {
         client.call("steady.say", json!({"text": "a"}))["structuredContent"]["version"].clone()
     };
@@ -209,7 +209,7 @@ fn component_folder_is_loaded_and_hot_swapped() {
     // An invalid file replaces nothing.
     std::fs::write(folder.join("steady.wasm"), b"\0asm garbage").expect("a file");
     wait_until("the problem is told", || {
-        let told = desk.listed();
+        let told = desk.list_entry();
         told.is_some_and(|told| told["problem"].is_string())
     });
     assert_eq!(version_of(&mut client), 1);

@@ -7,24 +7,24 @@ use super::{Desk, version};
 #[test]
 fn install_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
-        let desk = Desk::bare();
+        let desk = Desk::without_config();
         kill_at(&desk, step, &["component", "add", &version("one")]);
-        let is_there = desk.listed().is_some();
+        let is_there = desk.list_entry().is_some();
         assert_eq!(is_there, is_committed(step), "after {step}");
         if is_there {
             assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
         } else {
-            desk.done(&["component", "add", &version("one")]);
+            desk.succeed(&["component", "add", &version("one")]);
         }
-        assert!(only_what_is_named(&desk, 1), "after {step}");
+        assert!(has_only_named_contents(&desk, 1), "after {step}");
     }
 }
 
 #[test]
 fn upgrade_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
-        let desk = Desk::bare();
-        desk.done(&["component", "add", &version("one"), "--read", "Work/**"]);
+        let desk = Desk::without_config();
+        desk.succeed(&["component", "add", &version("one"), "--read", "Work/**"]);
         kill_at(
             &desk,
             step,
@@ -33,9 +33,9 @@ fn upgrade_is_atomic_when_killed_at_any_step() {
         let expected = if is_committed(step) { 2 } else { 1 };
         let said = desk.call("say", r#"{"text": "a"}"#);
         assert_eq!(said["version"], expected, "after {step}");
-        desk.done(&["component", "upgrade", "steady", &version("two")]);
+        desk.succeed(&["component", "upgrade", "steady", &version("two")]);
         assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 2);
-        assert!(only_what_is_named(&desk, 2), "after {step}");
+        assert!(has_only_named_contents(&desk, 2), "after {step}");
         let decided = std::fs::read_to_string(desk.place.state().join("notehost.toml"));
         let decided = decided.expect("what was decided");
         assert!(
@@ -63,7 +63,7 @@ fn is_committed(step: &str) -> bool {
 }
 
 /// Only the lock file and this many contents are left.
-fn only_what_is_named(desk: &Desk, contents: usize) -> bool {
+fn has_only_named_contents(desk: &Desk, contents: usize) -> bool {
     let store = desk.store();
     let is_content = |path: &std::path::Path| path.extension().is_some_and(|end| end == "wasm");
     let found = store.iter().filter(|(path, _)| is_content(path)).count();

@@ -12,15 +12,15 @@ use crate::support::signer::Signer;
 /// A setup in which version 1 of `steady` runs.
 fn desk() -> Desk {
     let desk = Desk::new();
-    desk.done(&["component", "add", &version("one")]);
+    desk.succeed(&["component", "add", &version("one")]);
     desk
 }
 
 /// The command fails with this reason; version 1 stays, with every file of the store.
 #[track_caller]
-fn stays(desk: &Desk, words: &[&str], reason: &str) {
+fn assert_rejected(desk: &Desk, words: &[&str], reason: &str) {
     let before = desk.store();
-    let told = desk.refused(words);
+    let told = desk.fail(words);
     assert!(told.contains(reason), "`{reason}` is not said: {told}");
     assert!(!told.contains("panicked"), "{told}");
     assert_eq!(desk.store(), before, "the store is as it was");
@@ -59,9 +59,9 @@ fn files_without_a_valid_component_are_rejected() {
         (path(&guest("echo")), "it calls itself `echo`, not `steady`"),
     ];
     for (file, reason) in &kinds {
-        stays(&desk, &["component", "upgrade", "steady", file], reason);
+        assert_rejected(&desk, &["component", "upgrade", "steady", file], reason);
     }
-    let lost = desk.refused(&["component", "add", "nowhere.wasm"]);
+    let lost = desk.fail(&["component", "add", "nowhere.wasm"]);
     assert!(lost.contains("cannot be read"), "{lost}");
 }
 
@@ -69,7 +69,7 @@ fn files_without_a_valid_component_are_rejected() {
 fn component_with_unknown_imports_is_rejected() {
     let desk = Desk::new();
     let smuggler = guest("smuggler_network");
-    let told = desk.refused(&["component", "add", &path(&smuggler)]);
+    let told = desk.fail(&["component", "add", &path(&smuggler)]);
     assert!(told.contains("which it was not granted"), "{told}");
     assert!(desk.store().is_empty(), "nothing was made");
 }
@@ -79,30 +79,30 @@ fn component_with_a_wrong_digest_is_rejected() {
     let desk = desk();
     let wrong = format!("sha256:{}", "0".repeat(64));
     let two = version("two");
-    stays(
+    assert_rejected(
         &desk,
         &["component", "upgrade", "steady", &two, "--digest", &wrong],
         "was asked for",
     );
-    let told = desk.done(&["component", "inspect", &two]);
+    let told = desk.succeed(&["component", "inspect", &two]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
     let right = told["digest"].as_str().expect("a digest");
-    desk.done(&["component", "upgrade", "steady", &two, "--digest", right]);
+    desk.succeed(&["component", "upgrade", "steady", &two, "--digest", right]);
 }
 
 #[test]
 fn component_requesting_more_rights_needs_confirmation() {
     let desk = desk();
     let wide = version("wide");
-    stays(
+    assert_rejected(
         &desk,
         &["component", "upgrade", "steady", &wide],
         "asks for more than the one that runs",
     );
-    let done = desk.done(&["component", "upgrade", "steady", &wide, "--yes"]);
+    let succeed = desk.succeed(&["component", "upgrade", "steady", &wide, "--yes"]);
     assert!(
-        done.contains("action `note` is new; its effect is `write`"),
-        "{done}"
+        succeed.contains("action `note` is new; its effect is `write`"),
+        "{succeed}"
     );
 }
 
@@ -120,16 +120,16 @@ fn unsigned_and_tampered_components_are_rejected_if_signatures_are_required() {
     let file = desk.place.outside().join("steady.wasm");
     std::fs::copy(version("one"), &file).expect("a copy");
     let file_text = path(&file);
-    let unsigned = desk.refused(&["component", "add", &file_text, "--require-signed"]);
+    let unsigned = desk.fail(&["component", "add", &file_text, "--require-signed"]);
     assert!(unsigned.contains("not signed"), "{unsigned}");
     let bytes = std::fs::read(&file).expect("a component");
     let beside = desk.place.outside().join("steady.wasm.minisig");
     std::fs::write(&beside, signer.sign(&bytes, "steady 1")).expect("a signature");
-    desk.done(&["component", "add", &file_text, "--require-signed"]);
+    desk.succeed(&["component", "add", &file_text, "--require-signed"]);
 
     // The signature of one version is not valid for another.
     std::fs::copy(version("two"), &file).expect("a copy");
-    stays(
+    assert_rejected(
         &desk,
         &["component", "upgrade", "steady", &file_text],
         "ana",
@@ -147,14 +147,14 @@ fn modified_store_contents_do_not_run() {
     let mut changed = bytes.clone();
     *changed.last_mut().expect("a byte") ^= 1;
     std::fs::write(content, changed).expect("a file");
-    let listed = desk.listed().expect("it is told");
-    let problem = listed["problem"].as_str().expect("a problem");
+    let list_entry = desk.list_entry().expect("it is told");
+    let problem = list_entry["problem"].as_str().expect("a problem");
     assert!(
         problem.contains("not the one that was installed"),
         "{problem}"
     );
     // Everything else keeps working, and the component can be installed again.
-    desk.done(&["component", "upgrade", "steady", &version("one")]);
+    desk.succeed(&["component", "upgrade", "steady", &version("one")]);
     assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
 }
 
@@ -163,7 +163,7 @@ fn frozen_components_of_every_contract_are_accepted() {
     let desk = Desk::new();
     for contract in ["0.1", "0.2"] {
         let file = repository().join(format!("tests/fixtures/contracts/{contract}.wasm"));
-        desk.done(&["component", "add", &path(&file)]);
+        desk.succeed(&["component", "add", &path(&file)]);
     }
 }
 

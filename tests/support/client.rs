@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running `notehost serve`, over its stdin and stdout.
 pub(crate) struct Client {
@@ -37,7 +37,7 @@ impl Client {
                 .arg("--state")
                 .arg(state),
         );
-        client.shake_hands();
+        client.initialize();
         client
     }
 
@@ -76,7 +76,7 @@ impl Client {
     }
 
     /// `initialize` as a client with elicitation, whose user always gives this answer.
-    pub(crate) fn shake_hands_with_person(&mut self, says: Value) {
+    pub(crate) fn initialize_with_elicitation(&mut self, says: Value) {
         self.person = Some(says);
         self.ask(
             "initialize",
@@ -95,7 +95,7 @@ impl Client {
     }
 
     /// `initialize`, as in the session-based revisions.
-    pub(crate) fn shake_hands(&mut self) -> Value {
+    pub(crate) fn initialize(&mut self) -> Value {
         let answer = self.ask(
             "initialize",
             json!({
@@ -136,7 +136,7 @@ impl Client {
             }
             let line = self
                 .messages
-                .recv_timeout(PATIENCE)
+                .recv_timeout(TIMEOUT)
                 .expect("the program answers");
             let message: Value = serde_json::from_str(&line)
                 .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
@@ -154,7 +154,7 @@ impl Client {
 
     /// Whether the output read so far contains a reply to this request, after the program exited.
     pub(crate) fn has_answer(&mut self, id: u64) -> bool {
-        while let Ok(line) = self.messages.recv_timeout(PATIENCE) {
+        while let Ok(line) = self.messages.recv_timeout(TIMEOUT) {
             // A killed program may leave an incomplete line.
             if let Ok(message) = serde_json::from_str::<Value>(&line)
                 && let Some(id) = message["id"].as_u64()
@@ -166,7 +166,7 @@ impl Client {
     }
 
     /// The reply to a request, or `None` if the program exits first.
-    pub(crate) fn answer_unless_it_ends(&mut self, id: u64) -> Option<Value> {
+    pub(crate) fn answer_or_exit(&mut self, id: u64) -> Option<Value> {
         while !self.early.contains_key(&id) {
             let line = self.messages.recv().ok()?;
             if let Ok(message) = serde_json::from_str::<Value>(&line)
@@ -195,7 +195,7 @@ impl Client {
     /// Waits for the next notification or request of the server, and removes it from the queue.
     pub(crate) fn next_notification(&mut self) -> Value {
         while self.notifications.is_empty() {
-            let line = self.messages.recv_timeout(PATIENCE);
+            let line = self.messages.recv_timeout(TIMEOUT);
             let line = line.expect("the program tells something");
             let message: Value = serde_json::from_str(&line).expect("a message");
             match message["id"].as_u64() {
@@ -226,7 +226,7 @@ impl Client {
 
 impl Client {
     /// Disconnects as clients do, and waits until the program has exited by itself, with everything written.
-    pub(crate) fn leave(mut self) {
+    pub(crate) fn disconnect(mut self) {
         drop(self.input.take());
         self.program.wait().expect("an end");
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(crate) use super::program::{Server, wait_until};
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The stateless MCP revision.
 pub(crate) const STATELESS: &str = "2026-07-28";
@@ -224,7 +224,7 @@ fn connect(address: &str) -> BufReader<TcpStream> {
     let stream = TcpStream::connect(address).expect("the program listens");
     stream.set_nodelay(true).expect("an option of the socket");
     stream
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(TIMEOUT))
         .expect("an option of the socket");
     BufReader::new(stream)
 }
@@ -251,18 +251,18 @@ impl HttpClient {
     }
 
     /// The same client with a token.
-    pub(crate) fn showing(mut self, token: &str) -> HttpClient {
+    pub(crate) fn with_token(mut self, token: &str) -> HttpClient {
         self.authorization = Some(format!("Bearer {token}"));
         self
     }
 
     /// A session-based client, after the handshake.
     pub(crate) fn with_session(address: &str) -> HttpClient {
-        HttpClient::with_session_of(address, None)
+        HttpClient::with_session_and_token(address, None)
     }
 
     /// A session-based client with a token, after the handshake.
-    pub(crate) fn with_session_of(address: &str, token: Option<&str>) -> HttpClient {
+    pub(crate) fn with_session_and_token(address: &str, token: Option<&str>) -> HttpClient {
         let mut connection = Connection::open(address);
         let authorization = token.map(|token| format!("Bearer {token}"));
         let proof = authorization

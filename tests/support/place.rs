@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::snapshot::Snapshot;
 
 /// The modification time of every file in a fresh vault: 2024-05-01 12:00 UTC.
-const LONG_AGO: Duration = Duration::from_secs(1_714_564_800);
+const INITIAL_MTIME: Duration = Duration::from_secs(1_714_564_800);
 
 /// A temporary folder with a vault, a state folder and an outside folder.
 pub(crate) struct Place {
@@ -64,7 +64,7 @@ impl Place {
             .write(true)
             .open(&path)
             .expect("the file is there");
-        file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO)
+        file.set_modified(SystemTime::UNIX_EPOCH + INITIAL_MTIME)
             .expect("its time can be set");
     }
 

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::http::PATIENCE;
+use super::http::TIMEOUT;
 
 /// A running `notehost serve --http`.
 pub(crate) struct Server {
@@ -120,7 +120,7 @@ impl Drop for Server {
 /// Waits until a condition is true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !is_true() {
         assert!(Instant::now() < deadline, "it did not come to pass: {what}");
         std::thread::sleep(Duration::from_millis(50));

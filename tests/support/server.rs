@@ -13,19 +13,19 @@ use futures_util::stream;
 use serde_json::json;
 
 /// A hook that runs while a request is answered; its argument is the request's number.
-type Meanwhile = Box<dyn Fn(usize) + Send>;
+type RequestHook = Box<dyn Fn(usize) + Send>;
 
 /// A running server; it ends with the test's runtime.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    state: Arc<Asked>,
+    state: Arc<ServerState>,
 }
 
 /// The recorded requests, and the hook.
 #[derive(Default)]
-struct Asked {
+struct ServerState {
     requests: Mutex<Vec<String>>,
-    meanwhile: Mutex<Option<Meanwhile>>,
+    on_request: Mutex<Option<RequestHook>>,
 }
 
 impl Server {
@@ -35,7 +35,7 @@ impl Server {
             .await
             .expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let state = Arc::new(Asked::default());
+        let state = Arc::new(ServerState::default());
         let router = Router::new().fallback(answer).with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Server { address, state }
@@ -52,13 +52,13 @@ impl Server {
     }
 
     /// The recorded requests: method and path.
-    pub(crate) fn asked(&self) -> Vec<String> {
+    pub(crate) fn received(&self) -> Vec<String> {
         locked(&self.state.requests).clone()
     }
 
     /// Runs `work` for each request before it is answered, with the number of earlier requests.
-    pub(crate) fn meanwhile(&self, work: impl Fn(usize) + Send + 'static) {
-        *locked(&self.state.meanwhile) = Some(Box::new(work));
+    pub(crate) fn on_request(&self, work: impl Fn(usize) + Send + 'static) {
+        *locked(&self.state.on_request) = Some(Box::new(work));
     }
 }
 
@@ -66,7 +66,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn answer(State(state): State<Arc<Asked>>, request: Request<Body>) -> Response<Body> {
+async fn answer(State(state): State<Arc<ServerState>>, request: Request<Body>) -> Response<Body> {
     let (head, body) = request.into_parts();
     let query = head.uri.query().unwrap_or_default().to_owned();
     let before = {
@@ -74,7 +74,7 @@ async fn answer(State(state): State<Arc<Asked>>, request: Request<Body>) -> Resp
         requests.push(format!("{} {}", head.method, head.uri));
         requests.len() - 1
     };
-    if let Some(work) = &*locked(&state.meanwhile) {
+    if let Some(work) = &*locked(&state.on_request) {
         work(before);
     }
     let number = || query.parse::<usize>().expect("a number of bytes");

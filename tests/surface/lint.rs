@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{SURFACES, name, tools};
 
 /// Keywords that some client rejects or interprets differently.
-const REFUSED: [&str; 14] = [
+const UNSUPPORTED_KEYWORDS: [&str; 14] = [
     "$ref",
     "$defs",
     "definitions",
@@ -23,31 +23,31 @@ const REFUSED: [&str; 14] = [
 ];
 
 /// OpenAI's limits per tool: depth of nested objects, number of properties and enum values.
-const DEEPEST: usize = 5;
-const MOST_PROPERTIES: usize = 100;
-const MOST_WORDS: usize = 500;
+const MAX_DEPTH: usize = 5;
+const MAX_PROPERTIES: usize = 100;
+const MAX_ENUM_VALUES: usize = 500;
 /// Gemini sums up the `maxItems` of a tool.
-const MOST_ITEMS: u64 = 960;
+const MAX_ARRAY_ITEMS: u64 = 960;
 /// Claude Code truncates longer descriptions.
-const LONGEST: usize = 2048;
+const MAX_DESCRIPTION_CHARS: usize = 2048;
 /// Older OpenAI models truncate at this length.
-const LONGEST_FOR_OPENAI: usize = 1024;
+const MAX_DESCRIPTION_CHARS_OPENAI: usize = 1024;
 
 /// The counts for one tool.
 #[derive(Default)]
-struct Counted {
+struct SchemaCounts {
     properties: usize,
     words: usize,
     items: u64,
 }
 
-fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut Counted) {
-    assert!(depth <= DEEPEST, "{place} lies too deep");
+fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut SchemaCounts) {
+    assert!(depth <= MAX_DEPTH, "{place} lies too deep");
     let kind = schema.get("type").and_then(Value::as_str);
     let kind = kind.unwrap_or_else(|| panic!("{place} has no single type"));
     for keyword in schema.keys() {
         assert!(
-            !REFUSED.contains(&keyword.as_str()),
+            !UNSUPPORTED_KEYWORDS.contains(&keyword.as_str()),
             "{place} has `{keyword}`"
         );
     }
@@ -114,11 +114,11 @@ fn tool_schemas_fit_every_models_limits() {
             );
             let input = tool["inputSchema"].as_object().expect("a schema");
             assert_eq!(input["type"], "object", "{place}");
-            let mut counted = Counted::default();
+            let mut counted = SchemaCounts::default();
             check(input, &place, 0, &mut counted);
-            assert!(counted.properties <= MOST_PROPERTIES, "{place}");
-            assert!(counted.words <= MOST_WORDS, "{place}");
-            assert!(counted.items <= MOST_ITEMS, "{place}");
+            assert!(counted.properties <= MAX_PROPERTIES, "{place}");
+            assert!(counted.words <= MAX_ENUM_VALUES, "{place}");
+            assert!(counted.items <= MAX_ARRAY_ITEMS, "{place}");
             if let Some(output) = tool.get("outputSchema") {
                 assert_eq!(output["type"], "object", "{place}");
                 for refused in ["$ref", "oneOf", "anyOf", "allOf"] {
@@ -158,11 +158,11 @@ fn descriptions_fit_every_clients_limit() {
         for tool in tools(surface) {
             let size = tool["description"].as_str().expect("words").len();
             assert!(
-                (1..=LONGEST).contains(&size),
+                (1..=MAX_DESCRIPTION_CHARS).contains(&size),
                 "{surface}: {}: {size} bytes",
                 name(&tool)
             );
-            long += usize::from(size > LONGEST_FOR_OPENAI);
+            long += usize::from(size > MAX_DESCRIPTION_CHARS_OPENAI);
         }
         // A domain with very many actions needs a deeper schema.
         let most = if surface == "domain" { 3 } else { 0 };

@@ -14,7 +14,7 @@ use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn names(client: &mut Client) -> Vec<String> {
     let list = listed(client);
@@ -46,7 +46,7 @@ fn surface_of_a_caller_follows_config_changes() {
     place.config_file(&with_surface(&place, None));
     let began = Instant::now();
     while names(&mut client) == finder {
-        assert!(began.elapsed() < PATIENCE, "the surface never changed");
+        assert!(began.elapsed() < TIMEOUT, "the surface never changed");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(names(&mut client).contains(&"document_read".to_owned()));
@@ -59,7 +59,7 @@ fn surface_of_a_caller_follows_config_changes() {
             > 0
     };
     while !is_told(&client) {
-        assert!(began.elapsed() < PATIENCE, "nobody told of other tools");
+        assert!(began.elapsed() < TIMEOUT, "nobody told of other tools");
         std::thread::sleep(Duration::from_millis(50));
         listed(&mut client);
     }
@@ -96,8 +96,8 @@ fn each_caller_sees_its_own_surface() {
     let server = Server::start(&config, &place.state());
     let count = |token: &str| {
         let mut clients = [
-            HttpClient::stateless(server.address()).showing(token),
-            HttpClient::with_session_of(server.address(), Some(token)),
+            HttpClient::stateless(server.address()).with_token(token),
+            HttpClient::with_session_and_token(server.address(), Some(token)),
         ];
         let counts = clients.each_mut().map(|client| {
             let list = client.ask("tools/list", json!({}));

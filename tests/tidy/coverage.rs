@@ -6,7 +6,7 @@ use notehost::registry::EMBEDDED;
 use notehost::runtime::Description;
 
 use crate::support::repository;
-use crate::transcript::{self, Act, Script};
+use crate::transcript::{self, StepKind, Script};
 
 #[test]
 fn every_action_has_scenarios() {
@@ -14,7 +14,7 @@ fn every_action_has_scenarios() {
     for file in transcript::files(&repository().join("tests/scenarios")) {
         let text = std::fs::read_to_string(&file).expect("a transcript");
         for step in Script::parse(&text).steps {
-            if let Act::Call { domain, action, .. } = &step.act {
+            if let StepKind::Call { domain, action, .. } = &step.act {
                 let seen = if step.recorded.starts_with('!') {
                     &mut refuses
                 } else {

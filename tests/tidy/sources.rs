@@ -55,16 +55,16 @@ const ROOMS: [(&str, &[&str]); 13] = [
 ];
 
 /// Crates that only one room may use.
-const ALONE: [(&str, &str); 4] = [
+const RESTRICTED_CRATES: [(&str, &str); 4] = [
     ("rmcp", "transport"),
     ("wasmtime", "runtime"),
     ("cap_std", "vault"),
     ("oci_client", "packages"),
 ];
 
-const MOST_LINES: usize = 500;
+const MAX_LINES: usize = 500;
 /// Test files may be longer, because tests are read one at a time.
-const MOST_LINES_OF_TESTS: usize = 700;
+const MAX_TEST_LINES: usize = 700;
 
 /// A source file: its path from the root of the repository, and its text.
 struct Source {
@@ -221,7 +221,7 @@ fn restricted_crates_are_used_in_one_room() {
         .iter()
         .filter(|source| source.path.starts_with("host/src/"))
     {
-        for (name, room) in ALONE {
+        for (name, room) in RESTRICTED_CRATES {
             // As the start of a path: `rmcp::`, not the word in a text.
             let path = format!("{name}::");
             let names = |line: &str| {
@@ -260,14 +260,14 @@ fn files_are_short_and_open_with_module_docs() {
     let mut offences = Vec::new();
     for source in sources() {
         let lines = source.text.lines().count();
-        let most = if source.is_tests() {
-            MOST_LINES_OF_TESTS
+        let max_lines = if source.is_tests() {
+            MAX_TEST_LINES
         } else {
-            MOST_LINES
+            MAX_LINES
         };
-        if lines >= most {
+        if lines >= max_lines {
             offences.push(format!(
-                "{}: {lines} lines, and {most} is too many",
+                "{}: {lines} lines, and {max_lines} is too many",
                 source.path
             ));
         }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::layout::{escaped_lines, json};
-use super::script::{Act, Content, Header, Script};
+use super::script::{StepKind, Content, Header, Script};
 use super::stable::Stable;
 use crate::support::place::Place;
 
@@ -20,7 +20,7 @@ use crate::support::place::Place;
 pub(crate) async fn replay(text: &str) -> String {
     let Script { header, steps } = Script::parse(text);
     let place = Place::new();
-    let mut stage = Stage {
+    let mut stage = Replayer {
         host: None,
         settings: settings(&place, &header),
         caller: Caller::command_line(Some(&header.caller.name)),
@@ -36,7 +36,7 @@ pub(crate) async fn replay(text: &str) -> String {
 }
 
 /// The vault and host of a transcript.
-struct Stage {
+struct Replayer {
     place: Place,
     settings: Settings,
     /// Created by the first call, when the vault is complete.
@@ -75,11 +75,11 @@ fn settings(place: &Place, header: &Header) -> Settings {
     settings
 }
 
-impl Stage {
-    async fn perform(&mut self, act: Act) -> String {
+impl Replayer {
+    async fn perform(&mut self, act: StepKind) -> String {
         match act {
-            Act::Nothing => String::new(),
-            Act::Put { path, content } => {
+            StepKind::Nothing => String::new(),
+            StepKind::Put { path, content } => {
                 match content {
                     Content::File(bytes) => self.place.write(&path, bytes),
                     Content::Folder => {
@@ -89,11 +89,11 @@ impl Stage {
                 }
                 String::new()
             }
-            Act::Caller(name) => {
+            StepKind::Caller(name) => {
                 self.caller = Caller::command_line(Some(&name));
                 String::new()
             }
-            Act::Clock(moment) => {
+            StepKind::Clock(moment) => {
                 let now = notehost_sdk::host::Now {
                     milliseconds: u64::try_from(moment.timestamp_millis()).expect("after 1970"),
                     offset_minutes: moment.offset().local_minus_utc() / 60,
@@ -102,8 +102,8 @@ impl Stage {
                 self.host().await.stop_clock(now);
                 String::new()
             }
-            Act::Show(path) => self.show(&path),
-            Act::Call {
+            StepKind::Show(path) => self.show(&path),
+            StepKind::Call {
                 domain,
                 action,
                 arguments,
@@ -138,7 +138,7 @@ impl Stage {
                 check_reply(&host, &domain, &action, &reply);
                 self.told(&reply, &domain, &action)
             }
-            Err(error) => self.told_error(&error),
+            Err(error) => self.format_error(&error),
         };
         let root = self.place.root().to_str().expect("a UTF-8 path");
         assert!(
@@ -182,7 +182,7 @@ impl Stage {
         told
     }
 
-    fn told_error(&mut self, error: &CallError) -> String {
+    fn format_error(&mut self, error: &CallError) -> String {
         let message = self.stable.text(&error.message, "change");
         let mut told = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
         if let Some(hint) = &error.hint {

@@ -51,12 +51,12 @@ impl Default for Named {
 pub(crate) struct Step {
     /// The lines without the reply.
     pub(crate) source: String,
-    pub(crate) act: Act,
+    pub(crate) act: StepKind,
     /// The recorded reply.
     pub(crate) recorded: String,
 }
 
-pub(crate) enum Act {
+pub(crate) enum StepKind {
     /// Comments and blank lines.
     Nothing,
     /// A file that exists in the vault before the host starts.
@@ -95,16 +95,16 @@ impl Script {
                 Some(("#!", setting)) => {
                     header.push_str(setting);
                     header.push('\n');
-                    Act::Nothing
+                    StepKind::Nothing
                 }
-                Some(("# ", _)) => Act::Nothing,
-                Some(("@ ", name)) => Act::Caller(name.to_owned()),
-                Some(("~ ", moment)) => Act::Clock(
+                Some(("# ", _)) => StepKind::Nothing,
+                Some(("@ ", name)) => StepKind::Caller(name.to_owned()),
+                Some(("~ ", moment)) => StepKind::Clock(
                     chrono::DateTime::parse_from_rfc3339(moment)
                         .unwrap_or_else(|error| panic!("{error}: {moment}")),
                 ),
                 Some(("= ", path)) => {
-                    Act::Show(String::from_utf8(unescaped(path).0).expect("a path"))
+                    StepKind::Show(String::from_utf8(unescaped(path).0).expect("a path"))
                 }
                 Some(("> ", call)) => parse_call(call),
                 Some(("==", path)) if path.starts_with("= ") => {
@@ -116,7 +116,7 @@ impl Script {
                     });
                     continue;
                 }
-                _ if matches!(line, "" | "#" | "===") => Act::Nothing,
+                _ if matches!(line, "" | "#" | "===") => StepKind::Nothing,
                 _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
                     let answered = steps
                         .last_mut()
@@ -138,10 +138,10 @@ impl Script {
     }
 }
 
-fn parse_call(call: &str) -> Act {
+fn parse_call(call: &str) -> StepKind {
     let (name, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
     let (domain, action) = name.split_once('.').expect("domain.action");
-    Act::Call {
+    StepKind::Call {
         domain: domain.to_owned(),
         action: action.to_owned(),
         arguments: arguments.to_owned(),
@@ -149,12 +149,12 @@ fn parse_call(call: &str) -> Act {
 }
 
 /// `Path.md` with its lines up to the next `===`; `Folder/`; `Path.md -> target`.
-fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) -> (Act, String) {
+fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) -> (StepKind, String) {
     let name = |path: &str| String::from_utf8(unescaped(path).0).expect("a path");
     if let Some((path, target)) = path.split_once(" -> ") {
         let content = Content::Link(target.to_owned());
         return (
-            Act::Put {
+            StepKind::Put {
                 path: name(path),
                 content,
             },
@@ -164,7 +164,7 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
     if path.ends_with('/') {
         let content = Content::Folder;
         return (
-            Act::Put {
+            StepKind::Put {
                 path: name(path),
                 content,
             },
@@ -185,7 +185,7 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
     }
     let content = Content::File(bytes);
     (
-        Act::Put {
+        StepKind::Put {
             path: name(path),
             content,
         },

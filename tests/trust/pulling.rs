@@ -7,18 +7,18 @@ use super::{Desk, component, pull};
 use crate::support::registry::Registry;
 
 /// A registry with a component under `todo:1`, and its manifest.
-fn stocked() -> Option<(Registry, Value)> {
+fn registry_with_component() -> Option<(Registry, Value)> {
     let registry = Registry::start()?;
     let desk = Desk::new();
     let file = desk.file("todo.wasm", &component("todo"));
-    desk.pushed(&file, &registry.reference("todo:1"));
+    desk.push_successfully(&file, &registry.reference("todo:1"));
     let manifest = registry.manifest("todo", "1");
     Some((registry, serde_json::from_str(&manifest).expect("JSON")))
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn modified_blob_is_rejected() {
-    let Some((registry, manifest)) = stocked() else {
+    let Some((registry, manifest)) = registry_with_component() else {
         return;
     };
     let digest = manifest["layers"][0]["digest"].as_str().expect("a digest");
@@ -31,7 +31,7 @@ async fn modified_blob_is_rejected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pinned_digest_is_enforced() {
-    let Some((registry, manifest)) = stocked() else {
+    let Some((registry, manifest)) = registry_with_component() else {
         return;
     };
     let pulled = pull(&registry.reference("todo:1"))
@@ -57,7 +57,7 @@ async fn pinned_digest_is_enforced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_reference_is_reported() {
-    let Some((registry, _)) = stocked() else {
+    let Some((registry, _)) = registry_with_component() else {
         return;
     };
     for name in ["todo:2", "nothing:1"] {
@@ -71,7 +71,7 @@ async fn missing_reference_is_reported() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn non_component_artifacts_are_rejected() {
-    let Some((registry, manifest)) = stocked() else {
+    let Some((registry, manifest)) = registry_with_component() else {
         return;
     };
     let image = json!("application/vnd.oci.image.config.v1+json");
@@ -116,7 +116,7 @@ async fn non_component_artifacts_are_rejected() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_artifacts_are_rejected() {
-    let Some((registry, manifest)) = stocked() else {
+    let Some((registry, manifest)) = registry_with_component() else {
         return;
     };
     for (tag, size) in [("large", 65 << 20), ("negative", -1), ("small", 3)] {

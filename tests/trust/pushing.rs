@@ -1,6 +1,6 @@
 //! `notehost component push` through the built program.
 
-use super::{Desk, component, pull, told};
+use super::{Desk, component, output_text, pull};
 use crate::support::registry::Registry;
 use crate::support::signer::Signer;
 
@@ -13,7 +13,7 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
     let bytes = component("todo");
     let file = desk.file("todo.wasm", &bytes);
     let reference = registry.reference("team/todo:1.0.0");
-    let unsigned = desk.pushed(&file, &reference);
+    let unsigned = desk.push_successfully(&file, &reference);
     assert!(unsigned["key"].is_null());
     let pulled = pull(&reference).await.expect("it is there");
     assert_eq!(
@@ -22,11 +22,11 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
     );
     assert_eq!(unsigned["digest"], pulled.digest);
     // Pushing again gives the same digest.
-    assert_eq!(desk.pushed(&file, &reference), unsigned);
+    assert_eq!(desk.push_successfully(&file, &reference), unsigned);
 
     let signature = Signer::number(1).sign(&bytes, "todo 1.0.0");
     desk.file("todo.wasm.minisig", signature.as_bytes());
-    let signed = desk.pushed(&file, &reference);
+    let signed = desk.push_successfully(&file, &reference);
     assert_eq!(signed["key"], "0101010101010101");
     assert_ne!(signed["digest"], unsigned["digest"]);
     let pulled = pull(&reference).await.expect("it is there");
@@ -52,9 +52,9 @@ fn invalid_components_are_not_pushed() {
     let output = desk.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("is no WebAssembly component"),
+        output_text(&output).contains("is no WebAssembly component"),
         "{}",
-        told(&output)
+        output_text(&output)
     );
 
     let file = desk.file("todo.wasm", &bytes);
@@ -68,15 +68,15 @@ fn invalid_components_are_not_pushed() {
         desk.file("todo.wasm.minisig", signature.as_bytes());
         let output = desk.push(&file, reference);
         assert_eq!(output.status.code(), Some(1));
-        assert!(told(&output).contains(words), "{}", told(&output));
+        assert!(output_text(&output).contains(words), "{}", output_text(&output));
     }
     desk.file("todo.wasm.minisig", publisher.sign(&bytes, "").as_bytes());
     let output = desk.push(&file, reference);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        told(&output).contains("`127.0.0.1:1` refuses the connection"),
+        output_text(&output).contains("`127.0.0.1:1` refuses the connection"),
         "{}",
-        told(&output)
+        output_text(&output)
     );
 
     for (reference, words) in [
@@ -87,8 +87,8 @@ fn invalid_components_are_not_pushed() {
         ),
     ] {
         let output = desk.push(&file, reference);
-        assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-        assert!(told(&output).contains(words), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
+        assert!(output_text(&output).contains(words), "{}", output_text(&output));
     }
 }
 
@@ -103,9 +103,9 @@ fn push_authenticates_with_docker_credentials() {
     let output = desk.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("does not let us in"),
+        output_text(&output).contains("does not let us in"),
         "{}",
-        told(&output)
+        output_text(&output)
     );
 
     // `ana:a:secret`, as `docker login` writes it.
@@ -114,5 +114,5 @@ fn push_authenticates_with_docker_credentials() {
         registry.address()
     );
     desk.file("config.json", known.as_bytes());
-    desk.pushed(&file, &reference);
+    desk.push_successfully(&file, &reference);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ended, PLAN, beside, desk, program, run};
+use super::{Ended, PLAN, path_outside, place_with_note, program, run};
 use crate::support::place::Place;
 
 /// `notehost call` on the vault, with everything allowed.
@@ -19,7 +19,7 @@ fn call(place: &Place, words: &[&str], input: &str) -> Ended {
 
 #[test]
 fn call_prints_json_to_a_pipe() {
-    let place = desk();
+    let place = place_with_note();
     for words in [
         ["document", "read", "--path", "Work/Plan"],
         ["document", "read", "--json", r#"{"path": "Work/Plan"}"#],
@@ -33,7 +33,7 @@ fn call_prints_json_to_a_pipe() {
 
 #[test]
 fn flag_value_can_come_from_stdin() {
-    let place = desk();
+    let place = place_with_note();
     let ended = call(
         &place,
         &[
@@ -56,7 +56,7 @@ fn flag_value_can_come_from_stdin() {
 
 #[test]
 fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
-    let place = desk();
+    let place = place_with_note();
     // The call fails: JSON for a program, and a message for a person.
     let ended = call(&place, &["document", "read", "--path", "Work/Absent"], "");
     assert_eq!(ended.code, Some(1), "{ended:#?}");
@@ -88,7 +88,7 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
     let ended = run(
         command
             .args(["call", "document", "list", "--vault"])
-            .arg(beside(&place, "nowhere")),
+            .arg(path_outside(&place, "nowhere")),
         "",
     );
     assert_eq!(ended.code, Some(3), "{ended:#?}");
@@ -97,7 +97,7 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
 
 #[test]
 fn access_is_read_only_by_default() {
-    let place = desk();
+    let place = place_with_note();
     let before = place.snapshot();
     let mut command = program(&place);
     command.args([
@@ -119,8 +119,8 @@ fn access_is_read_only_by_default() {
 
 #[test]
 fn config_can_be_created_checked_and_shown() {
-    let place = desk();
-    let file = beside(&place, "notehost.toml");
+    let place = place_with_note();
+    let file = path_outside(&place, "notehost.toml");
     let init = || {
         run(
             program(&place)
@@ -179,7 +179,7 @@ fn config_can_be_created_checked_and_shown() {
 
 #[test]
 fn config_inside_its_vault_is_rejected() {
-    let place = desk();
+    let place = place_with_note();
     let file = place.vault().join("notehost.toml");
     let ended = run(
         program(&place)
@@ -195,7 +195,7 @@ fn config_inside_its_vault_is_rejected() {
 
 #[test]
 fn doctor_reports_problems() {
-    let place = desk();
+    let place = place_with_note();
     let ended = run(program(&place).arg("doctor").arg(place.vault()), "");
     assert_eq!(ended.code, Some(0), "{ended:#?}");
     let items = ended.json()["items"].take();
@@ -206,7 +206,7 @@ fn doctor_reports_problems() {
         "{items}"
     );
     let ended = run(
-        program(&place).arg("doctor").arg(beside(&place, "nowhere")),
+        program(&place).arg("doctor").arg(path_outside(&place, "nowhere")),
         "",
     );
     assert_eq!(ended.code, Some(1), "{ended:#?}");
@@ -218,7 +218,7 @@ fn doctor_reports_problems() {
 
 #[test]
 fn every_command_has_help() {
-    let place = desk();
+    let place = place_with_note();
     let tools = run(program(&place).arg("tools"), "").json()["items"].take();
     let listed = |domain: &str, action: &str| {
         let wanted = |item: &&Value| item["domain"] == domain && item["action"] == action;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{PLAN, desk, message, run, serving, tool, with_spinner};
+use super::{PLAN, place_with_note, message, run, serve_command, tool, settings_with_spinning_guest};
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
 /// A deadline that is never reached.
-const NEVER: u64 = 3_600_000;
+const UNREACHED_DEADLINE_MS: u64 = 3_600_000;
 
 fn serve(place: &Place) -> Server {
     Server::start(&place.config_file(&place.settings()), &place.state())
@@ -17,7 +17,7 @@ fn serve(place: &Place) -> Server {
 
 #[test]
 fn stateless_and_session_based_clients_are_served_side_by_side() {
-    let place = desk();
+    let place = place_with_note();
     let server = serve(&place);
     let clients = [
         HttpClient::stateless(server.address()),
@@ -49,7 +49,7 @@ fn stateless_and_session_based_clients_are_served_side_by_side() {
 
 #[test]
 fn health_endpoint_responds() {
-    let place = desk();
+    let place = place_with_note();
     let server = serve(&place);
     let mut connection = Connection::open(server.address());
     for path in ["/healthz", "/readyz"] {
@@ -61,7 +61,7 @@ fn health_endpoint_responds() {
 
 #[test]
 fn requests_with_foreign_hosts_or_origins_are_rejected() {
-    let place = desk();
+    let place = place_with_note();
     let server = serve(&place);
     let mut read = tool("document__read", json!({"path": "Work/Plan"}));
     read["_meta"] = stateless_meta();
@@ -106,7 +106,7 @@ fn requests_with_foreign_hosts_or_origins_are_rejected() {
 
 #[test]
 fn session_must_be_initialized_and_can_be_deleted() {
-    let place = desk();
+    let place = place_with_note();
     let server = serve(&place);
     let list = message(1, "tools/list", json!({})).to_string();
     let revision = ("MCP-Protocol-Version", SESSIONS);
@@ -134,8 +134,8 @@ fn session_must_be_initialized_and_can_be_deleted() {
 /// There is only one slot: while the guest runs, no other call can.
 #[test]
 fn abandoned_request_stops_its_guest() {
-    let place = desk();
-    let mut settings = with_spinner(&place, NEVER);
+    let place = place_with_note();
+    let mut settings = settings_with_spinning_guest(&place, UNREACHED_DEADLINE_MS);
     settings.limits.concurrent_calls = 1;
     let server = Server::start(&place.config_file(&settings), &place.state());
     let mut other = HttpClient::stateless(server.address());
@@ -166,10 +166,10 @@ fn abandoned_request_stops_its_guest() {
 
 #[test]
 fn unauthenticated_non_loopback_listeners_are_rejected() {
-    let place = desk();
+    let place = place_with_note();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765"] {
-        let flag = run(serving(&place).args(["--http", address]), "");
-        let variable = run(serving(&place).env("NOTEHOST_HTTP", address), "");
+        let flag = run(serve_command(&place).args(["--http", address]), "");
+        let variable = run(serve_command(&place).env("NOTEHOST_HTTP", address), "");
         assert_eq!(
             (flag.code, variable.code),
             (Some(3), Some(3)),

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Ended, PLAN, beside, desk, run};
+use super::{Ended, PLAN, path_outside, place_with_note, run};
 use crate::support::http::Server;
 use crate::support::repository;
 
@@ -32,7 +32,7 @@ fn baseline() -> Baseline {
 }
 
 /// A command of the npm packages. All of them are named each time, so that npm installs them once.
-fn judge(name: &str) -> Command {
+fn npm_tool(name: &str) -> Command {
     let mut command = Command::new("npx");
     command.arg("--yes");
     for package in [NODE, INSPECTOR, &baseline().suite] {
@@ -43,7 +43,7 @@ fn judge(name: &str) -> Command {
 }
 
 /// Whether the tools are available.
-fn can_judge() -> bool {
+fn is_npm_available() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(|| {
         let found = Command::new("npx")
@@ -52,7 +52,7 @@ fn can_judge() -> bool {
             .status();
         let missing = match found {
             Err(_) => "node is not installed",
-            Ok(_) if run(judge("node").arg("--version"), "").code != Some(0) => {
+            Ok(_) if run(npm_tool("node").arg("--version"), "").code != Some(0) => {
                 "npm cannot install the judges"
             }
             Ok(_) => return true,
@@ -69,18 +69,18 @@ fn can_judge() -> bool {
 
 #[test]
 fn inspector_lists_and_calls_tools() {
-    if !can_judge() {
+    if !is_npm_available() {
         return;
     }
-    let place = desk();
+    let place = place_with_note();
     let inspect = |target: &[&str], words: &[&str]| -> Ended {
-        let mut command = judge("mcp-inspector");
+        let mut command = npm_tool("mcp-inspector");
         // It stores a list of servers, by default in the user's home folder.
         command
             .arg("--cli")
             .args(target)
             .args(words)
-            .env("MCP_CATALOG_PATH", beside(&place, "catalog.json"));
+            .env("MCP_CATALOG_PATH", path_outside(&place, "catalog.json"));
         run(&mut command, "")
     };
     let check = |target: &[&str]| {
@@ -116,12 +116,12 @@ fn inspector_lists_and_calls_tools() {
 
 #[test]
 fn mcp_conformance_suite_matches_the_baseline() {
-    if !can_judge() {
+    if !is_npm_available() {
         return;
     }
-    let place = desk();
+    let place = place_with_note();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
-    let mut command = judge("conformance");
+    let mut command = npm_tool("conformance");
     command
         .args(["server", "--suite", "all", "--url", &server.url()])
         .current_dir(place.outside());

@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::{PLAN, converse, desk, handshake, message, program, run, serving, tool};
+use super::{PLAN, run_conversation, place_with_note, handshake, message, program, run, serve_command, tool};
 use crate::support::http::stateless_meta;
 
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 
 #[test]
 fn every_session_based_revision_is_supported() {
-    let place = desk();
+    let place = place_with_note();
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
-        let ended = run(&mut serving(&place), handshake(revision));
+        let ended = run(&mut serve_command(&place), handshake(revision));
         let result = &ended.answer(0)["result"];
         assert_eq!(result["protocolVersion"], revision);
         assert_eq!(result["serverInfo"]["name"], "notehost");
@@ -19,13 +19,13 @@ fn every_session_based_revision_is_supported() {
         assert_eq!(ended.code, Some(0), "{ended:#?}");
     }
     // The reply to an unknown revision is a supported one.
-    let ended = run(&mut serving(&place), handshake("1999-01-01"));
+    let ended = run(&mut serve_command(&place), handshake("1999-01-01"));
     assert_eq!(ended.answer(0)["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]
 fn stateless_revision_needs_no_handshake() {
-    let place = desk();
+    let place = place_with_note();
     let mut read = tool("document", json!({"action": "read", "path": "Work/Plan"}));
     read["_meta"] = stateless_meta();
     let meta = json!({"_meta": stateless_meta()});
@@ -36,7 +36,7 @@ fn stateless_revision_needs_no_handshake() {
         message(4, "tools/list", json!({})),
     ];
     let ended = run(
-        &mut serving(&place),
+        &mut serve_command(&place),
         lines.map(|line| format!("{line}\n")).concat(),
     );
     let discovered = &ended.answer(1)["result"];
@@ -83,7 +83,7 @@ fn stateless_revision_needs_no_handshake() {
 
 #[test]
 fn tool_list_is_plain_and_deterministic() {
-    let place = desk();
+    let place = place_with_note();
     for (surface, most_bytes) in [
         ("domain", 24 << 10),
         ("split", 32 << 10),
@@ -91,8 +91,8 @@ fn tool_list_is_plain_and_deterministic() {
         ("finder", 2 << 10),
     ] {
         let list = || {
-            let mut command = serving(&place);
-            let ended = converse(
+            let mut command = serve_command(&place);
+            let ended = run_conversation(
                 command.args(["--surface", surface]),
                 &[("tools/list", json!({}))],
             );
@@ -146,11 +146,11 @@ fn assert_plain(schema: &Value, place: &str) {
 
 #[test]
 fn flat_action_names_work_on_every_surface() {
-    let place = desk();
+    let place = place_with_note();
     for surface in SURFACES {
         let read = tool("document__read", json!({"path": "Work/Plan.md"}));
-        let ended = converse(
-            serving(&place).args(["--surface", surface]),
+        let ended = run_conversation(
+            serve_command(&place).args(["--surface", surface]),
             &[("tools/call", read)],
         );
         let result = &ended.answer(1)["result"];
@@ -163,10 +163,10 @@ fn flat_action_names_work_on_every_surface() {
 
 #[test]
 fn failed_call_returns_an_error_result_with_a_hint() {
-    let place = desk();
+    let place = place_with_note();
     let call = |name, arguments| ("tools/call", tool(name, arguments));
-    let ended = converse(
-        &mut serving(&place),
+    let ended = run_conversation(
+        &mut serve_command(&place),
         &[
             call("document", json!({"action": "read", "path": "Work/Absent"})),
             call("document", json!({"action": "raed", "path": "Work/Plan"})),
@@ -200,7 +200,7 @@ fn failed_call_returns_an_error_result_with_a_hint() {
 
 #[test]
 fn invalid_lines_do_not_affect_other_requests() {
-    let place = desk();
+    let place = place_with_note();
     let mut lines = b"what is this?\n".to_vec();
     lines.extend(handshake("2025-11-25").into_bytes());
     for nonsense in [
@@ -215,7 +215,7 @@ fn invalid_lines_do_not_affect_other_requests() {
         lines.push(b'\n');
     }
     lines.extend(format!("{}\n", message(1, "ping", json!({}))).into_bytes());
-    let ended = run(&mut serving(&place), lines);
+    let ended = run(&mut serve_command(&place), lines);
     assert_eq!(ended.answer(1)["result"], json!({}));
     assert_eq!(ended.code, Some(0), "{ended:#?}");
 }
@@ -223,13 +223,13 @@ fn invalid_lines_do_not_affect_other_requests() {
 #[test]
 fn four_hundred_concurrent_requests_are_answered() {
     const MANY: usize = 400;
-    let place = desk();
+    let place = place_with_note();
     let read = (
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
     // The input ends before most of them have started.
-    let ended = converse(&mut serving(&place), &vec![read; MANY]);
+    let ended = run_conversation(&mut serve_command(&place), &vec![read; MANY]);
     let mut answers = ended.messages();
     answers.retain(|message| message["id"] != 0);
     assert_eq!(answers.len(), MANY);
@@ -251,13 +251,13 @@ fn four_hundred_concurrent_requests_are_answered() {
 
 #[test]
 fn log_goes_to_stderr_and_can_be_json() {
-    let place = desk();
+    let place = place_with_note();
     let read = (
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
-    let ended = converse(
-        serving(&place).args(["--log", "debug", "--log-format", "json"]),
+    let ended = run_conversation(
+        serve_command(&place).args(["--log", "debug", "--log-format", "json"]),
         &[read],
     );
     ended.answer(1);
@@ -279,12 +279,12 @@ fn log_goes_to_stderr_and_can_be_json() {
 
 #[test]
 fn demo_notes_are_served() {
-    let place = desk();
+    let place = place_with_note();
     let list = (
         "tools/call",
         tool("document__list", json!({"recursive": true})),
     );
-    let ended = converse(program(&place).args(["serve", "--demo"]), &[list]);
+    let ended = run_conversation(program(&place).args(["serve", "--demo"]), &[list]);
     let items = ended.answer(1)["result"]["structuredContent"]["items"].take();
     assert!(
         items.as_array().is_some_and(|items| !items.is_empty()),

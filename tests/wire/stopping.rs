@@ -7,12 +7,12 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::{desk, run, serving, with_spinner};
+use super::{place_with_note, run, serve_command, settings_with_spinning_guest};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, Server};
 
 /// Long enough for the signal to arrive first, even on a busy machine.
-const A_WHILE: u64 = 3_000;
+const SPIN_MS: u64 = 3_000;
 
 fn terminate(process: &Child) {
     kill_process(Pid::from_child(process), Signal::TERM).expect("the signal is sent");
@@ -20,8 +20,8 @@ fn terminate(process: &Child) {
 
 #[test]
 fn signal_over_stdio_finishes_the_call_in_flight() {
-    let place = desk();
-    let config = place.config_file(&with_spinner(&place, A_WHILE));
+    let place = place_with_note();
+    let config = place.config_file(&settings_with_spinning_guest(&place, SPIN_MS));
     let mut client = Client::start(&config, &place.state());
     let spinning = client.send_call("hostile.spin", json!({}));
     // Requests are processed in order: this reply means that the call has started.
@@ -34,8 +34,8 @@ fn signal_over_stdio_finishes_the_call_in_flight() {
 
 #[test]
 fn signal_over_http_finishes_the_call_in_flight() {
-    let place = desk();
-    let config = place.config_file(&with_spinner(&place, A_WHILE));
+    let place = place_with_note();
+    let config = place.config_file(&settings_with_spinning_guest(&place, SPIN_MS));
     let mut server = Server::start(&config, &place.state());
     let mut clients = [
         HttpClient::stateless(server.address()),
@@ -63,12 +63,12 @@ fn signal_over_http_finishes_the_call_in_flight() {
 
 #[test]
 fn program_exits_when_its_parent_exits() {
-    let place = desk();
+    let place = place_with_note();
     let mut parent = Command::new("sleep")
         .arg("600")
         .spawn()
         .expect("a process to watch");
-    let mut server = serving(&place)
+    let mut server = serve_command(&place)
         .arg("--parent-pid")
         .arg(parent.id().to_string())
         .stdin(Stdio::piped())
@@ -93,9 +93,9 @@ fn program_exits_when_its_parent_exits() {
 
 #[test]
 fn second_process_on_a_vault_is_told_the_lock_holder() {
-    let place = desk();
+    let place = place_with_note();
     let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
-    let ended = run(&mut serving(&place), "");
+    let ended = run(&mut serve_command(&place), "");
     assert_eq!(ended.code, Some(3), "{ended:#?}");
     let holder = format!("process {}", server.process().id());
     assert!(ended.errors.contains(&holder), "{ended:#?}");

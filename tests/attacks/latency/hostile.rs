@@ -6,14 +6,14 @@ use crate::support::http::{Server, stateless_meta};
 /// One attack.
 pub(super) struct Attack {
     pub(super) name: &'static str,
-    pub(super) sends: Sends,
-    pub(super) way: Way,
+    pub(super) sends: Payload,
+    pub(super) way: Transmission,
     pub(super) threads: usize,
-    pub(super) expected: Expected,
+    pub(super) expected: ExpectedReply,
 }
 
 /// The content of an attack.
-pub(super) enum Sends {
+pub(super) enum Payload {
     /// A call of `domain.action` with these arguments, as JSON text.
     Call(&'static str, fn() -> String),
     /// A request with these parameters, as the inner part of a JSON object.
@@ -26,7 +26,7 @@ pub(super) enum Sends {
 
 /// How an attack is transmitted.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Transmission {
     /// In one piece, waiting for the reply.
     Whole,
     /// In pieces of this many bytes.
@@ -41,7 +41,7 @@ pub(super) enum Way {
 
 /// The reply that an attacker may get.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Expected {
+pub(super) enum ExpectedReply {
     /// A clear error, each time.
     Refusal,
     /// Any reply, each time: the request may be valid within the limits.
@@ -50,11 +50,11 @@ pub(super) enum Expected {
     Nothing,
 }
 
-use Expected::{Answer, Nothing};
-use Sends::{Body, Call, Raw, Request};
-use Way::Whole;
+use ExpectedReply::{Answer, Nothing};
+use Payload::{Body, Call, Raw, Request};
+use Transmission::Whole;
 
-pub(super) const fn attack(name: &'static str, sends: Sends, expected: Expected) -> Attack {
+pub(super) const fn attack(name: &'static str, sends: Payload, expected: ExpectedReply) -> Attack {
     Attack {
         name,
         sends,
@@ -64,7 +64,7 @@ pub(super) const fn attack(name: &'static str, sends: Sends, expected: Expected)
     }
 }
 
-pub(super) const fn flood(name: &'static str, sends: Sends, way: Way, threads: usize) -> Attack {
+pub(super) const fn flood(name: &'static str, sends: Payload, way: Transmission, threads: usize) -> Attack {
     Attack {
         name,
         sends,

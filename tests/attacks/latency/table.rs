@@ -2,9 +2,9 @@
 
 use crate::support::http::STATELESS;
 
-use super::hostile::Expected::{Answer, Refusal};
-use super::hostile::Sends::{Body, Call, Raw, Request};
-use super::hostile::Way::{Connections, Pieces, Slowly, Unread, Whole};
+use super::hostile::ExpectedReply::{Answer, Refusal};
+use super::hostile::Payload::{Body, Call, Raw, Request};
+use super::hostile::Transmission::{Connections, Pieces, Slowly, Unread, Whole};
 use super::hostile::{
     Attack, EDIT, attack, flood, keys, long_keys, shuffled, tool_call, tools_list,
 };

@@ -4,13 +4,13 @@
 use serde_json::{Map, Value, json};
 
 /// One call.
-pub(super) struct Ask {
+pub(super) struct GeneratedCall {
     pub(super) tool: String,
     pub(super) arguments: Value,
 }
 
 /// Actions that only use up time or memory, whatever their arguments.
-const EXHAUSTING: [&str; 16] = [
+const RESOURCE_ATTACKS: [&str; 16] = [
     "spin",
     "recurse",
     "gorge",
@@ -30,7 +30,7 @@ const EXHAUSTING: [&str; 16] = [
 ];
 
 /// The vault functions, as the hostile guest names them.
-const REACHES: [&str; 18] = [
+const REACH_FUNCTIONS: [&str; 18] = [
     "stat",
     "read",
     "list",
@@ -110,9 +110,9 @@ pub(super) fn hidden_values(ids: &[String]) -> Vec<String> {
 }
 
 /// The calls of one tool.
-pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
+pub(super) fn calls_from_schema(tool: &Value, values: &[String]) -> Vec<GeneratedCall> {
     let name = tool["name"].as_str().expect("a name");
-    if EXHAUSTING
+    if RESOURCE_ATTACKS
         .iter()
         .any(|action| name == format!("hostile__{action}"))
         || name.starts_with("hostile__reach_")
@@ -145,7 +145,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
         if dry_run {
             arguments.insert("dry_run".into(), true.into());
         }
-        asks.push(Ask {
+        asks.push(GeneratedCall {
             tool: name.to_owned(),
             arguments: arguments.into(),
         });
@@ -158,7 +158,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
             .map(|name| {
                 (
                     (*name).clone(),
-                    filled(&properties[*name], schema, &usual(name)),
+                    fill_schema(&properties[*name], schema, &visible_value(name)),
                 )
             })
             .collect()
@@ -169,7 +169,7 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
         // Everything at once points there.
         let names = own.iter().filter(|name| required(name) || own.len() == 1);
         let all: Map<String, Value> = names
-            .map(|name| ((*name).clone(), filled(&properties[*name], schema, value)))
+            .map(|name| ((*name).clone(), fill_schema(&properties[*name], schema, value)))
             .collect();
         add(all.clone(), changes);
         if changes {
@@ -182,13 +182,13 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
         let ids = values.len().saturating_sub(3);
         for value in values[..few].iter().chain(&values[ids..]) {
             let mut arguments = seen(one);
-            arguments.insert((*one).clone(), filled(&properties[*one], schema, value));
+            arguments.insert((*one).clone(), fill_schema(&properties[*one], schema, value));
             add(arguments, changes);
         }
         // A list that begins with a visible value.
         if kind(&properties[*one], schema) == "array" {
             let mut arguments = seen(one);
-            let item = |value: &str| filled(&properties[*one]["items"], schema, value);
+            let item = |value: &str| fill_schema(&properties[*one]["items"], schema, value);
             arguments.insert(
                 (*one).clone(),
                 json!([item("Open/Seen.md"), item(&values[0])]),
@@ -200,8 +200,8 @@ pub(super) fn questions(tool: &Value, values: &[String]) -> Vec<Ask> {
 }
 
 /// Arguments whose form is not described by their schema, for every value.
-pub(super) fn shaped_asks(values: &[String]) -> Vec<Ask> {
-    let ask = |tool: &str, arguments: Value| Ask {
+pub(super) fn calls_with_special_arguments(values: &[String]) -> Vec<GeneratedCall> {
+    let ask = |tool: &str, arguments: Value| GeneratedCall {
         tool: tool.to_owned(),
         arguments,
     };
@@ -241,9 +241,9 @@ pub(super) fn shaped_asks(values: &[String]) -> Vec<Ask> {
 }
 
 /// Every vault function on every value, by a component with a grant for everything.
-pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
+pub(super) fn calls_of_hostile_guest(values: &[String]) -> Vec<GeneratedCall> {
     let mut asks = Vec::new();
-    for with in REACHES {
+    for with in REACH_FUNCTIONS {
         for value in values {
             for (path, to) in [
                 (value.as_str(), "Open/Taken.md"),
@@ -268,7 +268,7 @@ pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
                 if to == value && !["rename", "before"].contains(&with) {
                     continue;
                 }
-                asks.push(Ask {
+                asks.push(GeneratedCall {
                     tool: tool.to_owned(),
                     arguments: json!({"with": with, "path": path, "to": to, "dry_run": dry_run}),
                 });
@@ -279,7 +279,7 @@ pub(super) fn hostile_asks(values: &[String]) -> Vec<Ask> {
 }
 
 /// A visible value for an argument of this name.
-fn usual(name: &str) -> String {
+fn visible_value(name: &str) -> String {
     let value = match name {
         "path" | "paths" | "note" => "Open/Seen.md",
         "into" => "Open/Sub/Deep.md",
@@ -297,8 +297,8 @@ fn usual(name: &str) -> String {
 }
 
 /// A value that fits a schema, with this text wherever a text is allowed.
-fn filled(schema: &Value, whole: &Value, text: &str) -> Value {
-    let schema = followed(schema, whole);
+fn fill_schema(schema: &Value, whole: &Value, text: &str) -> Value {
+    let schema = resolve_schema(schema, whole);
     if let Some(first) = schema["enum"].as_array().and_then(|words| words.first()) {
         return first.clone();
     }
@@ -306,7 +306,7 @@ fn filled(schema: &Value, whole: &Value, text: &str) -> Value {
         return only.clone();
     }
     match kind(schema, whole) {
-        "array" => json!([filled(&schema["items"], whole, text)]),
+        "array" => json!([fill_schema(&schema["items"], whole, text)]),
         "integer" | "number" => json!(1),
         "boolean" => json!(true),
         "object" => {
@@ -314,7 +314,7 @@ fn filled(schema: &Value, whole: &Value, text: &str) -> Value {
             let properties = schema["properties"].as_object().unwrap_or(&empty);
             let fields = properties
                 .iter()
-                .map(|(name, inner)| (name.clone(), filled(inner, whole, text)));
+                .map(|(name, inner)| (name.clone(), fill_schema(inner, whole, text)));
             let mut fields: Map<String, Value> = fields.collect();
             if fields.is_empty() {
                 fields.insert("key".into(), text.into());
@@ -326,7 +326,7 @@ fn filled(schema: &Value, whole: &Value, text: &str) -> Value {
 }
 
 fn kind<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema str {
-    let schema = followed(schema, whole);
+    let schema = resolve_schema(schema, whole);
     let kind = &schema["type"];
     let listed = || {
         kind.as_array()?
@@ -337,17 +337,17 @@ fn kind<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema str 
 }
 
 /// Resolves a reference or the first alternative of a schema.
-fn followed<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema Value {
+fn resolve_schema<'schema>(schema: &'schema Value, whole: &'schema Value) -> &'schema Value {
     if let Some(name) = schema["$ref"]
         .as_str()
         .and_then(|path| path.rsplit('/').next())
     {
-        return followed(&whole["$defs"][name], whole);
+        return resolve_schema(&whole["$defs"][name], whole);
     }
     for several in ["anyOf", "oneOf"] {
         let choices = schema[several].as_array().into_iter().flatten();
         if let Some(choice) = choices.into_iter().find(|choice| choice["type"] != "null") {
-            return followed(choice, whole);
+            return resolve_schema(choice, whole);
         }
     }
     schema

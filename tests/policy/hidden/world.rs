@@ -21,11 +21,11 @@ use crate::support::place::{Place, component, request};
 pub(super) const SECRET: &str = "zqolx";
 
 /// Longer than any operation, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The caller and its transport.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Entrance {
+pub(super) enum CallerKind {
     /// The named caller `stdio`.
     Stdio,
     /// The named caller `http`.
@@ -35,7 +35,7 @@ pub(super) enum Entrance {
 }
 
 /// A served vault.
-pub(super) struct World {
+pub(super) struct ServedVault {
     place: Place,
     wire: Wire,
 }
@@ -45,27 +45,27 @@ enum Wire {
     Http(Child, Box<HttpClient>),
 }
 
-impl World {
+impl ServedVault {
     /// The vault with the hidden notebook, and the ids of its changes.
-    pub(super) fn real(entrance: Entrance) -> (World, Vec<String>) {
-        World::make(entrance, true)
+    pub(super) fn real(caller: CallerKind) -> (ServedVault, Vec<String>) {
+        ServedVault::make(caller, true)
     }
 
     /// The same vault without the notebook.
-    pub(super) fn twin(entrance: Entrance) -> World {
-        World::make(entrance, false).0
+    pub(super) fn twin(caller: CallerKind) -> ServedVault {
+        ServedVault::make(caller, false).0
     }
 
-    fn make(entrance: Entrance, is_real: bool) -> (World, Vec<String>) {
+    fn make(caller: CallerKind, is_real: bool) -> (ServedVault, Vec<String>) {
         let place = Place::new();
-        let settings = settings(&place, entrance);
+        let settings = settings(&place, caller);
         write_notes(&place, is_real);
         let threads = tokio::runtime::Runtime::new().expect("threads");
-        let ids = threads.block_on(live_a_little(&place, &settings, is_real));
+        let ids = threads.block_on(create_history(&place, &settings, is_real));
         drop(threads);
         let config = place.config_file(&settings);
-        let wire = serve(&place, &config, entrance);
-        (World { place, wire }, ids)
+        let wire = serve(&place, &config, caller);
+        (ServedVault { place, wire }, ids)
     }
 
     /// The full reply to a request.
@@ -97,7 +97,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for ServedVault {
     fn drop(&mut self) {
         if let Wire::Http(program, _) = &mut self.wire {
             let _ = program.kill();
@@ -111,13 +111,13 @@ fn log_file(place: &Place) -> PathBuf {
 }
 
 /// The caller has no tier for the hidden notebook; every component has a grant for everything.
-fn settings(place: &Place, entrance: Entrance) -> Settings {
+fn settings(place: &Place, caller: CallerKind) -> Settings {
     let mut settings = place.settings();
     settings.surface = Surface::Flat;
     settings.rates.read = 0;
     settings.rates.write = 0;
     settings.rates.delete = 0;
-    if entrance != Entrance::Http {
+    if caller != CallerKind::Http {
         settings.confirm = Confirm::Never;
     }
     let mut hidden = CallerSettings::default();
@@ -129,7 +129,7 @@ fn settings(place: &Place, entrance: Entrance) -> Settings {
         glob: "**/Closet*".into(),
         tier: Tier::None,
     });
-    if entrance != Entrance::Owner {
+    if caller != CallerKind::Owner {
         settings.callers.insert("stdio".into(), hidden.clone());
         settings.callers.insert("http".into(), hidden);
     }
@@ -204,7 +204,7 @@ fn write_notes(place: &Place, is_real: bool) {
 }
 
 /// Creates a history: changes and removals, some of them on both sides. Returns the ids of those on the hidden side.
-async fn live_a_little(place: &Place, settings: &Settings, is_real: bool) -> Vec<String> {
+async fn create_history(place: &Place, settings: &Settings, is_real: bool) -> Vec<String> {
     // The owner needs no confirmation.
     let mut settings = settings.clone();
     settings.confirm = Confirm::Never;
@@ -280,7 +280,7 @@ async fn owner(host: &Host, action: &str, arguments: Value) -> Value {
     }
 }
 
-fn serve(place: &Place, config: &Path, entrance: Entrance) -> Wire {
+fn serve(place: &Place, config: &Path, caller: CallerKind) -> Wire {
     let log = std::fs::File::create(log_file(place)).expect("a log");
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
     command
@@ -288,9 +288,9 @@ fn serve(place: &Place, config: &Path, entrance: Entrance) -> Wire {
         .arg(config)
         .arg("--state")
         .arg(place.state());
-    if entrance != Entrance::Http {
+    if caller != CallerKind::Http {
         let mut client = Client::spawn_with(&mut command, Stdio::from(log));
-        client.shake_hands();
+        client.initialize();
         return Wire::Stdio(Box::new(client));
     }
     let program = command
@@ -312,7 +312,7 @@ fn serve(place: &Place, config: &Path, entrance: Entrance) -> Wire {
             break address.to_owned();
         }
         assert!(
-            began.elapsed() < PATIENCE,
+            began.elapsed() < TIMEOUT,
             "the program does not listen: {told}"
         );
         std::thread::sleep(Duration::from_millis(20));

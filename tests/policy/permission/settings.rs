@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{Ended, Office};
+use super::{Ended, PermissionSetup};
 
 #[test]
 fn contradictory_config_is_reported_with_its_line() {
@@ -44,10 +44,10 @@ fn contradictory_config_is_reported_with_its_line() {
             "notehost.toml:5: `/Diary/**` can match no path",
         ),
     ] {
-        let office = Office::with(rules);
-        office.run(&["config", "validate"]).refused(told);
-        assert_eq!(office.run(&["serve"]).code, Some(3), "{rules}");
-        let doctor = office.run(&["doctor"]);
+        let setup = PermissionSetup::with(rules);
+        setup.run(&["config", "validate"]).refused(told);
+        assert_eq!(setup.run(&["serve"]).code, Some(3), "{rules}");
+        let doctor = setup.run(&["doctor"]);
         assert_eq!(doctor.code, Some(1), "{doctor:#?}");
         assert!(
             doctor.output.contains("a server that runs keeps"),
@@ -58,15 +58,15 @@ fn contradictory_config_is_reported_with_its_line() {
 
 #[test]
 fn secrets_are_never_shown() {
-    let office = Office::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
+    let setup = PermissionSetup::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
     let show = |secret: Option<&str>, word: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         command
             .args(["config", word, "--config"])
-            .arg(&office.config);
+            .arg(&setup.config);
         command
             .arg("--state")
-            .arg(office.place.state())
+            .arg(setup.place.state())
             .env_remove("OFFICE_SECRET");
         if let Some(secret) = secret {
             command.env("OFFICE_SECRET", secret);
