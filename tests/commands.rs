@@ -53,9 +53,12 @@ impl Ended {
 
     /// Asserts this exit code and this text on stderr.
     #[track_caller]
-    fn expect_failure(self, code: i32, told: &str) -> Ended {
+    fn expect_failure(self, code: i32, expected: &str) -> Ended {
         assert_eq!(self.code, Some(code), "{self:#?}");
-        assert!(self.errors.contains(told), "{told} is not in {self:#?}");
+        assert!(
+            self.errors.contains(expected),
+            "{expected} is not in {self:#?}"
+        );
         self
     }
 }
@@ -157,8 +160,8 @@ impl Desk {
         let words = [
             "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
         ];
-        let told = self.run(&[&words, more].concat()).expect_success().json();
-        told["token"].as_str().expect("a token").to_owned()
+        let report = self.run(&[&words, more].concat()).expect_success().json();
+        report["token"].as_str().expect("a token").to_owned()
     }
 
     /// The path of the vault, as an argument.

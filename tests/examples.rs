@@ -96,8 +96,8 @@ fn setup_steps(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         "admin.approve" | "admin.deny" => {
             let remove = json!({"paths": ["Garden/Compost"]});
             let pointer = "/error/details/approval";
-            let asked = step_keeping("bob: document.remove", remove, "id", pointer);
-            (vec![asked], vec![("id", "<id>")])
+            let pending = step_keeping("bob: document.remove", remove, "id", pointer);
+            (vec![pending], vec![("id", "<id>")])
         }
         _ => (vec![], vec![]),
     }
@@ -150,12 +150,12 @@ fn copy(from: &Path, to: &Path) {
 async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let mut settings = place.settings();
     settings.confirm = confirm;
-    let given = Given {
+    let options = Given {
         config: Some(place.config_file(&settings)),
         state: Some(place.state()),
         ..Given::default()
     };
-    let loaded = notehost::config::load(given, &|_| None).expect("settings");
+    let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     host.watch(source);
@@ -188,8 +188,8 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
             Some(call) => (Caller::command_line(Some("bob")), call),
             None => (ana(), step.call),
         };
-        let asked = request(call, kept.filled(&step.arguments));
-        let answer = match dispatch::call(&host, &who, asked).await {
+        let call_request = request(call, kept.filled(&step.arguments));
+        let answer = match dispatch::call(&host, &who, call_request).await {
             Ok(reply) => reply.structured,
             Err(error) if who.name() == "bob" => error.to_json(),
             Err(error) => return Err(format!("before it, `{call}`: {error}")),
@@ -207,8 +207,8 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let before = arguments.insert(field.to_owned(), value);
         assert!(before.is_some(), "{name} has no `{field}` in its example");
     }
-    let asked = request(name, Value::Object(arguments));
-    let answer = dispatch::call(&host, &ana(), asked).await;
+    let call_request = request(name, Value::Object(arguments));
+    let answer = dispatch::call(&host, &ana(), call_request).await;
     answer.map(|_| ()).map_err(|error| {
         let hint = error.hint.clone().unwrap_or_default();
         format!("{}: {error} {hint}", error.code)

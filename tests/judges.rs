@@ -204,20 +204,20 @@ fn wait(running: &mut Child, timeout: Duration) -> Option<i32> {
 fn installed(
     name: &str,
     script: &str,
-    wanted: &str,
+    requirements: &str,
     install: impl FnOnce(&Path, &Path) -> Result<(), String>,
 ) -> Option<PathBuf> {
     let clients = repository().join("tests/judges/clients");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("judges")
         .join(name);
-    let wanted = clients.join(wanted);
+    let requirements = clients.join(requirements);
     let mark = folder.join("installed");
-    let asked_for = fs::read(&wanted).expect("what is to be installed");
+    let asked_for = fs::read(&requirements).expect("what is to be installed");
     if fs::read(&mark).ok().as_ref() != Some(&asked_for) {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder in target");
-        if let Err(missing) = install(&folder, &wanted) {
+        if let Err(missing) = install(&folder, &requirements) {
             skip(&missing);
             return None;
         }

@@ -64,7 +64,9 @@ fn embedded_components_pass() {
     let mut faults = Vec::new();
     for embedded in EMBEDDED {
         let (_, report) = run_suite(embedded.name);
-        let known = KNOWN_FAILURES.iter().find(|(name, _)| *name == embedded.name);
+        let known = KNOWN_FAILURES
+            .iter()
+            .find(|(name, _)| *name == embedded.name);
         if failed_checks(&report) != known.map_or(&[][..], |(_, checks)| *checks) {
             faults.push(format!("{}: {:#}", embedded.name, report["checks"]));
         }
@@ -127,7 +129,10 @@ fn hostile_guest_fails() {
     let (has_passed, report) = run_suite(file(&guest("hostile")));
     assert!(!has_passed);
     for check in ["input", "output", "limits"] {
-        assert!(failed_checks(&report).contains(&check), "{check}: {report:#}");
+        assert!(
+            failed_checks(&report).contains(&check),
+            "{check}: {report:#}"
+        );
     }
 }
 

@@ -52,7 +52,9 @@ fn progress_of<'m>(messages: impl IntoIterator<Item = &'m Value>) -> Vec<(f64, O
             (done, params["total"].as_f64())
         })
         .collect();
-    let is_growing = with_progress_token.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let is_growing = with_progress_token
+        .windows(2)
+        .all(|pair| pair[0].0 < pair[1].0);
     assert!(is_growing, "never backwards: {with_progress_token:?}");
     with_progress_token
 }

@@ -12,7 +12,7 @@ use crate::transcript;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn recorded_scenarios_match() {
     let folder = repository().join("tests/scenarios");
-    let wanted = std::env::var("SCENARIO").unwrap_or_default();
+    let filter = std::env::var("SCENARIO").unwrap_or_default();
     let update = std::env::var_os("UPDATE").is_some();
     let mut failed = String::new();
     for file in transcript::files(&folder) {
@@ -21,7 +21,7 @@ async fn recorded_scenarios_match() {
             .expect("it lies there")
             .display()
             .to_string();
-        if !name.contains(&wanted) {
+        if !name.contains(&filter) {
             continue;
         }
         let recorded = std::fs::read_to_string(&file).expect("a transcript");

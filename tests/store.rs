@@ -61,7 +61,11 @@ impl Desk {
     #[track_caller]
     fn succeed(&self, words: &[&str]) -> String {
         let output = self.run(words);
-        assert!(output.status.success(), "{words:?}: {}", output_text(&output));
+        assert!(
+            output.status.success(),
+            "{words:?}: {}",
+            output_text(&output)
+        );
         String::from_utf8(output.stdout).expect("text")
     }
 
@@ -91,8 +95,9 @@ impl Desk {
 
     /// The component `steady` in `component list`.
     fn list_entry(&self) -> Option<Value> {
-        let told: Value = serde_json::from_str(&self.succeed(&["component", "list"])).expect("JSON");
-        let items = told["items"].as_array().expect("a list");
+        let report: Value =
+            serde_json::from_str(&self.succeed(&["component", "list"])).expect("JSON");
+        let items = report["items"].as_array().expect("a list");
         items.iter().find(|item| item["name"] == "steady").cloned()
     }
 

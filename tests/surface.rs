@@ -83,10 +83,10 @@ fn every_action_has_a_meaningful_summary() {
                     .find(&begins)
                     .unwrap_or_else(|| panic!("{surface} {}: no line on {action}", name(&tool)));
                 let line = description[at + 1..].lines().next().expect("a line");
-                let said = line.split_once("): ").map_or("", |(_, said)| said);
-                assert!(!said.is_empty(), "{surface} {}: {line}", name(&tool));
+                let summary = line.split_once("): ").map_or("", |(_, summary)| summary);
+                assert!(!summary.is_empty(), "{surface} {}: {line}", name(&tool));
                 lines += 1;
-                if said.ends_with('…') {
+                if summary.ends_with('…') {
                     cut.push(line.to_owned());
                 }
             }

@@ -90,9 +90,9 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     // The client of an attended token asks its user.
     let mut client = HttpClient::stateless(server.address()).with_token(&desktop);
     let one = json!({"paths": ["Work/One"]});
-    let asked = call_and_answer(&mut client, &one, None)["result"].take();
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let state = asked["requestState"].clone();
+    let reply = call_and_answer(&mut client, &one, None)["result"].take();
+    assert_eq!(reply["resultType"], "input_required", "{reply}");
+    let state = reply["requestState"].clone();
     let removed = call_and_answer(&mut client, &one, Some(&state))["result"].take();
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/One.md").is_none());
@@ -107,7 +107,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     assert!(
         details["summary"]
             .as_str()
-            .is_some_and(|told| told.contains("Work/Two.md"))
+            .is_some_and(|message| message.contains("Work/Two.md"))
     );
     // A state that belongs to another call or is made up is rejected.
     for state in [state, json!("made-up")] {
@@ -200,10 +200,10 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
             true,
         ),
     ] {
-        let asked = call_and_answer(&mut client, &arguments, None)["result"].take();
+        let reply = call_and_answer(&mut client, &arguments, None)["result"].take();
         match is_attended {
-            true => assert_eq!(asked["resultType"], "input_required", "{asked}"),
-            false => drop(approval_of(&asked)),
+            true => assert_eq!(reply["resultType"], "input_required", "{reply}"),
+            false => drop(approval_of(&reply)),
         }
     }
     drop(server);
@@ -214,10 +214,10 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
         .arg(place.config_file(&settings))
         .output()
         .expect("the program runs");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned()
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned()
         + &String::from_utf8_lossy(&refused.stdout);
-    assert!(!refused.status.success(), "{said}");
-    assert!(said.contains("cannot be attended"), "{said}");
+    assert!(!refused.status.success(), "{text}");
+    assert!(text.contains("cannot be attended"), "{text}");
 }
 
 fn numbered(from: usize, to: usize) -> String {

@@ -145,16 +145,19 @@ fn yaml_bombs_only_drop_the_properties_of_their_note() {
     client.disconnect();
     for (name, yaml, _) in bombs() {
         let note = place.read(&format!("{name}.md")).expect("the note");
-        assert!(note == bombed_notes(name, &yaml).as_bytes(), "{name} was changed");
+        assert!(
+            note == bombed_notes(name, &yaml).as_bytes(),
+            "{name} was changed"
+        );
     }
 
     // The status command lists these notes.
     let status = run(&place, &["index", "status"]);
-    let told = status.to_string();
+    let report = status.to_string();
     for (name, ..) in bombs() {
-        assert!(told.contains(&format!("{name}.md")), "{name}: {told}");
+        assert!(report.contains(&format!("{name}.md")), "{name}: {report}");
     }
-    assert!(told.contains("unread_properties"), "{told}");
+    assert!(report.contains("unread_properties"), "{report}");
 }
 
 #[test]
@@ -227,8 +230,8 @@ fn queries_with_too_many_conditions_are_rejected() {
         json!({"query": "wombat", "properties": some}),
     );
     assert_eq!(paths(&found), [""; 0]);
-    let asked = json!({"query": "wombat", "properties": {"status": ["open", "done"]}});
-    let found = client.call("search.text", asked);
+    let query = json!({"query": "wombat", "properties": {"status": ["open", "done"]}});
+    let found = client.call("search.text", query);
     assert_eq!(paths(&found), ["Plan.md"]);
     client.disconnect();
 }

@@ -133,8 +133,8 @@ impl LatencySetup {
                 .arg(place.state())
                 .output();
             let output = ended.expect("the program runs").stdout;
-            let told: Value = serde_json::from_slice(&output).expect("JSON");
-            told["token"].as_str().expect("a token").to_owned()
+            let report: Value = serde_json::from_slice(&output).expect("JSON");
+            report["token"].as_str().expect("a token").to_owned()
         };
         let (mallory, ana) = (token("mallory"), token("ana"));
         let mut server = Server::start(&config, &place.state());

@@ -333,8 +333,8 @@ fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     let serve = ["serve", "--config", &config, "--http"];
     let ended = run(&place, &[&serve[..], &["0.0.0.0:0", "--no-auth"]].concat());
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(told.contains("`--no-auth`"), "{told}");
+    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(text.contains("`--no-auth`"), "{text}");
     let with = |value: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         command

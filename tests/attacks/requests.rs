@@ -36,9 +36,9 @@ fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server
         .arg("--state")
         .arg(place.state())
         .output();
-    let told: Value =
+    let report: Value =
         serde_json::from_slice(&made.expect("the program runs").stdout).expect("JSON");
-    let token = told["token"].as_str().expect("a token").to_owned();
+    let token = report["token"].as_str().expect("a token").to_owned();
     let server = Server::start(&config, &place.state());
     (place, server, token)
 }
@@ -276,10 +276,10 @@ fn endless_registry_response_is_cut_off() {
             .arg(place.state())
             .output();
         let ended = ended.expect("the program runs");
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(
-            !ended.status.success() && told.contains(words),
-            "{status}: {told}"
+            !ended.status.success() && text.contains(words),
+            "{status}: {text}"
         );
         // The limit, plus the buffers in between.
         assert!(

@@ -29,11 +29,11 @@ fn sandboxed_server_opens_only_files_known_at_startup() {
         eprintln!("skipped: this kernel has no Landlock");
         return;
     }
-    for (wanted, is_confined) in [("auto", true), ("require", true), ("off", false)] {
+    for (mode, is_confined) in [("auto", true), ("require", true), ("off", false)] {
         let config = place.path().join("config").join("notehost.toml");
         std::fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
         let text = format!(
-            "os_sandbox = {wanted:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
+            "os_sandbox = {mode:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
             place.path().join("notes")
         );
         std::fs::write(&config, &text).expect("a config");
@@ -60,7 +60,7 @@ fn sandboxed_server_opens_only_files_known_at_startup() {
             std::thread::sleep(std::time::Duration::from_millis(100));
             has_echo(&mut client)
         });
-        assert_eq!(arrived, !is_confined, "{wanted}");
+        assert_eq!(arrived, !is_confined, "{mode}");
         client.disconnect();
     }
 }
@@ -98,15 +98,15 @@ fn sandboxed_server_follows_symlinks_known_at_startup() {
     };
     put(&text);
     let mut client = Client::start(&at("config/notehost.toml"), &at("state"));
-    let said = client.call("echo.say", serde_json::json!({"text": "a"}));
-    assert_eq!(said["structuredContent"]["text"], "a", "{said}");
+    let reply = client.call("echo.say", serde_json::json!({"text": "a"}));
+    assert_eq!(reply["structuredContent"]["text"], "a", "{reply}");
     let kept = std::fs::read_dir(at("disk")).expect("a folder").count();
     assert!(kept > 0, "compiled code was kept where the link leads");
     // The config is re-read through its symlink.
     put(&format!("{text}[components.echo]\nenabled = false\n"));
     crate::support::http::wait_until("the change is in force", || {
-        let said = client.call("echo.say", serde_json::json!({"text": "a"}));
-        crate::support::client::error_code(&said) == Some("disabled")
+        let reply = client.call("echo.say", serde_json::json!({"text": "a"}));
+        crate::support::client::error_code(&reply) == Some("disabled")
     });
     client.disconnect();
 }

@@ -43,8 +43,8 @@ fn run(place: &Place, words: &[&str]) -> Output {
 #[track_caller]
 fn succeed(place: &Place, words: &[&str]) -> Value {
     let output = run(place, words);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {text}");
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
@@ -52,15 +52,15 @@ fn succeed(place: &Place, words: &[&str]) -> Value {
 #[track_caller]
 fn fail(place: &Place, words: &[&str], code: i32, reason: &str) {
     let output = run(place, words);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{words:?}: {told}");
-    assert!(told.contains(reason), "`{reason}` is not said: {told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {text}");
+    assert!(text.contains(reason), "`{reason}` is not said: {text}");
 }
 
 /// The entry of `steady` in `component list`.
 fn list_entry(place: &Place) -> Value {
-    let told = succeed(place, &["component", "list"]);
-    let items = told["items"].as_array().expect("a list");
+    let report = succeed(place, &["component", "list"]);
+    let items = report["items"].as_array().expect("a list");
     let found = items.iter().find(|item| item["name"] == "steady");
     found.cloned().unwrap_or_default()
 }
@@ -367,10 +367,10 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
         .env_remove("NOTEHOST_CONFIG")
         .output()
         .expect("the program runs");
-    let told = String::from_utf8_lossy(&output.stderr);
+    let text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.contains("the config file lies inside the vault"),
-        "{told}"
+        text.contains("the config file lies inside the vault"),
+        "{text}"
     );
 
     place.config_file(&place.settings());
@@ -378,8 +378,8 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
     let mut command = program(&place, &list);
     command.env("NOTEHOST_STATE", place.root());
     let output = command.output().expect("the program runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("lies inside the state folder"), "{told}");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("lies inside the state folder"), "{text}");
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn second_process_with_another_state_folder_is_locked_out() {
     let mut first = Client::start(&config(place.path(), "a"), &place.path().join("one"));
     let second = call(place.path(), "a", "two", &["document", "list"], &[]);
     assert_eq!(second.status.code(), Some(3), "{second:?}");
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(said.contains("already served by process"), "{said}");
+    let text = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(text.contains("already served by process"), "{text}");
     assert!(
         !place.path().join("a/.notehost").exists(),
         "a vault that was only read shows no trace"

@@ -10,8 +10,8 @@ fn new(words: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
         .args(words)
         .output()
         .expect("it runs");
-    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    (ended.status.code(), told.into_owned())
+    let text = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    (ended.status.code(), text.into_owned())
 }
 
 #[test]
@@ -19,9 +19,9 @@ fn existing_files_are_not_overwritten() {
     let folder = bench("overwriting");
     std::fs::create_dir(folder.join("weather")).expect("a folder");
     std::fs::write(folder.join("weather/Cargo.toml"), "mine").expect("a file");
-    let (code, told) = new(&["weather"], &folder);
-    assert_eq!(code, Some(2), "{told}");
-    assert!(told.contains("nothing is overwritten"), "{told}");
+    let (code, report) = new(&["weather"], &folder);
+    assert_eq!(code, Some(2), "{report}");
+    assert!(report.contains("nothing is overwritten"), "{report}");
     let entries = std::fs::read_dir(folder.join("weather"))
         .expect("the folder")
         .count();
@@ -36,13 +36,13 @@ fn existing_files_are_not_overwritten() {
 fn invalid_tool_names_are_rejected() {
     let folder = bench("naming");
     for name in ["Weather", "a-b", "1a", "a__b", "../up", "document", "admin"] {
-        let (code, told) = new(&[name], &folder);
-        assert_eq!(code, Some(2), "{name}: {told}");
+        let (code, report) = new(&[name], &folder);
+        assert_eq!(code, Some(2), "{name}: {report}");
     }
-    let (code, told) = new(&["weather", "--lang", "python", "--sdk", "."], &folder);
-    assert_eq!(code, Some(2), "{told}");
-    let (code, told) = new(&["weather", "--sdk", "."], &folder);
-    assert!(code == Some(2) && told.contains("no SDK"), "{told}");
+    let (code, report) = new(&["weather", "--lang", "python", "--sdk", "."], &folder);
+    assert_eq!(code, Some(2), "{report}");
+    let (code, report) = new(&["weather", "--sdk", "."], &folder);
+    assert!(code == Some(2) && report.contains("no SDK"), "{report}");
     assert_eq!(
         std::fs::read_dir(&folder).expect("the folder").count(),
         0,
@@ -59,10 +59,10 @@ fn next_steps_are_printed_for_every_language() {
         ("python", "three", "python3 -m unittest"),
     ] {
         let mut command = author(env!("CARGO_BIN_EXE_notehost"), &folder);
-        let told = succeed(command.args(["component", "new", name, "--lang", language]));
+        let report = succeed(command.args(["component", "new", name, "--lang", language]));
         assert!(
-            told.contains(step) && told.contains(&format!("cd ./{name}")),
-            "{told}"
+            report.contains(step) && report.contains(&format!("cd ./{name}")),
+            "{report}"
         );
         assert!(folder.join(name).join("README.md").exists());
     }

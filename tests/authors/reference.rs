@@ -56,13 +56,13 @@ fn page_of(track: &Path) -> String {
                 .collect();
             names.join(", ")
         };
-        let (offered, asked) = (
+        let (offered, exported) = (
             names(&mut world.imports.values()),
             names(&mut world.exports.values()),
         );
         let _ = writeln!(
             page,
-            "The world `{}`: a component may import {offered}, and exports {asked}.\n",
+            "The world `{}`: a component may import {offered}, and exports {exported}.\n",
             world.name
         );
     }
@@ -110,7 +110,9 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
         }
         TypeDefKind::Variant(variant) => {
             rows.extend(variant.cases.iter().map(|case| {
-                let inner = case.ty.map(|inner| format!("({})", type_name(resolve, &inner)));
+                let inner = case
+                    .ty
+                    .map(|inner| format!("({})", type_name(resolve, &inner)));
                 (
                     format!("{}{}", case.name, inner.unwrap_or_default()),
                     cell(&case.docs),
@@ -183,8 +185,9 @@ fn type_name(resolve: &Resolve, kind: &Type) -> String {
     if let Some(name) = &found.name {
         return name.clone();
     }
-    let part =
-        |inner: &Option<Type>| inner.map_or_else(|| "_".to_owned(), |inner| type_name(resolve, &inner));
+    let part = |inner: &Option<Type>| {
+        inner.map_or_else(|| "_".to_owned(), |inner| type_name(resolve, &inner))
+    };
     match &found.kind {
         TypeDefKind::Option(inner) => format!("option<{}>", type_name(resolve, inner)),
         TypeDefKind::List(inner) => format!("list<{}>", type_name(resolve, inner)),

@@ -56,10 +56,10 @@ fn javascript() -> Result<(), &'static str> {
     let example = repository().join("sdk/examples/javascript");
     let mut fresh = true;
     for file in ["package.json", "package-lock.json"] {
-        let (wanted, there) = (example.join(file), workshop().join(file));
-        let wanted = std::fs::read(wanted).expect("a file of the example");
-        fresh &= std::fs::read(&there).is_ok_and(|known| known == wanted);
-        std::fs::write(there, wanted).expect("a copy");
+        let (source, there) = (example.join(file), workshop().join(file));
+        let source = std::fs::read(source).expect("a file of the example");
+        fresh &= std::fs::read(&there).is_ok_and(|known| known == source);
+        std::fs::write(there, source).expect("a copy");
     }
     if fresh && workshop().join("node_modules/.package-lock.json").exists() {
         return Ok(());
@@ -78,9 +78,9 @@ fn javascript() -> Result<(), &'static str> {
 
 fn python(folder: &Path) -> Result<(), &'static str> {
     let requirements = repository().join("sdk/examples/python/requirements.txt");
-    let wanted = std::fs::read(&requirements).expect("a file of the example");
+    let expected = std::fs::read(&requirements).expect("a file of the example");
     let mark = folder.join("installed");
-    if std::fs::read(&mark).is_ok_and(|known| known == wanted) {
+    if std::fs::read(&mark).is_ok_and(|known| known == expected) {
         return Ok(());
     }
     if !succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder)) {
@@ -93,7 +93,7 @@ fn python(folder: &Path) -> Result<(), &'static str> {
     if !succeeds(&mut install) {
         return Err("pip cannot install componentize-py");
     }
-    std::fs::write(mark, wanted).expect("a mark");
+    std::fs::write(mark, expected).expect("a mark");
     Ok(())
 }
 
@@ -146,9 +146,9 @@ pub(super) fn succeed(command: &mut Command) -> String {
     let ended = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{command:?}:\n{told}");
-    told.into_owned()
+    let text = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{command:?}:\n{text}");
+    text.into_owned()
 }
 
 /// A state folder that reuses the compiled code of the other tests.

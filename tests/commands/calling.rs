@@ -12,7 +12,9 @@ fn call_subcommand_is_optional() {
     assert_eq!(read.json()["content"], PLAN);
     let help = desk.run(&["document", "read", "--help"]).expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
-    let help = desk.run(&["call", "document", "read", "--help"]).expect_success();
+    let help = desk
+        .run(&["call", "document", "read", "--help"])
+        .expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
     let help = desk.run(&["document"]).expect_success();
     assert!(help.output.contains("read_section"), "{help:#?}");

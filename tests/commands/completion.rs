@@ -156,10 +156,13 @@ fn commands_domains_actions_and_values_are_completed() {
         let line = format!("notehost serve {}", &vault[..vault.len() - 1]);
         assert_completions(&desk, shell, &line, &[&format!("{vault}/")]);
         // A flag that was given is not offered again, unless it takes a list.
-        let given = completions(&desk, shell, "notehost call document read --path x --");
-        assert!(!given.contains(&"--path".to_owned()), "{shell}: {given:?}");
-        let given = completions(&desk, shell, "notehost call document remove --paths x --pa");
-        assert_eq!(given, ["--paths"], "{shell}");
+        let candidates = completions(&desk, shell, "notehost call document read --path x --");
+        assert!(
+            !candidates.contains(&"--path".to_owned()),
+            "{shell}: {candidates:?}"
+        );
+        let candidates = completions(&desk, shell, "notehost call document remove --paths x --pa");
+        assert_eq!(candidates, ["--paths"], "{shell}");
         // Hidden and unknown commands are not offered.
         assert_completions(&desk, shell, "notehost complet", &["completions"]);
         assert_completions(&desk, shell, "notehost nothing at all ", &[]);

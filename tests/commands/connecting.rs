@@ -79,7 +79,9 @@ fn existing_entries_are_kept_and_backed_up() {
         "notes",
     ];
 
-    let shown = desk.run(&[&words[..], &["--dry-run"]].concat()).expect_success();
+    let shown = desk
+        .run(&[&words[..], &["--dry-run"]].concat())
+        .expect_success();
     assert!(shown.output.contains("+\t\t\"notes\": {"), "{shown:#?}");
     assert!(
         shown.output.contains(" \t\"theme\": \"dark\", // mine"),
@@ -107,7 +109,8 @@ fn existing_entries_are_kept_and_backed_up() {
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
     // Another tier replaces the entry; removing it restores the original file.
-    desk.run(&[&words[..], &["--allow", "rw"]].concat()).expect_success();
+    desk.run(&[&words[..], &["--allow", "rw"]].concat())
+        .expect_success();
     assert_eq!(std::fs::read_to_string(&second).expect("a backup"), after);
     desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
         .expect_success();
@@ -137,7 +140,8 @@ fn unparsable_config_file_is_not_changed() {
     std::fs::write(&file, other).expect("a file");
     desk.run(&words).expect_failure(1, "starts another program");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), other);
-    desk.run(&[&words[..], &["--replace"]].concat()).expect_success();
+    desk.run(&[&words[..], &["--replace"]].concat())
+        .expect_success();
     assert_eq!(
         read(&file)["mcpServers"]["notehost"]["args"],
         json!(["serve", vault])
@@ -174,23 +178,26 @@ fn every_client_gets_its_own_config_format() {
     desk.run(&["connect", "claude-code", "--vault", &vault, "--project"])
         .expect_success();
     assert!(read(&project.join(".mcp.json"))["mcpServers"]["notehost"].is_object());
-    desk.run(&["connect", "cursor", "--vault", &vault]).expect_success();
+    desk.run(&["connect", "cursor", "--vault", &vault])
+        .expect_success();
     assert!(read(&desk.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
     desk.run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
         .expect_failure(2, "no files for projects");
     // Claude Code keeps its own list and is configured by a command.
-    let told = desk
+    let report = desk
         .run(&["connect", "claude-code", "--vault", &vault, "--allow", "rw"])
         .expect_success();
     assert!(
-        told.output
+        report
+            .output
             .starts_with("claude mcp add --scope user notehost -- "),
-        "{told:#?}"
+        "{report:#?}"
     );
     assert!(
-        told.output
+        report
+            .output
             .ends_with(&format!(" serve {vault} --allow rw\n")),
-        "{told:#?}"
+        "{report:#?}"
     );
     // Print the entry only.
     let printed = desk
@@ -218,7 +225,7 @@ fn remote_server_entry_does_not_contain_the_token() {
         entry["headers"]["Authorization"],
         "Bearer ${env:NOTEHOST_TOKEN}"
     );
-    let told = desk
+    let report = desk
         .run(&[
             "connect",
             "claude-code",
@@ -229,7 +236,7 @@ fn remote_server_entry_does_not_contain_the_token() {
         ])
         .expect_success();
     assert_eq!(
-        told.output,
+        report.output,
         format!(
             "claude mcp add --scope user --transport http notehost {url} --header \"Authorization: Bearer $T\"\n"
         )

@@ -27,8 +27,8 @@ fn check(ended: &Ended, words: &str) -> Value {
 fn assert_found(ended: &Ended, words: &str, verdict: &str, advice: &str) {
     let check = check(ended, words);
     assert_eq!(check["verdict"], verdict, "{check}");
-    let told = check["advice"].as_str().unwrap_or_default();
-    assert!(told.contains(advice), "{check}");
+    let found_advice = check["advice"].as_str().unwrap_or_default();
+    assert!(found_advice.contains(advice), "{check}");
     let code = if verdict == "fail" { Some(1) } else { Some(0) };
     assert_eq!(ended.code, code, "{ended:#?}");
 }
@@ -115,7 +115,8 @@ fn vault_lock_holder_is_reported() {
     );
     // Another process that needs the vault could not start.
     let call = ["call", "document", "list"];
-    desk.run(&[&call[..], &words].concat()).expect_failure(3, "process");
+    desk.run(&[&call[..], &words].concat())
+        .expect_failure(3, "process");
 }
 
 #[test]

@@ -20,16 +20,16 @@ fn remote_calls_match_local_calls() {
     let desk = Desk::new();
     let server = desk.serve(|_| {});
     let url = server.url();
-    let call = |said: &[&str]| desk.run(&words(&url, said));
+    let call = |arguments: &[&str]| desk.run(&words(&url, arguments));
 
     let read = call(&["document", "read", "--path", "Work/Plan"]).expect_success();
     assert_eq!(read.json()["content"], PLAN);
     assert_eq!(read.errors, "");
-    let said = words(
+    let arguments = words(
         &url,
         &["document", "create", "--path", "Work/New", "--content", "-"],
     );
-    let made = desk.run_with(&said, "from a pipe\n").expect_success();
+    let made = desk.run_with(&arguments, "from a pipe\n").expect_success();
     assert_eq!(made.json()["changes"][0]["kind"], "create");
     assert_eq!(
         desk.place.read("Work/New.md").as_deref(),
@@ -53,7 +53,8 @@ fn remote_calls_match_local_calls() {
     assert_eq!(read.json()["content"], "top\n");
 
     // The call fails: JSON for a program, and a message for a person.
-    let absent = call(&["document", "read", "--path", "Work/Absent"]).expect_failure(1, "Work/Absent");
+    let absent =
+        call(&["document", "read", "--path", "Work/Absent"]).expect_failure(1, "Work/Absent");
     assert_eq!(absent.json()["error"]["code"], "not_found");
     call(&["document", "raed"]).expect_failure(1, "`notehost call document read`");
     call(&["documnt", "read"]).expect_failure(1, "document");
@@ -182,20 +183,21 @@ fn non_mcp_servers_are_reported() {
         let url = format!("http://{}", other.local_addr().expect("an address"));
         let answering = std::thread::spawn(move || {
             let (mut stream, _) = other.accept().expect("a connection");
-            let mut asked = [0; 65536];
-            let length = stream.read(&mut asked).expect("a request");
+            let mut received = [0; 65536];
+            let length = stream.read(&mut received).expect("a request");
             stream.write_all(answer.as_bytes()).expect("an answer");
-            String::from_utf8_lossy(&asked[..length]).into_owned()
+            String::from_utf8_lossy(&received[..length]).into_owned()
         });
-        let said = [&list[..], &["--token", "secret"]].concat();
-        desk.run(&words(&url, &said)).expect_failure(3, "no Notehost at");
-        let asked = answering.join().expect("no panic");
-        assert!(asked.starts_with("POST /mcp "), "{asked}");
+        let arguments = [&list[..], &["--token", "secret"]].concat();
+        desk.run(&words(&url, &arguments))
+            .expect_failure(3, "no Notehost at");
+        let received = answering.join().expect("no panic");
+        assert!(received.starts_with("POST /mcp "), "{received}");
         assert!(
-            asked
+            received
                 .to_lowercase()
                 .contains("authorization: bearer secret"),
-            "{asked}"
+            "{received}"
         );
     }
 }
@@ -217,7 +219,8 @@ fn remote_deletion_asks_for_confirmation_at_the_terminal() {
     );
     let remove = words(&url, &["document", "remove", "--paths", "Work/Plan"]);
     let without = [&remove[..], &["--token", &unattended]].concat();
-    desk.run(&without).expect_failure(1, "if the token is attended");
+    desk.run(&without)
+        .expect_failure(1, "if the token is attended");
     let remove = [&remove[..], &["--token", &attended]].concat();
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1))] {
         let (ended, shown) = at_a_terminal(&mut desk.program(&remove), "[y/N]", types);
@@ -229,8 +232,8 @@ fn remote_deletion_asks_for_confirmation_at_the_terminal() {
         assert!(desk.place.read("Work/Plan.md").is_some());
     }
     // Also with `--yes`.
-    let said = [&remove[..], &["--yes"]].concat();
-    let (ended, shown) = at_a_terminal(&mut desk.program(&said), "[y/N]", "y\n");
+    let arguments = [&remove[..], &["--yes"]].concat();
+    let (ended, shown) = at_a_terminal(&mut desk.program(&arguments), "[y/N]", "y\n");
     assert_eq!(ended, Some(0), "{shown}");
     assert!(desk.place.read("Work/Plan.md").is_none());
 }
@@ -244,14 +247,14 @@ fn scripts_cannot_confirm_remote_changes() {
         &url,
         &["document", "remove", "--paths", "Work/Plan", "--yes"],
     );
-    let asked = desk.run(&remove).expect_failure(1, "whatever `--yes` says");
-    let id = asked.json()["error"]["details"]["approval"].clone();
+    let reply = desk.run(&remove).expect_failure(1, "whatever `--yes` says");
+    let id = reply.json()["error"]["details"]["approval"].clone();
     let id = id.as_str().expect("an id");
     assert!(
-        asked
+        reply
             .errors
             .contains(&format!("notehost approval approve {id}")),
-        "{asked:#?}"
+        "{reply:#?}"
     );
     assert!(desk.place.read("Work/Plan.md").is_some());
 
@@ -284,7 +287,10 @@ fn https_server_is_reached_with_a_trusted_certificate() {
     desk.run(&read).expect_failure(3, "certificate");
     let mut command = desk.program(&read);
     command.env("SSL_CERT_FILE", key_file("tls-first.cert.pem"));
-    assert_eq!(run(&mut command, "").expect_success().json()["content"], PLAN);
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
 }
 
 #[test]
@@ -318,7 +324,9 @@ fn paginated_lists_are_joined() {
     );
     let one = ["call", "document", "read", "--path", "Top", "--all-pages"];
     assert_eq!(
-        desk.run(&[&one[..], &there].concat()).expect_success().json()["content"],
+        desk.run(&[&one[..], &there].concat())
+            .expect_success()
+            .json()["content"],
         json!("top\n")
     );
 }

@@ -93,15 +93,25 @@ fn environment_variable_overrides_the_active_profile() {
     let read = ["document", "read", "--path", "Work/Plan"];
     let mut command = desk.program(&read);
     command.env("NOTEHOST_SERVER", server.url());
-    assert_eq!(run(&mut command, "").expect_success().json()["content"], PLAN);
-    desk.run(&["profile", "add", "near", &server.url()]).expect_success();
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
+    desk.run(&["profile", "add", "near", &server.url()])
+        .expect_success();
     let mut command = desk.program(&read);
     command.env("NOTEHOST_PROFILE", "near");
-    assert_eq!(run(&mut command, "").expect_success().json()["content"], PLAN);
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
     drop(server);
     let mut command = desk.program(&read);
     command.env("NOTEHOST_VAULT", desk.vault());
-    assert_eq!(run(&mut command, "").expect_success().json()["content"], PLAN);
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
 }
 
 #[test]
@@ -151,5 +161,6 @@ fn invalid_profiles_are_rejected_with_a_reason() {
         .expect_success();
     assert!(ended.errors.contains("unencrypted"), "{ended:#?}");
     std::fs::write(file(&desk), "nonsense").expect("a file");
-    desk.run(&["profile", "list"]).expect_failure(3, "cannot be read");
+    desk.run(&["profile", "list"])
+        .expect_failure(3, "cannot be read");
 }

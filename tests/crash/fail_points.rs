@@ -47,7 +47,12 @@ fn place_with_notebook() -> (Place, std::path::PathBuf) {
     (place, config)
 }
 
-fn start_with_variable(place: &Place, config: &std::path::Path, variable: &str, value: &str) -> Client {
+fn start_with_variable(
+    place: &Place,
+    config: &std::path::Path,
+    variable: &str,
+    value: &str,
+) -> Client {
     Client::spawn(
         Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["serve", "--config"])

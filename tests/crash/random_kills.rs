@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::garden::{Files, Oracle, assert_nothing_left_over, next_change, files, create_notebook};
+use super::garden::{Files, Oracle, assert_nothing_left_over, create_notebook, files, next_change};
 use crate::support::client::Client;
 use crate::support::place::Place;
 

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{reply_of, wait_for_index, paths, start_client};
+use super::{paths, reply_of, start_client, wait_for_index};
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{reply_of, wait_for_index, paths, run, start_client};
+use super::{paths, reply_of, run, start_client, wait_for_index};
 use crate::support::place::Place;
 
 fn printed(output: &std::process::Output) -> Value {
@@ -100,7 +100,7 @@ fn doctor_reports_sync_conflicts_placeholders_and_ignored_notes() {
     place.write(".notehostignore", "Old/\n");
     let (config, state) = (place.config_file(&place.settings()), place.state());
     let output = run(&config, &state, &["doctor"]);
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
     for words in [
         "Plan.sync-conflict",
         "only in the cloud",
@@ -108,6 +108,6 @@ fn doctor_reports_sync_conflicts_placeholders_and_ignored_notes() {
         "Old/Note.md",
         "left out of searches",
     ] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(text.contains(words), "{words}: {text}");
     }
 }

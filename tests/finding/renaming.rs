@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{reply_of, wait_for_index, start_client};
+use super::{reply_of, start_client, wait_for_index};
 use crate::support::place::Place;
 
 /// Notes that link to `Hub`, each with its expected text after `Knowledge/Hub.md` became `Knowledge/The Centre.md`.

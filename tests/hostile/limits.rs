@@ -133,11 +133,14 @@ async fn component_limits_can_be_lower_than_the_default() {
     }
     let error = setup.refused("spin").await;
     assert_eq!(error.code, "timeout");
-    let told = error
+    let limit = error
         .message
         .split(' ')
         .find_map(|word| word.parse::<u64>().ok());
-    assert!(told.is_some_and(|told| told <= SHORT_DEADLINE_MS), "{error}");
+    assert!(
+        limit.is_some_and(|limit| limit <= SHORT_DEADLINE_MS),
+        "{error}"
+    );
     // Other components keep the default.
     call(&setup.host, "search.text", json!({"query": "note"}))
         .await

@@ -124,20 +124,20 @@ async fn reader_cannot_escape_its_grant_with_any_path() {
         let shown: String = path.chars().take(60).collect();
         for with in READING {
             let outcome = reach(&setup, "reach_reading", with, &path).await;
-            let told = outcome.to_string();
+            let report = outcome.to_string();
             assert!(
-                !SECRETS.iter().any(|word| told.contains(word)),
-                "{with} {shown:?}: {told}"
+                !SECRETS.iter().any(|word| report.contains(word)),
+                "{with} {shown:?}: {report}"
             );
             assert!(
-                !told.contains("/vault"),
-                "{with} {shown:?} tells where the vault is: {told}"
+                !report.contains("/vault"),
+                "{with} {shown:?} tells where the vault is: {report}"
             );
             match with {
-                "stat" | "read" => assert!(is_refusal(&outcome), "{with} {shown:?}: {told}"),
+                "stat" | "read" => assert!(is_refusal(&outcome), "{with} {shown:?}: {report}"),
                 _ => assert!(
                     is_refusal(&outcome) || outcome["got"] == json!([]),
-                    "{with} {shown:?}: {told}"
+                    "{with} {shown:?}: {report}"
                 ),
             }
         }
@@ -204,9 +204,9 @@ async fn denied_paths_look_like_missing_paths() {
                 .iter()
                 .filter(|with| **with != "rename_to" && !may_write)
             {
-                let told = reach(&setup, action, with, there).await.to_string();
+                let report = reach(&setup, action, with, there).await.to_string();
                 let other = reach(&setup, action, with, absent).await.to_string();
-                assert_eq!(told.replace(there, absent), other, "{with} {there}");
+                assert_eq!(report.replace(there, absent), other, "{with} {there}");
             }
         }
         let access = reach(&setup, "reach_reading", "access", there).await;

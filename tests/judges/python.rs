@@ -16,24 +16,29 @@ const OLDEST: &str = "import sys; sys.exit(sys.version_info < (3, 10))";
 fn packages() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        installed("python", SCRIPT, "requirements.txt", |folder, wanted| {
-            let mut python = Command::new("python3");
-            if run(python.args(["-c", OLDEST]), INSTALL_TIMEOUT).code != Some(0) {
-                return Err("python 3.10 or newer is not installed".into());
-            }
-            let mut environment = Command::new("python3");
-            environment.args(["-m", "venv"]).arg(folder);
-            if run(&mut environment, INSTALL_TIMEOUT).code != Some(0) {
-                return Err("python has no `venv`".into());
-            }
-            let mut pip = Command::new(folder.join("bin/pip"));
-            pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"])
-                .arg(wanted);
-            match run(&mut pip, INSTALL_TIMEOUT).code {
-                Some(0) => Ok(()),
-                _ => Err("pip cannot install the Python SDK".into()),
-            }
-        })
+        installed(
+            "python",
+            SCRIPT,
+            "requirements.txt",
+            |folder, requirements| {
+                let mut python = Command::new("python3");
+                if run(python.args(["-c", OLDEST]), INSTALL_TIMEOUT).code != Some(0) {
+                    return Err("python 3.10 or newer is not installed".into());
+                }
+                let mut environment = Command::new("python3");
+                environment.args(["-m", "venv"]).arg(folder);
+                if run(&mut environment, INSTALL_TIMEOUT).code != Some(0) {
+                    return Err("python has no `venv`".into());
+                }
+                let mut pip = Command::new(folder.join("bin/pip"));
+                pip.args(["install", "--quiet", "--disable-pip-version-check", "-r"])
+                    .arg(requirements);
+                match run(&mut pip, INSTALL_TIMEOUT).code {
+                    Some(0) => Ok(()),
+                    _ => Err("pip cannot install the Python SDK".into()),
+                }
+            },
+        )
     });
     folder.as_deref()
 }

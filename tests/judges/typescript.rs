@@ -15,16 +15,21 @@ const SCRIPT: &str = "typescript.mjs";
 fn packages() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        installed("typescript", SCRIPT, "package.json", |folder, wanted| {
-            fs::copy(wanted, folder.join("package.json")).expect("the list of packages");
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
-                .current_dir(folder);
-            match run(&mut npm, INSTALL_TIMEOUT).code {
-                Some(0) => Ok(()),
-                _ => Err("npm cannot install the TypeScript SDK".into()),
-            }
-        })
+        installed(
+            "typescript",
+            SCRIPT,
+            "package.json",
+            |folder, requirements| {
+                fs::copy(requirements, folder.join("package.json")).expect("the list of packages");
+                let mut npm = Command::new("npm");
+                npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
+                    .current_dir(folder);
+                match run(&mut npm, INSTALL_TIMEOUT).code {
+                    Some(0) => Ok(()),
+                    _ => Err("npm cannot install the TypeScript SDK".into()),
+                }
+            },
+        )
     });
     folder.as_deref()
 }

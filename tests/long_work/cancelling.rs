@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{place_with_note, with_progress_token, slow_settings};
+use super::{place_with_note, slow_settings, with_progress_token};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, SESSIONS, Server, stateless_meta};
 use crate::support::place::Place;

@@ -3,7 +3,7 @@
 use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
-use super::{place_with_note, progress_of, with_progress_token, slow_settings};
+use super::{place_with_note, progress_of, slow_settings, with_progress_token};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{HttpClient, Response, Server};
 use crate::support::place::Place;
@@ -13,8 +13,11 @@ fn progress_over_stdio_precedes_the_reply() {
     let place = place_with_note();
     let mut client = Client::start(&place.config_file(&slow_settings(&place)), &place.state());
     let arguments = json!({"steps": 6, "pause": 100});
-    let asked = client.send("tools/call", with_progress_token("slow__work", arguments.clone()));
-    let answer = client.answer(asked);
+    let id = client.send(
+        "tools/call",
+        with_progress_token("slow__work", arguments.clone()),
+    );
+    let answer = client.answer(id);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
     let seen = progress_of(client.notifications());
     assert!(seen.len() >= 2, "{seen:?}");
@@ -65,8 +68,8 @@ fn events_of(response: &Response) -> Vec<Value> {
 fn frequent_progress_reports_are_throttled() {
     let place = place_with_note();
     let mut client = Client::start(&place.config_file(&slow_settings(&place)), &place.state());
-    let asked = client.send("tools/call", with_progress_token("hostile__nag", json!({})));
-    let answer = client.answer(asked);
+    let id = client.send("tools/call", with_progress_token("hostile__nag", json!({})));
+    let answer = client.answer(id);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
     // At most four per second; even on a slow machine, forty thousand are reported.
     let seen = progress_of(client.notifications());
@@ -128,8 +131,8 @@ fn actions_on_many_notes_report_progress() {
         ("admin__rebuild_index", json!({}), 151.0),
     ] {
         let before = client.notifications().len();
-        let asked = client.send("tools/call", with_progress_token(tool, arguments));
-        let answer = client.answer(asked);
+        let id = client.send("tools/call", with_progress_token(tool, arguments));
+        let answer = client.answer(id);
         assert_eq!(error_code(&answer["result"]), None, "{tool}: {answer}");
         let seen = progress_of(&client.notifications()[before..]);
         let most = seen.last().map_or(0.0, |(done, _)| *done);

@@ -72,7 +72,7 @@ fn only_long_calls_become_tasks() {
         let message = look(&mut client, &task)["statusMessage"].take();
         message
             .as_str()
-            .is_some_and(|said| said.ends_with("of 8 steps"))
+            .is_some_and(|reply| reply.ends_with("of 8 steps"))
     });
     let done = wait_for(&mut client, &task, "completed");
     assert_eq!(done["result"]["structuredContent"]["steps"], 8, "{done}");
@@ -171,7 +171,10 @@ fn tasks_of_other_callers_are_not_found() {
             .expect("the program runs");
         assert!(made.status.success(), "{made:?}");
         let with_progress_token: Value = serde_json::from_slice(&made.stdout).expect("JSON");
-        with_progress_token["token"].as_str().expect("a token").to_owned()
+        with_progress_token["token"]
+            .as_str()
+            .expect("a token")
+            .to_owned()
     };
     let (ana, ben) = (token("ana"), token("ben"));
     let server = Server::start(&config, &place.state());

@@ -84,14 +84,15 @@ async fn failed_fetch_changes_nothing_and_reports_the_reason() {
     })
     .await;
     let port = setup.server.address.port();
-    for (url, code, told) in [
+    for (url, code, expected) in [
         (
             setup.server.url("/to?https://refused.example/secret"),
             "permission_denied",
             "`https://refused.example` may not be asked",
         ),
         (
-            setup.server
+            setup
+                .server
                 .url(&format!("/to?http://localhost:{port}/page")),
             "permission_denied",
             "may not be asked",
@@ -108,7 +109,7 @@ async fn failed_fetch_changes_nothing_and_reports_the_reason() {
     ] {
         let error = setup.add(&url).await.expect_err(&url);
         assert_eq!(error.code, code, "{url}: {error}");
-        assert!(error.message.contains(told), "{url}: {error}");
+        assert!(error.message.contains(expected), "{url}: {error}");
     }
     assert_eq!(setup.list(), "# To read\n");
     assert!(!setup.server.received().contains(&"GET /page".to_owned()));

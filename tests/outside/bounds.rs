@@ -26,10 +26,7 @@ async fn oversized_response_body_is_cut_off() {
     assert_refused(&answers[0], "HttpResponseBodySize");
     assert_refused(&answers[1], "HttpResponseBodySize");
     // All responses of a call count together.
-    let twice = json!([
-        setup.request("/large?60000"),
-        setup.request("/large?60000")
-    ]);
+    let twice = json!([setup.request("/large?60000"), setup.request("/large?60000")]);
     let answers = setup.fetch(twice).await;
     assert_eq!(answers[0]["bytes"], 60_000, "{answers:?}");
     assert_refused(&answers[1], "HttpResponseBodySize");

@@ -25,7 +25,9 @@ fn edit_meanwhile(setup: &EgressSetup) {
 async fn call_with_only_safe_requests_is_retried_after_a_conflict() {
     let setup = EgressSetup::new().await;
     edit_meanwhile(&setup);
-    let reply = setup.call("send", send_in_write_action(&setup, "GET")).await;
+    let reply = setup
+        .call("send", send_in_write_action(&setup, "GET"))
+        .await;
     reply.expect("the second run lands");
     assert_eq!(setup.server.received().len(), 2);
     let note = setup.place.read("Log.md").expect("a note");
@@ -39,7 +41,9 @@ async fn call_with_only_safe_requests_is_retried_after_a_conflict() {
 async fn unsafe_request_is_sent_only_once() {
     let setup = EgressSetup::new().await;
     edit_meanwhile(&setup);
-    let error = setup.call("send", send_in_write_action(&setup, "POST")).await;
+    let error = setup
+        .call("send", send_in_write_action(&setup, "POST"))
+        .await;
     let error = error.expect_err("the note changed");
     assert_eq!(error.code, "conflict", "{error}");
     assert!(
@@ -58,7 +62,9 @@ async fn retries_after_conflicts_are_limited() {
     setup.server.on_request(move |before| {
         std::fs::write(&note, format!("edit {before}\n")).expect("an edit");
     });
-    let error = setup.call("send", send_in_write_action(&setup, "GET")).await;
+    let error = setup
+        .call("send", send_in_write_action(&setup, "GET"))
+        .await;
     assert_eq!(error.expect_err("it gives up").code, "conflict");
     assert_eq!(setup.server.received().len(), 4);
 }

@@ -91,9 +91,7 @@ async fn private_addresses_need_an_explicit_grant() {
         "10.0.0.1",
         "[fd00::1]",
     ] {
-        let answer = setup
-            .ask("http", &format!("{host}:{port}"), "/page")
-            .await;
+        let answer = setup.ask("http", &format!("{host}:{port}"), "/page").await;
         // An invalid address for this machine's resolver is not found; neither is connected to.
         let refused = answer["refused"].as_str().unwrap_or_default();
         let is_odd = matches!(host, "127.1" | "2130706433" | "0x7f000001");
@@ -259,10 +257,13 @@ async fn grant_cannot_exceed_the_manifest() {
     let wide = std::fs::read(guest("messenger")).expect("a component");
     // Of the same length, so that the section's size stays correct.
     let received = br#"notehost:manifest{"http": ["*"]}"#;
-    let at = wide.windows(received.len()).position(|bytes| bytes == received);
+    let at = wide
+        .windows(received.len())
+        .position(|bytes| bytes == received);
     let at = at.expect("its manifest");
     let mut setup_with_limits = wide;
-    setup_with_limits[at..at + received.len()].copy_from_slice(br#"notehost:manifest{"http":["a"] }"#);
+    setup_with_limits[at..at + received.len()]
+        .copy_from_slice(br#"notehost:manifest{"http":["a"] }"#);
     std::fs::write(&file, setup_with_limits).expect("a component");
     let mut settings = settings(&place);
     let grant = settings.components["messenger"].grant.clone();

@@ -90,7 +90,7 @@ fn admin_enables_and_disables_components_and_actions_at_runtime() {
     let changed = client
         .notifications()
         .iter()
-        .any(|told| told["method"] == "notifications/tools/list_changed");
+        .any(|message| message["method"] == "notifications/tools/list_changed");
     assert!(changed, "{:?}", client.notifications());
 
     for (action, arguments, code) in [
@@ -288,8 +288,8 @@ fn admin_installs_upgrades_and_rolls_back_components() {
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"steady"));
     let version = |client: &mut Client| {
-        let said = client.call("steady.say", json!({"text": "a"}));
-        said["structuredContent"]["version"].clone()
+        let reply = client.call("steady.say", json!({"text": "a"}));
+        reply["structuredContent"]["version"].clone()
     };
     assert_eq!(version(&mut client), 1);
     let done = client.call("admin.upgrade", with(&second));

@@ -40,18 +40,18 @@ fn approved_call_runs_once() {
 
     let listed = items(&place, &["list"]);
     assert_eq!(listed.len(), 1, "{listed:?}");
-    let asked = &listed[0];
-    assert_eq!(asked["id"], id.as_str());
+    let pending = &listed[0];
+    assert_eq!(pending["id"], id.as_str());
     assert_eq!(
-        (&asked["caller"], &asked["action"]),
+        (&pending["caller"], &pending["action"]),
         (&json!("stdio"), &json!("document.remove"))
     );
-    assert_eq!(asked["state"], "pending");
+    assert_eq!(pending["state"], "pending");
     assert!(
-        asked["summary"]
+        pending["summary"]
             .as_str()
-            .is_some_and(|told| told.contains("Work/Old.md")),
-        "{asked}"
+            .is_some_and(|text| text.contains("Work/Old.md")),
+        "{pending}"
     );
     let shown = approval(&place, &["show", &id]).json();
     assert!(
@@ -128,7 +128,7 @@ fn undecidable_approval_is_rejected_with_a_reason() {
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");
     rewrite(&place, "UPDATE approvals SET expires = created");
-    for (words, told) in [
+    for (words, expected) in [
         (["approve", "nonsense"], "no approval `nonsense`"),
         (["show", "nonsense"], "no approval `nonsense`"),
         (["deny", "nonsense"], "no approval `nonsense`"),
@@ -137,7 +137,7 @@ fn undecidable_approval_is_rejected_with_a_reason() {
     ] {
         let ended = approval(&place, &words);
         assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        assert!(ended.errors.contains(expected), "{ended:#?}");
     }
     assert!(items(&place, &["list"]).is_empty());
     assert_eq!(items(&place, &["list", "--all"])[0]["state"], "expired");

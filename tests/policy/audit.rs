@@ -9,9 +9,7 @@ use notehost::config::CallerSettings;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::desk::{
-    TIMEOUT, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word,
-};
+use super::desk::{TIMEOUT, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word};
 use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
 use crate::support::place::Place;
@@ -25,7 +23,7 @@ fn short(row: &Value) -> String {
 
 /// Some calls over stdio, valid and invalid; returns the change id of the one that wrote.
 fn converse(client: &mut Client) -> String {
-    let wanted = [
+    let calls = [
         ("document.read", json!({"path": "Plan"}), None),
         (
             "document.read",
@@ -53,7 +51,7 @@ fn converse(client: &mut Client) -> String {
             Some("confirmation_required"),
         ),
     ];
-    for (name, arguments, code) in wanted {
+    for (name, arguments, code) in calls {
         let result = client.call(name, arguments);
         assert_eq!(error_code(&result), code, "{name}: {result}");
     }
@@ -114,9 +112,9 @@ fn every_call_is_recorded() {
     assert_eq!(call(&["read", "--path", "Work/Absent"]).code, Some(1));
 
     let rows = audit(&place, &[]);
-    let told: Vec<String> = rows.iter().map(short).collect();
+    let report: Vec<String> = rows.iter().map(short).collect();
     assert_eq!(
-        told,
+        report,
         [
             "stdio document.read ok",
             "stdio document.read validation_error",
@@ -221,14 +219,14 @@ fn audit_rows_can_be_filtered() {
     let last: Vec<Value> = audit(&place, &["--limit", "2"]);
     assert_eq!(last, all[8..], "the newest, the newest last");
 
-    for (flags, told) in [
+    for (flags, expected) in [
         (["--outcome", "throtled"], "`throttled`"),
         (["--since", "yesterdya"], "2026-11-01"),
         (["--transport", "pigeon"], "stdio"),
     ] {
         let ended = run(&mut program(&place, &[&["audit"], &flags[..]].concat()));
         assert_eq!(ended.code, Some(2), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        assert!(ended.errors.contains(expected), "{ended:#?}");
     }
 }
 

@@ -64,7 +64,7 @@ fn token_is_shown_once_and_stored_as_a_hash() {
 fn invalid_token_options_are_rejected() {
     let place = desk();
     token(&place, "taken", &[]);
-    for (words, told) in [
+    for (words, expected) in [
         (&["--name", "a b"][..], "cannot be the name"),
         (&["--name", "stdio"], "cannot be the name"),
         (&["--name", "taken"], "already"),
@@ -89,7 +89,7 @@ fn invalid_token_options_are_rejected() {
     ] {
         let ended = run(&place, &[&["token", "new"], words].concat());
         assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
-        assert!(ended.errors.contains(told), "{words:?}: {ended:?}");
+        assert!(ended.errors.contains(expected), "{words:?}: {ended:?}");
         assert_eq!(ended.output, "");
     }
     assert_eq!(listed(&place).len(), 1);
@@ -272,14 +272,14 @@ fn protected_resource_metadata_is_public() {
         "/.well-known/oauth-protected-resource/mcp",
     ] {
         let answer = Connection::open(server.address()).ask("GET", path, &[], "");
-        let told = answer.message();
-        assert_eq!(told["resource"], server.url(), "{told}");
+        let report = answer.message();
+        assert_eq!(report["resource"], server.url(), "{report}");
         assert_eq!(
-            told["scopes_supported"],
+            report["scopes_supported"],
             json!(["read", "write", "delete", "admin"])
         );
-        assert_eq!(told["bearer_methods_supported"], json!(["header"]));
-        assert_eq!(told["authorization_servers"], json!([ISSUER]));
+        assert_eq!(report["bearer_methods_supported"], json!(["header"]));
+        assert_eq!(report["authorization_servers"], json!([ISSUER]));
     }
     drop(server);
     settings.auth.resource = Some(AUDIENCE.into());
@@ -417,15 +417,15 @@ fn unusable_authentication_settings_fail_at_startup() {
             "`http.tls_key` is not",
         ),
     ];
-    for (change, told) in cases {
+    for (change, expected) in cases {
         let mut settings = place.settings();
         settings.auth.resource = Some(AUDIENCE.into());
         change(&mut settings);
         place.config_file(&settings);
         let ended = run(&place, &["serve", "--http", "127.0.0.1:0"]);
-        assert_eq!(ended.code, Some(3), "{told}: {ended:?}");
-        assert!(ended.errors.contains(told), "{told}: {ended:?}");
-        assert!(!ended.errors.contains("listening"), "{told}: {ended:?}");
+        assert_eq!(ended.code, Some(3), "{expected}: {ended:?}");
+        assert!(ended.errors.contains(expected), "{expected}: {ended:?}");
+        assert!(!ended.errors.contains("listening"), "{expected}: {ended:?}");
     }
 }
 

@@ -86,6 +86,6 @@ async fn committed_change_is_never_reported_as_a_failure() {
     assert!(place.read("Plot.md").is_some());
     assert!(renamed["change"].is_string());
     assert_eq!(renamed["changes_total"], 61);
-    let told = renamed["changes"].as_array().expect("changes").len();
-    assert!((1..61).contains(&told), "{told}");
+    let report = renamed["changes"].as_array().expect("changes").len();
+    assert!((1..61).contains(&report), "{report}");
 }

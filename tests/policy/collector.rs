@@ -49,19 +49,19 @@ impl Collector {
     }
 
     /// Whether these bytes were received.
-    pub(super) fn has(&self, wanted: &[u8]) -> bool {
-        contains(&self.got(), wanted)
+    pub(super) fn has(&self, bytes: &[u8]) -> bool {
+        contains(&self.got(), bytes)
     }
 
     /// Waits until these bytes were received.
     #[track_caller]
-    pub(super) fn wait_for(&self, wanted: &[u8]) {
+    pub(super) fn wait_for(&self, bytes: &[u8]) {
         let until = Instant::now() + TIMEOUT;
-        while !self.has(wanted) {
+        while !self.has(bytes) {
             assert!(
                 Instant::now() < until,
                 "it never came: {:?}",
-                String::from_utf8_lossy(wanted)
+                String::from_utf8_lossy(bytes)
             );
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -83,8 +83,8 @@ fn request(stream: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u
         if line == "\r\n" {
             break;
         }
-        if let Some(told) = line.to_lowercase().strip_prefix("content-length:") {
-            length = told.trim().parse().expect("a length");
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
         }
         head.push_str(&line);
     }

@@ -27,7 +27,10 @@ fn settings_with_confirmation(place: &Place) -> Settings {
 }
 
 fn stdio(place: &Place) -> Client {
-    Client::start(&place.config_file(&settings_with_confirmation(place)), &place.state())
+    Client::start(
+        &place.config_file(&settings_with_confirmation(place)),
+        &place.state(),
+    )
 }
 
 /// The program before the handshake.
@@ -116,10 +119,10 @@ fn approval_is_bound_to_the_call_and_its_change() {
 
     // The note has changed since it was shown: it has to be confirmed again.
     place.write("Work/Plan.md", "# Plan\n\nsomething precious\n");
-    let asked = client.call("document.remove", with_approval(remove(), &id));
-    let second = approval_of(&asked);
+    let reply = client.call("document.remove", with_approval(remove(), &id));
+    let second = approval_of(&reply);
     assert_ne!(second, id);
-    let details = &asked["structuredContent"]["error"]["details"];
+    let details = &reply["structuredContent"]["error"]["details"];
     assert!(
         details["diff"]
             .as_str()
@@ -141,7 +144,10 @@ fn approvals_of_other_callers_are_not_found() {
     let place = desk();
     let id = approval_of(&stdio(&place).call("document.remove", remove()));
     decide(&place, &id, true);
-    let server = Server::start(&place.config_file(&settings_with_confirmation(&place)), &place.state());
+    let server = Server::start(
+        &place.config_file(&settings_with_confirmation(&place)),
+        &place.state(),
+    );
     let mut other = HttpClient::stateless(server.address());
     let refused = other.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
@@ -275,9 +281,11 @@ fn session_based_client_confirms_by_elicitation() {
         let outcome = client.call("document.remove", remove());
         assert_eq!(error_code(&outcome), code, "{says}: {outcome}");
         assert_eq!(place.read("Work/Plan.md").is_some(), code.is_some());
-        let asked = &client.asked()[0];
-        assert_eq!(asked["method"], "elicitation/create");
-        let message = asked["params"]["message"].as_str().expect("a message");
+        let elicitation = &client.asked()[0];
+        assert_eq!(elicitation["method"], "elicitation/create");
+        let message = elicitation["params"]["message"]
+            .as_str()
+            .expect("a message");
         assert!(
             message.contains("-buy milk") && message.contains("Work/Plan.md"),
             "{message}"
@@ -302,11 +310,11 @@ fn stateless_client_returns_the_confirmation() {
     let place = desk();
     place.write("Work/Other.md", "other\n");
     let mut client = start_without_handshake(&place);
-    let asked = client.ask("tools/call", stateless_call(&remove(), None));
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let question = &asked["inputRequests"]["approval"];
+    let reply = client.ask("tools/call", stateless_call(&remove(), None));
+    assert_eq!(reply["resultType"], "input_required", "{reply}");
+    let question = &reply["inputRequests"]["approval"];
     assert!(question.to_string().contains("buy milk"), "{question}");
-    let state = asked["requestState"].as_str().expect("a state").to_owned();
+    let state = reply["requestState"].as_str().expect("a state").to_owned();
     assert!(place.read("Work/Plan.md").is_some());
 
     let yes = json!({"action": "accept", "content": {"approve": true}});
@@ -416,8 +424,8 @@ fn script_is_not_asked_and_can_pass_yes() {
     let place = desk();
     let refused = call(&place, &[]);
     assert_eq!(refused.status.code(), Some(1));
-    let told: Value = serde_json::from_slice(&refused.stdout).expect("JSON");
-    assert_eq!(told["error"]["code"], "confirmation_required");
+    let report: Value = serde_json::from_slice(&refused.stdout).expect("JSON");
+    assert_eq!(report["error"]["code"], "confirmation_required");
     assert!(place.read("Work/Plan.md").is_some());
     assert_eq!(call(&place, &["--yes"]).status.code(), Some(0));
     assert!(place.read("Work/Plan.md").is_none());

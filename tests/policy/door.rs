@@ -75,8 +75,8 @@ pub(super) fn token(place: &Place, name: &str, words: &[&str]) -> String {
     let words = [&["token", "new", "--name", name], words].concat();
     let ended = run(place, &words);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let told: Value = serde_json::from_str(&ended.output).expect("JSON");
-    told["token"].as_str().expect("a token").to_owned()
+    let report: Value = serde_json::from_str(&ended.output).expect("JSON");
+    report["token"].as_str().expect("a token").to_owned()
 }
 
 /// Revokes a token.
@@ -89,8 +89,8 @@ pub(super) fn revoke(place: &Place, name: &str) {
 pub(super) fn listed(place: &Place) -> Vec<Value> {
     let ended = run(place, &["token", "list"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let told: Value = serde_json::from_str(&ended.output).expect("JSON");
-    told["items"].as_array().expect("a list").clone()
+    let report: Value = serde_json::from_str(&ended.output).expect("JSON");
+    report["items"].as_array().expect("a list").clone()
 }
 
 /// The reply to a stateless request with these headers.

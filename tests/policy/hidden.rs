@@ -13,7 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::transcript::Stable;
-use asking::{GeneratedCall, hidden_values, calls_of_hostile_guest, calls_from_schema, calls_with_special_arguments};
+use asking::{
+    GeneratedCall, calls_from_schema, calls_of_hostile_guest, calls_with_special_arguments,
+    hidden_values,
+};
 use world::{CallerKind, SECRET, ServedVault};
 
 /// The vault and its twin.
@@ -69,11 +72,11 @@ impl VaultPair {
 
     /// After all calls: logs and notifications must not leak either.
     fn assert_no_leaks(mut self) {
-        for (what, said) in [
+        for (what, text) in [
             ("a notification", self.real.notifications()),
             ("the log", self.real.log()),
         ] {
-            let lines = said.lines().filter(|line| contains_secret(line));
+            let lines = text.lines().filter(|line| contains_secret(line));
             self.leaks
                 .extend(lines.map(|line| format!("{what}: {line}")));
         }
@@ -122,9 +125,9 @@ fn without_unique_values(answer: &Value) -> Value {
 
 /// A reply reduced to the number of hits, or the error.
 fn counts_only(answer: &Value) -> Value {
-    let said = &answer["result"]["structuredContent"];
-    let items = said["items"].as_array().map(Vec::len);
-    json!({"result": {"structuredContent": {"total": said["total"], "items": items, "error": said["error"]}}})
+    let reply = &answer["result"]["structuredContent"];
+    let items = reply["items"].as_array().map(Vec::len);
+    json!({"result": {"structuredContent": {"total": reply["total"], "items": items, "error": reply["error"]}}})
 }
 
 fn run_all_calls(caller: CallerKind) {
@@ -208,6 +211,7 @@ fn leak_checks_detect_a_visible_notebook() {
     assert!(contains_secret(&real.ask("tools/call", &call).to_string()));
     let mut twin = ServedVault::twin(CallerKind::Owner);
     let list = json!({"name": "notebook__list", "arguments": {}});
-    let said = [&mut real, &mut twin].map(|world| without_unique_values(&world.ask("tools/call", &list)));
-    assert_ne!(said[0]["result"], said[1]["result"]);
+    let reply =
+        [&mut real, &mut twin].map(|world| without_unique_values(&world.ask("tools/call", &list)));
+    assert_ne!(reply[0]["result"], reply[1]["result"]);
 }

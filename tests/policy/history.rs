@@ -89,14 +89,14 @@ fn changes_can_be_listed_and_shown_while_a_server_runs() {
         "{diff}"
     );
 
-    for (words, told) in [
+    for (words, expected) in [
         (&["show", "nonsense"][..], "no change `nonsense`"),
         (&["undo", "nonsense"], "no change `nonsense`"),
         (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
     ] {
         let ended = history(&place, words);
         assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        assert!(ended.errors.contains(expected), "{ended:#?}");
     }
 }
 
@@ -192,11 +192,11 @@ fn undo_respects_permissions_and_conflicts() {
     );
     stop(client.process());
     let snapshot = place.snapshot();
-    let refused = |settings: notehost::config::Settings, told: &str| {
+    let refused = |settings: notehost::config::Settings, expected: &str| {
         place.config_file(&settings);
         let ended = history(&place, &["undo", &id]);
         assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        assert!(ended.errors.contains(expected), "{ended:#?}");
         place.snapshot().assert_same_as(&snapshot);
     };
     let mut settings = place.settings();

@@ -115,8 +115,8 @@ fn call_awaiting_approval_does_not_claim_its_key() {
     let mut client = HttpClient::stateless(server.address());
     let arguments = json!({"paths": ["Log"], "idempotency_key": "k"});
     for _ in 0..2 {
-        let asked = client.call("document.remove", arguments.clone());
-        assert_eq!(error_code(&asked), Some("confirmation_required"), "{asked}");
+        let reply = client.call("document.remove", arguments.clone());
+        assert_eq!(error_code(&reply), Some("confirmation_required"), "{reply}");
     }
 }
 

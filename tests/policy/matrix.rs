@@ -136,10 +136,10 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
             for effect in EFFECTS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
                 let met = ask(action, arguments);
-                let (found, wanted) = (code(&met), expected(tier, effect));
-                if found != wanted {
+                let (found, expected_code) = (code(&met), expected(tier, effect));
+                if found != expected_code {
                     wrong.push(format!(
-                        "{who}, tier {tier}, {action}: {found}, not {wanted}: {met}"
+                        "{who}, tier {tier}, {action}: {found}, not {expected_code}: {met}"
                     ));
                 }
             }
@@ -230,10 +230,10 @@ fn component_grant_only_restricts() {
             for effect in EFFECTS {
                 let (action, arguments) = call_of("hostile", effect, &notebook(tier));
                 let met = ask(&threads, &host, &caller, action, arguments);
-                let wanted = expected(tier.min(grant), effect);
+                let expected_code = expected(tier.min(grant), effect);
                 assert_eq!(
                     code(&met),
-                    wanted,
+                    expected_code,
                     "tier {tier}, grant {grant}, {action}: {met}"
                 );
             }
@@ -318,14 +318,14 @@ fn scopes_are_checked_before_tiers() {
             for tier in TIERS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
                 let met = ask(&threads, &host, &caller, action, arguments);
-                let wanted = if is_allowed {
+                let expected_code = if is_allowed {
                     expected(tier, effect)
                 } else {
                     "forbidden"
                 };
                 assert_eq!(
                     code(&met),
-                    wanted,
+                    expected_code,
                     "scopes `{words}`, tier {tier}, {action}: {met}"
                 );
             }

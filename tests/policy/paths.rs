@@ -266,9 +266,9 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
     let mut found = Vec::new();
     let rules = permissions();
     let mut transaction = vault.begin(access());
-    let mut tell = |what: &str, told: String| found.push(format!("{what}: {told}"));
+    let mut add = |what: &str, content: String| found.push(format!("{what}: {content}"));
     if let Ok(blob) = transaction.read(spelt) {
-        tell(
+        add(
             "read",
             format!("{:?}", String::from_utf8_lossy(&blob.bytes)),
         );
@@ -276,10 +276,10 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
     if let Ok(entry) = transaction.stat(spelt)
         && !entry.path.is_empty()
     {
-        tell("stat", entry.path);
+        add("stat", entry.path);
     }
     for path in transaction.resolve(spelt, None).unwrap_or_default() {
-        tell("resolve", path);
+        add("resolve", path);
     }
     // Anything that can be created from it must be at an allowed path.
     let _ = transaction.write(spelt, b"mine", None);
@@ -297,11 +297,11 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
                 .split('/')
                 .any(|name| name.trim_start().starts_with('.'));
             if rules.tier(path) < Tier::Write || is_closed {
-                tell("staged", path.clone());
+                add("staged", path.clone());
             }
         }
         if change.before.as_deref() == Some(SECRET) {
-            tell("shown", change.path);
+            add("shown", change.path);
         }
     }
     found
@@ -313,7 +313,7 @@ fn allowed_paths_are_found() {
     let (_place, vault) = vault();
     let found = behind(&vault, "Work/Open.md");
     assert!(
-        found.iter().any(|told| told.starts_with("read")),
+        found.iter().any(|text| text.starts_with("read")),
         "{found:?}"
     );
     let mut transaction = vault.begin(access());

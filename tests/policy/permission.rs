@@ -90,14 +90,14 @@ impl PermissionSetup {
             action,
         ];
         let ended = self.run(&words);
-        let told: Value =
+        let report: Value =
             serde_json::from_str(&ended.output).unwrap_or_else(|_| panic!("{ended:#?}"));
         assert_eq!(
             ended.code,
-            Some(i32::from(told["allowed"] == false)),
+            Some(i32::from(report["allowed"] == false)),
             "{ended:#?}"
         );
-        told
+        report
     }
 
     fn text(&self) -> String {
@@ -129,9 +129,9 @@ impl Ended {
     }
 
     #[track_caller]
-    fn refused(&self, told: &str) {
+    fn refused(&self, expected: &str) {
         assert_eq!(self.code, Some(1), "{self:#?}");
-        assert!(self.errors.contains(told), "{self:#?}");
+        assert!(self.errors.contains(expected), "{self:#?}");
     }
 }
 
@@ -388,23 +388,23 @@ fn explanation_names_the_deciding_line() {
             "components.echo.grant",
         ),
     ] {
-        let told = setup.explain(caller, path, action);
+        let report = setup.explain(caller, path, action);
         let found = (
-            &told["allowed"],
-            &told["decided_by"],
-            told["key"].as_str().unwrap_or_default(),
+            &report["allowed"],
+            &report["decided_by"],
+            report["key"].as_str().unwrap_or_default(),
         );
         assert_eq!(
             found,
             (&json!(allowed), &json!(by), key),
-            "{caller} {path} {action}: {told:#}"
+            "{caller} {path} {action}: {report:#}"
         );
-        assert!(!told["sentence"].as_str().expect("a sentence").is_empty());
+        assert!(!report["sentence"].as_str().expect("a sentence").is_empty());
     }
-    let told = setup.explain("stdio", "Work/Contracts/A.md", "document.append");
-    assert_eq!(told["origin"], "file, line 15");
+    let report = setup.explain("stdio", "Work/Contracts/A.md", "document.append");
+    assert_eq!(report["origin"], "file, line 15");
     assert_eq!(
-        told["sentence"],
+        report["sentence"],
         "`stdio` may not use `document.append` at `Work/Contracts/A.md`, which needs `rw`: the rule for \
          `Work/Contracts/**` (`permissions.rules[0]`) says `r`"
     );
@@ -418,10 +418,7 @@ fn explanation_names_the_deciding_line() {
         setup.explain("stdio", "Work/Plan.md", "document.read")["allowed"],
         true
     );
-    assert_eq!(
-        setup.run(&["permission", "read-only", "off"]).code,
-        Some(0)
-    );
+    assert_eq!(setup.run(&["permission", "read-only", "off"]).code, Some(0));
     assert_eq!(
         setup
             .run(&["permission", "read-only", "on", "--vault", "main"])

@@ -216,9 +216,10 @@ fn disabling_a_component_notifies_clients() {
     });
     until("clients are told", || {
         let names = tools(&mut setup);
-        let told = setup.client.notifications().iter();
-        let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
-        (told.count() == 1 && !names.contains(&"notebook".to_owned())).then_some(())
+        let notifications = setup.client.notifications().iter();
+        let notifications =
+            notifications.filter(|message| message["method"] == "notifications/tools/list_changed");
+        (notifications.count() == 1 && !names.contains(&"notebook".to_owned())).then_some(())
     });
     assert_eq!(
         setup.code("notebook.list", json!({})).as_deref(),
@@ -244,9 +245,10 @@ fn disabling_a_component_notifies_clients() {
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
-    let told = setup.client.notifications().iter();
-    let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
-    assert_eq!(told.count(), 2);
+    let notifications = setup.client.notifications().iter();
+    let notifications =
+        notifications.filter(|message| message["method"] == "notifications/tools/list_changed");
+    assert_eq!(notifications.count(), 2);
 }
 
 #[test]
@@ -258,7 +260,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
         .permissions
         .notebooks
         .insert("a/b".into(), Tier::None);
-    for (broken, told) in [
+    for (broken, expected) in [
         (
             "[permissions]\ndefualt = \"none\"\n".to_owned(),
             "notehost.toml:2: unknown key `permissions.defualt`: did you mean `default`?",
@@ -268,12 +270,12 @@ fn invalid_config_edit_is_ignored_and_logged() {
         (String::new(), "waits for a restart: vaults"),
     ] {
         rewrite(&setup.config, &broken);
-        setup.wait_for_log(told);
+        setup.wait_for_log(expected);
         if broken.is_empty() {
             // A valid file in this case: it only denies writes and serves no vault.
             break;
         }
-        assert_eq!(setup.code("document.append", append()), None, "{told}");
+        assert_eq!(setup.code("document.append", append()), None, "{expected}");
         let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["doctor", "--config"])
             .arg(&setup.config)
@@ -354,12 +356,12 @@ async fn host_reload_reports_config_errors() {
     let place = desk();
     let mut settings = place.settings();
     let config = place.config_file(&settings);
-    let given = Given {
+    let options = Given {
         config: Some(config.clone()),
         state: Some(place.state()),
         ..Given::default()
     };
-    let loaded = notehost::config::load(given, &|_| None).expect("settings");
+    let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     assert!(host.reload().await.is_err(), "nothing is watched yet");

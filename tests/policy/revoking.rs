@@ -105,15 +105,15 @@ impl RevocationSetup {
     #[track_caller]
     fn write_after(&self, expected_code: ExpectedCode, change: impl FnOnce(&mut Settings)) {
         let ExpectedCode(expected, lives) = expected_code;
-        let told = format!("write {expected}, create {expected}");
-        let before = self.log().matches(&told).count();
+        let line = format!("write {expected}, create {expected}");
+        let before = self.log().matches(&line).count();
         let mut client = self.begin("linger_writing", self.client());
         self.change(change);
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), expected, "{result}");
         self.assert_untouched();
         if lives {
-            wait_until(&told, || self.log().matches(&told).count() > before);
+            wait_until(&line, || self.log().matches(&line).count() > before);
         }
         self.restore();
     }
@@ -148,7 +148,8 @@ fn notes_hidden_during_a_call_are_not_found() {
         settings.callers.insert("http".into(), own);
     };
     assert_eq!(setup.read_after(of_caller), gone(), "for this caller");
-    let regrant = |settings: &mut Settings| hostile_component(settings).grant.write = vec!["Other/**".into()];
+    let regrant =
+        |settings: &mut Settings| hostile_component(settings).grant.write = vec!["Other/**".into()];
     assert_eq!(setup.read_after(regrant), gone(), "by the grant");
 }
 

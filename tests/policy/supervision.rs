@@ -30,8 +30,8 @@ fn settings_with_breaker(settings: &mut Settings) {
 }
 
 fn status(place: &Place) -> Value {
-    let told = run(&mut program(place, &["component", "status", "hostile"])).json();
-    told["items"][0].clone()
+    let report = run(&mut program(place, &["component", "status", "hostile"])).json();
+    report["items"][0].clone()
 }
 
 fn code(result: &Value) -> String {
@@ -73,7 +73,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
     assert!(
         error["message"]
             .as_str()
-            .is_some_and(|told| told.contains(reason))
+            .is_some_and(|report| report.contains(reason))
     );
     // Other components are not affected.
     assert_eq!(
@@ -82,10 +82,10 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
     );
 
     wait_until("the records tell of it", || status(&place)["traps"] == 1);
-    let told = status(&place);
-    assert_eq!(told["over_limits"], 1, "{told}");
-    assert_eq!(told["quarantine"][0]["reason"], reason, "{told}");
-    assert_eq!(told["quarantine"][0]["for_caller"], "stdio", "{told}");
+    let report = status(&place);
+    assert_eq!(report["over_limits"], 1, "{report}");
+    assert_eq!(report["quarantine"][0]["reason"], reason, "{report}");
+    assert_eq!(report["quarantine"][0]["for_caller"], "stdio", "{report}");
 
     let lifted = run(&mut program(&place, &["component", "enable", "hostile"]));
     assert!(lifted.output.contains("rests no longer"), "{lifted:?}");
@@ -122,17 +122,17 @@ fn failures_of_one_caller_do_not_block_others() {
     }
     assert_eq!(met(&mut ana, "remember"), "unavailable");
     assert_eq!(met(&mut ben, "remember"), "ok");
-    let told = boss.call("admin.status", json!({"component": "hostile"}));
-    let told = &told["structuredContent"]["items"][0];
-    assert_eq!(told["traps"], 2, "{told}");
-    assert_eq!(told["quarantine"][0]["for_caller"], "ana", "{told}");
+    let report = boss.call("admin.status", json!({"component": "hostile"}));
+    let report = &report["structuredContent"]["items"][0];
+    assert_eq!(report["traps"], 2, "{report}");
+    assert_eq!(report["quarantine"][0]["for_caller"], "ana", "{report}");
     // Once it fails for other callers too, the breaker opens for everybody.
     assert_eq!(met(&mut ben, "trap"), "component_failed");
     assert_eq!(met(&mut ben, "remember"), "unavailable");
-    let told = boss.call("admin.status", json!({"component": "hostile"}));
-    let told = &told["structuredContent"]["items"][0]["quarantine"];
-    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
-    assert_eq!(told[0].get("for_caller"), None, "{told}");
+    let report = boss.call("admin.status", json!({"component": "hostile"}));
+    let report = &report["structuredContent"]["items"][0]["quarantine"];
+    assert_eq!(report.as_array().map(Vec::len), Some(1), "{report}");
+    assert_eq!(report[0].get("for_caller"), None, "{report}");
     let done = boss.call("admin.enable", json!({"component": "hostile"}));
     assert_eq!(done["structuredContent"]["released"], true, "{done}");
     assert_eq!(met(&mut ana, "remember"), "ok");
@@ -170,9 +170,9 @@ fn half_open_breaker_tries_one_call() {
     let reason = &refused["structuredContent"]["error"]["details"]["reason"];
     let reason = reason.as_str().expect("a reason");
     assert!(reason.contains("the trial failed as well"), "{reason}");
-    let told = status(&place);
-    let moment = |field: &str| told["quarantine"][0][field].as_str().map(str::to_owned);
-    assert!(moment("until") > moment("since"), "{told}");
+    let report = status(&place);
+    let moment = |field: &str| report["quarantine"][0][field].as_str().map(str::to_owned);
+    assert!(moment("until") > moment("since"), "{report}");
     // The next trial succeeds, and the breaker closes.
     wait_until("it is tried again", || code(&call("remember")) == "ok");
     assert_eq!(code(&call("remember")), "ok");
@@ -234,11 +234,15 @@ fn component_usage_and_denials_are_counted() {
     assert_eq!(reach("read", "Work/Nothing.md")["refused"], "not_found");
     assert_eq!(reach("read", ".obsidian/app.json")["refused"], "not_found");
     wait_until("the calls are counted", || status(&place)["calls"] == 3);
-    let told = status(&place);
-    assert_eq!(told["denials"], 0, "{told}");
-    assert!(told["memory_bytes"].as_u64() >= Some(64 << 10), "{told}");
+    let report = status(&place);
+    assert_eq!(report["denials"], 0, "{report}");
     assert!(
-        told["p50_ms"].as_f64() > Some(0.0) && told["p99_ms"].as_f64() >= told["p50_ms"].as_f64()
+        report["memory_bytes"].as_u64() >= Some(64 << 10),
+        "{report}"
+    );
+    assert!(
+        report["p50_ms"].as_f64() > Some(0.0)
+            && report["p99_ms"].as_f64() >= report["p50_ms"].as_f64()
     );
     // Beyond its grant: hidden, denied, omitted from a list.
     assert_eq!(reach("read", "Closed/Law.md")["refused"], "not_found");
@@ -249,15 +253,15 @@ fn component_usage_and_denials_are_counted() {
     let listed = reach("list", "");
     assert!(!listed.to_string().contains("Closed"), "{listed}");
     wait_until("the calls are counted", || status(&place)["calls"] == 6);
-    let told = status(&place);
-    assert_eq!(told["denials"], 3, "{told}");
+    let report = status(&place);
+    assert_eq!(report["denials"], 3, "{report}");
     assert_eq!(
-        (&told["traps"], &told["timeouts"]),
+        (&report["traps"], &report["timeouts"]),
         (&json!(0), &json!(0)),
-        "{told}"
+        "{report}"
     );
     assert!(
-        told["digest"]
+        report["digest"]
             .as_str()
             .is_some_and(|digest| digest.len() >= 64)
     );
@@ -275,17 +279,17 @@ fn component_log_is_stored() {
     let mut client = over_stdio(&place);
     client.call("hostile.print", json!({}));
     wait_until("it is written", || lines(&place, &[]).len() == 3);
-    let said = lines(&place, &[]);
-    let streams: Vec<&str> = said
+    let log_lines = lines(&place, &[]);
+    let streams: Vec<&str> = log_lines
         .iter()
         .filter_map(|line| line["stream"].as_str())
         .collect();
     assert_eq!(
         streams.iter().filter(|stream| **stream == "stderr").count(),
         1,
-        "{said:?}"
+        "{log_lines:?}"
     );
-    for line in &said {
+    for line in &log_lines {
         assert!(
             line["text"]
                 .as_str()
@@ -342,11 +346,11 @@ fn component_log_size_is_limited() {
             assert_eq!(code(&met), "ok", "{met}");
         }
     }
-    let told = client.call("admin.log", json!({"component": "hostile", "limit": 5}));
-    let items = told["structuredContent"]["items"]
+    let report = client.call("admin.log", json!({"component": "hostile", "limit": 5}));
+    let items = report["structuredContent"]["items"]
         .as_array()
         .expect("items");
-    assert_eq!(items.len(), 5, "{told}");
+    assert_eq!(items.len(), 5, "{report}");
     let size: u64 = std::fs::read_dir(place.state().join("logs"))
         .expect("the folder")
         .map(|entry| {

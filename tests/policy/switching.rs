@@ -87,7 +87,7 @@ fn disabled_items_report_who_and_why() {
 #[test]
 fn unknown_names_cannot_be_disabled() {
     let place = desk(with_echo);
-    for (words, told) in [
+    for (words, expected) in [
         (
             &["disable", "ecco"][..],
             "no component `ecco`: did you mean `echo`?",
@@ -102,7 +102,7 @@ fn unknown_names_cannot_be_disabled() {
     ] {
         let refused = switch(&place, words);
         assert_ne!(refused.code, Some(0), "{refused:?}");
-        assert!(refused.errors.contains(told), "{refused:?}");
+        assert!(refused.errors.contains(expected), "{refused:?}");
     }
 }
 
@@ -160,6 +160,6 @@ fn admin_tool_reports_the_reason_too() {
     assert_eq!(echo.expect("it is listed")["because"], "it talks");
     let done = client.call("admin.enable", json!({"component": "echo"}));
     assert_eq!(error_code(&done), None, "{done}");
-    let said = client.call("echo.say", json!({"text": "x"}));
-    assert_eq!(error_code(&said), None, "{said}");
+    let reply = client.call("echo.say", json!({"text": "x"}));
+    assert_eq!(error_code(&reply), None, "{reply}");
 }

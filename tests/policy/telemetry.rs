@@ -60,9 +60,9 @@ impl LoggedServer {
         };
         let until = Instant::now() + TIMEOUT;
         while server.address.is_empty() {
-            let told = std::fs::read_to_string(&server.log).expect("the log");
-            assert!(Instant::now() < until, "it does not listen: {told}");
-            let address = told.lines().find_map(|line| {
+            let log_text = std::fs::read_to_string(&server.log).expect("the log");
+            assert!(Instant::now() < until, "it does not listen: {log_text}");
+            let address = log_text.lines().find_map(|line| {
                 line.strip_prefix("listening on http://")?
                     .strip_suffix("/mcp")
             });
@@ -201,8 +201,8 @@ fn every_call_is_a_span_in_the_callers_trace() {
     });
     // In the message.
     let mut client = over_stdio(&place);
-    let (told, trace, span) = traceparent("a");
-    let call = json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {"traceparent": told}});
+    let (header, trace, span) = traceparent("a");
+    let call = json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {"traceparent": header}});
     assert_eq!(client.ask("tools/call", call)["isError"], false);
     let call = json!({"name": "document__read", "arguments": {"path": "Work/Absent"}, "_meta": {"traceparent": "made up"}});
     assert_eq!(client.ask("tools/call", call)["isError"], true);
@@ -221,7 +221,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
 
     // In a header.
     let server = LoggedServer::start(&place);
-    let (told, trace, _) = traceparent("b");
+    let (header, trace, _) = traceparent("b");
     let mut params = json!({"name": "document__list", "arguments": {}});
     params["_meta"] = stateless_meta();
     let body =
@@ -230,7 +230,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
         ("MCP-Protocol-Version", STATELESS),
         ("Mcp-Method", "tools/call"),
         ("Mcp-Name", "document__list"),
-        ("traceparent", &told),
+        ("traceparent", &header),
     ];
     let answer = Connection::open(&server.address)
         .ask("POST", "/mcp", &headers, &body)
@@ -240,16 +240,16 @@ fn every_call_is_a_span_in_the_callers_trace() {
     collector.wait_for(b"document.list");
 
     // From the environment, and exported before the process exits.
-    let (told, trace, _) = traceparent("d");
+    let (header, trace, _) = traceparent("d");
     drop(server);
-    let ended = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", told));
+    let ended = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", header));
     assert_eq!(ended.code, Some(0), "{ended:#?}");
     assert!(
         collector.has(&trace) && collector.has(b"notebook.list"),
         "it was sent before the end"
     );
 
-    for told in [
+    for header in [
         "notehost.outcome",
         "notehost.transport",
         "stdio",
@@ -258,7 +258,7 @@ fn every_call_is_a_span_in_the_callers_trace() {
         "service.name",
         "0.1.0",
     ] {
-        assert!(collector.has(told.as_bytes()), "{told}");
+        assert!(collector.has(header.as_bytes()), "{header}");
     }
     for kept_back in ["Plan", "Absent", "Work", "write tests"] {
         assert!(!collector.has(kept_back.as_bytes()), "{kept_back}");
@@ -312,8 +312,12 @@ fn unreachable_collector_is_logged_once() {
             .skip(1)
             .all(|answer| answer["result"]["isError"] == false)
     );
-    let told = std::fs::read_to_string(&log).expect("the log");
-    assert_eq!(told.matches("traces cannot be sent").count(), 1, "{told}");
+    let report = std::fs::read_to_string(&log).expect("the log");
+    assert_eq!(
+        report.matches("traces cannot be sent").count(),
+        1,
+        "{report}"
+    );
 }
 
 /// Calls on a note with the secret word, with every kind of outcome.

@@ -5,11 +5,17 @@ use serde_json::{Value, json};
 use super::{Wire, settings_hiding_diary};
 use crate::support::place::Place;
 
-fn completed(wire: &mut Wire, reference: &Value, name: &str, typed: &str, given: Value) -> Value {
+fn completed(
+    wire: &mut Wire,
+    reference: &Value,
+    name: &str,
+    typed: &str,
+    arguments: Value,
+) -> Value {
     let params = json!({
         "ref": reference,
         "argument": {"name": name, "value": typed},
-        "context": {"arguments": given},
+        "context": {"arguments": arguments},
     });
     wire.ask("completion/complete", params)["completion"].take()
 }
@@ -26,8 +32,8 @@ fn prompt(name: &str) -> Value {
 fn until_ready(wire: &mut Wire) {
     loop {
         let params = json!({"name": "system__info", "arguments": {}});
-        let told = wire.ask("tools/call", params).to_string();
-        if told.contains("ready") {
+        let report = wire.ask("tools/call", params).to_string();
+        if report.contains("ready") {
             return;
         }
     }
@@ -40,7 +46,7 @@ fn template_and_prompt_arguments_are_completed() {
         let note = template("notehost://vault/{vault}/{+path}");
         let help = template("notehost://help/{domain}/{action}");
         let nothing = || json!({});
-        for (reference, name, typed, given, expected) in [
+        for (reference, name, typed, arguments, expected) in [
             (&note, "vault", "", nothing(), json!(["main"])),
             (
                 &note,
@@ -124,9 +130,9 @@ fn template_and_prompt_arguments_are_completed() {
                 json!(["Diary/Secret.md"]),
             ),
         ] {
-            let told = completed(&mut wire, reference, name, typed, given);
-            assert_eq!(told["values"], expected, "{reference} {name} {typed}");
-            assert_eq!(told["hasMore"], false);
+            let report = completed(&mut wire, reference, name, typed, arguments);
+            assert_eq!(report["values"], expected, "{reference} {name} {typed}");
+            assert_eq!(report["hasMore"], false);
         }
         let reference = prompt("nosuch");
         let params = json!({"ref": reference, "argument": {"name": "note", "value": ""}});
@@ -147,10 +153,10 @@ fn completion_returns_at_most_a_hundred_values() {
         |_, mut wire| {
             until_ready(&mut wire);
             let note = template("notehost://vault/{vault}/{+path}");
-            let told = completed(&mut wire, &note, "path", "Many/", json!({}));
-            assert_eq!(told["values"].as_array().map(Vec::len), Some(100));
-            assert_eq!(told["hasMore"], true);
-            assert_eq!(told["total"], 120);
+            let report = completed(&mut wire, &note, "path", "Many/", json!({}));
+            assert_eq!(report["values"].as_array().map(Vec::len), Some(100));
+            assert_eq!(report["hasMore"], true);
+            assert_eq!(report["total"], 120);
         },
     );
 }
@@ -166,7 +172,7 @@ fn hidden_notes_are_not_completed() {
                 }
                 until_ready(&mut wire);
                 let note = template("notehost://vault/{vault}/{+path}");
-                for (reference, name, given) in [
+                for (reference, name, arguments) in [
                     (&note, "path", json!({})),
                     (
                         &prompt("summarise_note"),
@@ -177,9 +183,9 @@ fn hidden_notes_are_not_completed() {
                     (&prompt("tidy_notebook"), "property", json!({})),
                     (&prompt("research"), "tag", json!({})),
                 ] {
-                    let told = completed(&mut wire, reference, name, "", given).to_string();
+                    let report = completed(&mut wire, reference, name, "", arguments).to_string();
                     for hidden in ["Diary", "Secret", "Hush", "mood", "feeling"] {
-                        assert!(!told.contains(hidden), "{name}: {told}");
+                        assert!(!report.contains(hidden), "{name}: {report}");
                     }
                 }
             },

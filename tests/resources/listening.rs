@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{Wire, settings_hiding_diary, place_with_diary, start_without_handshake, uri};
+use super::{Wire, place_with_diary, settings_hiding_diary, start_without_handshake, uri};
 use crate::support::client::Client;
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
@@ -83,10 +83,13 @@ impl Listener {
     /// Asserts the next notification about resources: its method and its resource.
     #[track_caller]
     fn hears(&mut self, era: &str, method: &str, path: Option<&str>) {
-        let told = self.next();
-        assert_eq!(told["method"], method, "{era}: {told}");
+        let notification = self.next();
+        assert_eq!(notification["method"], method, "{era}: {notification}");
         let expected = path.map_or(Value::Null, |path| uri(path).into());
-        assert_eq!(told["params"]["uri"], expected, "{era}: {told}");
+        assert_eq!(
+            notification["params"]["uri"], expected,
+            "{era}: {notification}"
+        );
     }
 
     /// Calls an action.
@@ -218,8 +221,8 @@ fn each_subscriber_gets_only_visible_changes() {
             .arg(place.state())
             .output()
             .expect("the program runs");
-        let told: Value = serde_json::from_slice(&made.stdout).expect("JSON");
-        told["token"].as_str().expect("a token").to_owned()
+        let report: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        report["token"].as_str().expect("a token").to_owned()
     };
     let ana = token("ana", &[]);
     let bob = token("bob", &["--permission", "Diary=none"]);
@@ -255,8 +258,12 @@ fn unsubscribing_stops_notifications() {
     for path in ["Work/Plan", "Garden/My plan"] {
         client.call("document.append", json!({"path": path, "text": "more"}));
     }
-    let told = client.next_notification();
-    assert_eq!(told["params"]["uri"], garden.as_str(), "{told}");
+    let notification = client.next_notification();
+    assert_eq!(
+        notification["params"]["uri"],
+        garden.as_str(),
+        "{notification}"
+    );
 }
 
 #[test]

@@ -152,8 +152,8 @@ fn disabling_a_component_removes_its_prompts() {
     };
     settings.components.insert("flashcard".into(), off);
     place.config_file(&settings);
-    let told = "notifications/prompts/list_changed";
-    while client.next_notification()["method"] != told {}
+    let method = "notifications/prompts/list_changed";
+    while client.next_notification()["method"] != method {}
     let listed = client.ask("prompts/list", json!({})).to_string();
     assert!(!listed.contains("make_flashcards"), "{listed}");
     assert!(listed.contains("summarise_note"), "{listed}");

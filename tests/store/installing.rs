@@ -30,8 +30,8 @@ fn component_can_be_installed_upgraded_and_removed() {
         let upgraded = desk.succeed(&["component", "upgrade", "steady", &version("two")]);
         assert!(upgraded.contains("action `count` is new"), "{upgraded}");
         assert!(upgraded.contains("upgraded: `steady` 2.0.0"), "{upgraded}");
-        let said = desk.call("say", r#"{"text": "a b", "loud": true}"#);
-        assert_eq!(said["words"], json!(["A", "B"]));
+        let reply = desk.call("say", r#"{"text": "a b", "loud": true}"#);
+        assert_eq!(reply["words"], json!(["A", "B"]));
 
         desk.succeed(&["component", "rollback", "steady"]);
         assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["version"], 1);
@@ -125,26 +125,35 @@ fn embedded_component_is_replaced_only_explicitly() {
     let bound = desk.fail(&["component", "grant", "document", "--read", "**"]);
     assert!(bound.contains("bound by the caller alone"), "{bound}");
     let assert_rejected = desk.fail(&["component", "remove", "document"]);
-    assert!(assert_rejected.contains("cannot be removed"), "{assert_rejected}");
+    assert!(
+        assert_rejected.contains("cannot be removed"),
+        "{assert_rejected}"
+    );
 }
 
 #[test]
 fn component_can_be_inspected_without_running_it() {
     let desk = Desk::without_config();
-    let told = desk.succeed(&["component", "inspect", &version("one")]);
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["contract"], "0.1.0");
-    assert_eq!(told["signature"], "none");
+    let report = desk.succeed(&["component", "inspect", &version("one")]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["contract"], "0.1.0");
+    assert_eq!(report["signature"], "none");
     assert!(
-        told["digest"]
+        report["digest"]
             .as_str()
             .is_some_and(|digest| digest.starts_with("sha256:"))
     );
-    assert!(told.get("actions").is_none(), "nobody asked it yet: {told}");
+    assert!(
+        report.get("actions").is_none(),
+        "nobody asked it yet: {report}"
+    );
     desk.succeed(&["component", "add", &version("one")]);
-    let told = desk.succeed(&["component", "inspect", "steady"]);
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["actions"], json!([{"name": "say", "effect": "read"}]));
+    let report = desk.succeed(&["component", "inspect", "steady"]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(
+        report["actions"],
+        json!([{"name": "say", "effect": "read"}])
+    );
 }
 
 #[test]
@@ -160,11 +169,11 @@ fn running_server_loads_changes_and_notifies_clients() {
 
     desk.succeed(&["component", "add", &version("one")]);
     wait_until("the first version answers", || {
-        let asked = client.ask("tools/list", json!({}));
-        asked.to_string().contains("Says which version answers")
+        let reply = client.ask("tools/list", json!({}));
+        reply.to_string().contains("Says which version answers")
     });
     assert_eq!(version_of(&mut client), 1);
-    let told = |client: &Client| {
+    let notified = |client: &Client| {
         let sent = client.notifications().iter();
         sent.filter(|sent| sent["method"] == "notifications/tools/list_changed")
             .count()
@@ -172,7 +181,7 @@ fn running_server_loads_changes_and_notifies_clients() {
     // Simultaneous changes are announced together, a moment later.
     wait_until("the client is told", || {
         client.ask("ping", json!({}));
-        told(&client) >= 1
+        notified(&client) >= 1
     });
 
     desk.succeed(&["component", "upgrade", "steady", &version("two")]);
@@ -209,8 +218,8 @@ fn component_folder_is_loaded_and_hot_swapped() {
     // An invalid file replaces nothing.
     std::fs::write(folder.join("steady.wasm"), b"\0asm garbage").expect("a file");
     wait_until("the problem is told", || {
-        let told = desk.list_entry();
-        told.is_some_and(|told| told["problem"].is_string())
+        let entry = desk.list_entry();
+        entry.is_some_and(|entry| entry["problem"].is_string())
     });
     assert_eq!(version_of(&mut client), 1);
     std::fs::copy(version("two"), folder.join("steady.wasm")).expect("a copy");

@@ -31,8 +31,8 @@ fn upgrade_is_atomic_when_killed_at_any_step() {
             &["component", "upgrade", "steady", &version("two")],
         );
         let expected = if is_committed(step) { 2 } else { 1 };
-        let said = desk.call("say", r#"{"text": "a"}"#);
-        assert_eq!(said["version"], expected, "after {step}");
+        let reply = desk.call("say", r#"{"text": "a"}"#);
+        assert_eq!(reply["version"], expected, "after {step}");
         desk.succeed(&["component", "upgrade", "steady", &version("two")]);
         assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 2);
         assert!(has_only_named_contents(&desk, 2), "after {step}");

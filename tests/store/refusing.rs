@@ -20,9 +20,9 @@ fn desk() -> Desk {
 #[track_caller]
 fn assert_rejected(desk: &Desk, words: &[&str], reason: &str) {
     let before = desk.store();
-    let told = desk.fail(words);
-    assert!(told.contains(reason), "`{reason}` is not said: {told}");
-    assert!(!told.contains("panicked"), "{told}");
+    let report = desk.fail(words);
+    assert!(report.contains(reason), "`{reason}` is not said: {report}");
+    assert!(!report.contains("panicked"), "{report}");
     assert_eq!(desk.store(), before, "the store is as it was");
     assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
 }
@@ -69,8 +69,8 @@ fn files_without_a_valid_component_are_rejected() {
 fn component_with_unknown_imports_is_rejected() {
     let desk = Desk::new();
     let smuggler = guest("smuggler_network");
-    let told = desk.fail(&["component", "add", &path(&smuggler)]);
-    assert!(told.contains("which it was not granted"), "{told}");
+    let report = desk.fail(&["component", "add", &path(&smuggler)]);
+    assert!(report.contains("which it was not granted"), "{report}");
     assert!(desk.store().is_empty(), "nothing was made");
 }
 
@@ -84,9 +84,9 @@ fn component_with_a_wrong_digest_is_rejected() {
         &["component", "upgrade", "steady", &two, "--digest", &wrong],
         "was asked for",
     );
-    let told = desk.succeed(&["component", "inspect", &two]);
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    let right = told["digest"].as_str().expect("a digest");
+    let report = desk.succeed(&["component", "inspect", &two]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let right = report["digest"].as_str().expect("a digest");
     desk.succeed(&["component", "upgrade", "steady", &two, "--digest", right]);
 }
 

@@ -68,7 +68,10 @@ fn hot_swaps_under_load_fail_no_call() {
         stop.store(true, Ordering::Relaxed);
         let after = resident(process);
         let before = before.expect("it was measured");
-        assert!(after < before + MAX_GROWTH_BYTES, "{before} bytes became {after}");
+        assert!(
+            after < before + MAX_GROWTH_BYTES,
+            "{before} bytes became {after}"
+        );
         let seen = clients
             .into_iter()
             .map(|client| client.join().expect("no client failed"));
@@ -85,19 +88,19 @@ fn hot_swaps_under_load_fail_no_call() {
 #[track_caller]
 fn of_one_version(answer: &Value) -> usize {
     assert_ne!(answer["isError"], true, "a call failed: {answer}");
-    let said = &answer["structuredContent"];
-    match said["version"].as_u64() {
+    let reply = &answer["structuredContent"];
+    match reply["version"].as_u64() {
         Some(1) => assert_eq!(
-            (&said["text"], &said["words"]),
+            (&reply["text"], &reply["words"]),
             (&json!("two words"), &Value::Null)
         ),
         Some(2) => assert_eq!(
-            (&said["text"], &said["words"]),
+            (&reply["text"], &reply["words"]),
             (&Value::Null, &json!(["two", "words"]))
         ),
         _ => panic!("an answer of no version: {answer}"),
     }
-    if said["version"] == 1 { 1 } else { 2 }
+    if reply["version"] == 1 { 1 } else { 2 }
 }
 
 /// Installs like `notehost component upgrade`, without starting a program each time.

@@ -53,27 +53,27 @@ impl Server {
     pub(crate) fn spawn(command: &mut Command) -> Server {
         let mut program = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(program.stderr.take().expect("its stderr is ours")).lines();
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         let address = loop {
             let Some(Ok(line)) = lines.next() else {
-                panic!("the program does not listen: {told:#?}");
+                panic!("the program does not listen: {printed:#?}");
             };
             let url = line
                 .strip_prefix("listening on ")
                 .and_then(|url| url.split_once("://"));
             if let Some(address) = url.and_then(|(_, rest)| rest.strip_suffix("/mcp")) {
                 let address = address.to_owned();
-                told.push(line);
+                printed.push(line);
                 break address;
             }
-            told.push(line);
+            printed.push(line);
         };
-        let log = Arc::new(Mutex::new(told));
-        let told = log.clone();
+        let log = Arc::new(Mutex::new(printed));
+        let printed = log.clone();
         // An unread pipe would fill up and block the program.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                told.lock().expect("no panic").push(line);
+                printed.lock().expect("no panic").push(line);
             }
         });
         Server {

@@ -114,8 +114,8 @@ async fn answer(State(state): State<Arc<ServerState>>, request: Request<Body>) -
                 })
                 .collect();
             let body = axum::body::to_bytes(body, usize::MAX).await;
-            let told = json!({"headers": headers, "body": body.map_or(0, |body| body.len())});
-            plain(Body::from(told.to_string()))
+            let echoed = json!({"headers": headers, "body": body.map_or(0, |body| body.len())});
+            plain(Body::from(echoed.to_string()))
         }
         _ => Response::builder()
             .status(404)

@@ -23,8 +23,8 @@ fn cost(place: &Place, words: &[&str]) -> Value {
 #[test]
 fn cost_matches_the_listed_tools() {
     let place = Place::new();
-    let told = cost(&place, &[]);
-    let items = told["items"].as_array().expect("items");
+    let report = cost(&place, &[]);
+    let items = report["items"].as_array().expect("items");
     assert_eq!(items.len(), SURFACES.len());
     for (item, surface) in items.iter().zip(SURFACES) {
         assert_eq!(item["surface"], surface);
@@ -56,7 +56,7 @@ fn cost_matches_the_listed_tools() {
         }
     }
     assert!(
-        told["estimate"]
+        report["estimate"]
             .as_str()
             .is_some_and(|words| words.contains("token"))
     );
@@ -64,8 +64,8 @@ fn cost_matches_the_listed_tools() {
 
 #[test]
 fn cost_of_one_surface_can_be_shown() {
-    let told = cost(&Place::new(), &["--surface", "finder"]);
-    let items = told["items"].as_array().expect("items");
+    let report = cost(&Place::new(), &["--surface", "finder"]);
+    let items = report["items"].as_array().expect("items");
     assert_eq!(items.len(), 1);
     assert_eq!(items[0]["surface"], "finder");
     assert_eq!(items[0]["tools"], 3);

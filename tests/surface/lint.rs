@@ -81,11 +81,11 @@ fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut S
     let properties = schema.get("properties").and_then(Value::as_object);
     let properties = properties.unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array);
-    for wanted in required.into_iter().flatten() {
-        let wanted = wanted.as_str().expect("a name");
+    for expected in required.into_iter().flatten() {
+        let expected = expected.as_str().expect("a name");
         assert!(
-            properties.contains_key(wanted),
-            "{place} wants `{wanted}`, which it does not have"
+            properties.contains_key(expected),
+            "{place} requires `{expected}`, which is not defined"
         );
     }
     counted.properties += properties.len();

@@ -74,8 +74,8 @@ fn text_only_model_can_continue_reading() {
     let mut client = served(&place, "domain");
     let first = client.call("document.read", json!({"path": "Long"}));
     assert_eq!(first["structuredContent"]["content"], long().as_str());
-    let said = text(&first);
-    let next = said
+    let reply = text(&first);
+    let next = reply
         .split("read on from line ")
         .nth(1)
         .and_then(|rest| rest.split(']').next())
@@ -84,7 +84,7 @@ fn text_only_model_can_continue_reading() {
     // All lines before it are in the text content.
     let whole = long();
     let before: String = whole.split_inclusive('\n').take(next - 1).collect();
-    assert!(before.len() > 2_000 && said.contains(&before), "{said}");
+    assert!(before.len() > 2_000 && reply.contains(&before), "{reply}");
     let on = client.call("document.read", json!({"path": "Long", "offset": next}));
     let line = whole.lines().nth(next - 1).expect("a line");
     assert!(text(&on).contains(line), "{on}");

@@ -11,40 +11,41 @@ use crate::support::place::Place;
 use crate::support::repository;
 
 /// Queries by domain and action.
-type Needs = BTreeMap<String, BTreeMap<String, Vec<String>>>;
+type Queries = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
 #[derive(Deserialize)]
-struct Halves {
-    tune: Needs,
-    report: Needs,
+struct QuerySets {
+    tune: Queries,
+    report: Queries,
 }
 
-fn halves() -> Halves {
+fn query_sets() -> QuerySets {
     let file = repository().join("tests/surface/needs.toml");
-    let text = std::fs::read_to_string(file).expect("the needs");
-    toml::from_str(&text).expect("the needs")
+    let text = std::fs::read_to_string(file).expect("the queries");
+    toml::from_str(&text).expect("the queries")
 }
 
-fn each(needs: &Needs) -> impl Iterator<Item = (String, &str)> {
-    needs.iter().flat_map(|(domain, actions)| {
-        actions.iter().flat_map(move |(action, said)| {
-            said.iter()
-                .map(move |said| (format!("{domain}.{action}"), said.as_str()))
+fn each(queries: &Queries) -> impl Iterator<Item = (String, &str)> {
+    queries.iter().flat_map(|(domain, actions)| {
+        actions.iter().flat_map(move |(action, query)| {
+            query
+                .iter()
+                .map(move |query| (format!("{domain}.{action}"), query.as_str()))
         })
     })
 }
 
 #[test]
 fn find_action_finds_actions_by_natural_queries() {
-    let needs = halves().report;
+    let queries = query_sets().report;
     let place = Place::new();
     let mut client = served(&place, "finder");
     let (mut all, mut first, mut third) = (0, 0, 0);
     let mut missed = Vec::new();
-    for (meant, said) in each(&needs) {
-        let arguments = json!({"query": said, "limit": 3});
-        let asked = json!({"name": "find_action", "arguments": arguments});
-        let found = client.ask("tools/call", asked);
+    for (expected, query) in each(&queries) {
+        let arguments = json!({"query": query, "limit": 3});
+        let params = json!({"name": "find_action", "arguments": arguments});
+        let found = client.ask("tools/call", params);
         let items = found["structuredContent"]["items"].as_array();
         let found: Vec<String> = items
             .expect("items")
@@ -58,14 +59,14 @@ fn find_action_finds_actions_by_natural_queries() {
             })
             .collect();
         all += 1;
-        first += usize::from(found.first() == Some(&meant));
-        third += usize::from(found.contains(&meant));
-        if !found.contains(&meant) {
-            missed.push(format!("`{said}` means {meant}, and found was {found:?}"));
+        first += usize::from(found.first() == Some(&expected));
+        third += usize::from(found.contains(&expected));
+        if !found.contains(&expected) {
+            missed.push(format!("`{query}` expected {expected}, found {found:?}"));
         }
     }
-    eprintln!("{all} needs: {first} found first, {third} among the first three");
-    assert!(all >= 120, "{all} needs");
+    eprintln!("{all} queries: {first} found first, {third} among the first three");
+    assert!(all >= 120, "{all} queries");
     assert!(
         first * 100 >= all * 85,
         "{first} of {all} first: {missed:#?}"
@@ -78,7 +79,7 @@ fn find_action_finds_actions_by_natural_queries() {
 
 #[test]
 fn query_sets_cover_every_action_without_overlap() {
-    let halves = halves();
+    let query_sets = query_sets();
     let place = Place::new();
     let list = listed(&mut served(&place, "flat"));
     let tools = list["tools"].as_array().expect("tools").iter();
@@ -87,15 +88,15 @@ fn query_sets_cover_every_action_without_overlap() {
         .map(|name| name.replace("__", "."))
         .collect();
     actions.sort();
-    for needs in [&halves.tune, &halves.report] {
-        let mut meant: Vec<String> = each(needs).map(|(meant, _)| meant).collect();
-        meant.sort();
-        meant.dedup();
-        assert_eq!(meant, actions);
+    for queries in [&query_sets.tune, &query_sets.report] {
+        let mut expected: Vec<String> = each(queries).map(|(expected, _)| expected).collect();
+        expected.sort();
+        expected.dedup();
+        assert_eq!(expected, actions);
     }
-    let tuned: Vec<&str> = each(&halves.tune).map(|(_, said)| said).collect();
-    for (_, said) in each(&halves.report) {
-        assert!(!tuned.contains(&said), "`{said}` is in both halves");
+    let tuned: Vec<&str> = each(&query_sets.tune).map(|(_, query)| query).collect();
+    for (_, query) in each(&query_sets.report) {
+        assert!(!tuned.contains(&query), "`{query}` is in both sets");
     }
 }
 

@@ -53,8 +53,9 @@ fn surface_of_a_caller_follows_config_changes() {
     // Clients are notified that their list is outdated.
     let began = Instant::now();
     let is_told = |client: &Client| {
-        let told = client.notifications().iter();
-        told.filter(|told| told["method"] == "notifications/tools/list_changed")
+        let message = client.notifications().iter();
+        message
+            .filter(|message| message["method"] == "notifications/tools/list_changed")
             .count()
             > 0
     };
@@ -74,8 +75,8 @@ fn token(place: &Place, config: &Path, name: &str) -> String {
         .arg(place.state())
         .output()
         .expect("the program runs");
-    let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
-    told["token"].as_str().expect("a token").to_owned()
+    let report: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    report["token"].as_str().expect("a token").to_owned()
 }
 
 #[test]

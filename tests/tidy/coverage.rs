@@ -6,7 +6,7 @@ use notehost::registry::EMBEDDED;
 use notehost::runtime::Description;
 
 use crate::support::repository;
-use crate::transcript::{self, StepKind, Script};
+use crate::transcript::{self, Script, StepKind};
 
 #[test]
 fn every_action_has_scenarios() {

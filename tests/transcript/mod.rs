@@ -36,7 +36,7 @@ mod script;
 mod stable;
 
 pub(crate) use replay::replay;
-pub(crate) use script::{StepKind, Script};
+pub(crate) use script::{Script, StepKind};
 pub(crate) use stable::Stable;
 
 use std::path::{Path, PathBuf};

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::layout::{escaped_lines, json};
-use super::script::{StepKind, Content, Header, Script};
+use super::script::{Content, Header, Script, StepKind};
 use super::stable::Stable;
 use crate::support::place::Place;
 
@@ -133,22 +133,22 @@ impl Replayer {
             traceparent: None,
             progress: None,
         };
-        let told = match dispatch::call(&host, &self.caller, request).await {
+        let report = match dispatch::call(&host, &self.caller, request).await {
             Ok(reply) => {
                 check_reply(&host, &domain, &action, &reply);
-                self.told(&reply, &domain, &action)
+                self.format_reply(&reply, &domain, &action)
             }
             Err(error) => self.format_error(&error),
         };
         let root = self.place.root().to_str().expect("a UTF-8 path");
         assert!(
-            !told.contains(root),
-            "{domain}.{action} tells a path of the machine: {told}"
+            !report.contains(root),
+            "{domain}.{action} reveals a path of the machine: {report}"
         );
-        told
+        report
     }
 
-    fn told(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
+    fn format_reply(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
         // The structured content determines the kind of an id, or else the action.
         let kind = if (domain, action) == ("document", "trash") {
             "trash"
@@ -159,62 +159,62 @@ impl Replayer {
             .stable
             .value(&Value::Object(reply.structured.clone()), kind);
         let text = self.stable.text(&reply.text, kind);
-        let mut told = String::new();
+        let mut output = String::new();
         for line in escaped_lines(text.as_bytes())
             .iter()
             .filter(|_| !text.is_empty())
         {
             // Texts usually end without a line feed, so this is not shown.
             let line = line.strip_suffix('\\').unwrap_or(line);
-            told.push_str(format!("< {line}").trim_end());
-            told.push('\n');
+            output.push_str(format!("< {line}").trim_end());
+            output.push('\n');
         }
         for content in &reply.content {
-            told.push_str(&match content {
+            output.push_str(&match content {
                 ReplyContent::Image { bytes, mime } | ReplyContent::Audio { bytes, mime } => {
                     format!("< [{mime}, {} bytes]\n", bytes.len())
                 }
                 ReplyContent::Link { vault, path } => format!("< [link to {path} of {vault}]\n"),
             });
         }
-        told.push_str(&json(&structured, 0));
-        told.push('\n');
-        told
+        output.push_str(&json(&structured, 0));
+        output.push('\n');
+        output
     }
 
     fn format_error(&mut self, error: &CallError) -> String {
         let message = self.stable.text(&error.message, "change");
-        let mut told = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
+        let mut report = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
         if let Some(hint) = &error.hint {
-            told.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
+            report.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
         }
         if let Some(details) = &error.details {
             let details = self.stable.value(details, "change");
-            told.push_str(&format!("  details: {}\n", json(&details, 2)));
+            report.push_str(&format!("  details: {}\n", json(&details, 2)));
         }
-        told
+        report
     }
 
     fn show(&self, path: &str) -> String {
-        let mut told = String::new();
+        let mut report = String::new();
         if path.ends_with('/') {
             for path in below(&self.place.vault(), path.trim_start_matches("./")) {
-                told.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
+                report.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
             }
-            return if told.is_empty() {
+            return if report.is_empty() {
                 "(empty)\n".to_owned()
             } else {
-                told
+                report
             };
         }
         match self.place.read(path) {
             None => "(absent)\n".to_owned(),
             Some(bytes) => {
                 for line in escaped_lines(&bytes) {
-                    told.push_str(format!("| {line}").trim_end());
-                    told.push('\n');
+                    report.push_str(format!("| {line}").trim_end());
+                    report.push('\n');
                 }
-                told
+                report
             }
         }
     }
@@ -275,7 +275,7 @@ fn find_undeclared(schema: &Value, value: &Value, place: &str, found: &mut Vec<S
         Value::Object(map) => {
             // An object with arbitrary keys declares none, or one schema for all values.
             let properties = schema.get("properties").and_then(Value::as_object);
-            let Some(properties) = properties.filter(|told| !told.is_empty()) else {
+            let Some(properties) = properties.filter(|declared| !declared.is_empty()) else {
                 return;
             };
             for (key, inner) in map {

@@ -149,7 +149,10 @@ fn parse_call(call: &str) -> StepKind {
 }
 
 /// `Path.md` with its lines up to the next `===`; `Folder/`; `Path.md -> target`.
-fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) -> (StepKind, String) {
+fn parse_file(
+    path: &str,
+    lines: &mut std::iter::Peekable<std::str::Lines<'_>>,
+) -> (StepKind, String) {
     let name = |path: &str| String::from_utf8(unescaped(path).0).expect("a path");
     if let Some((path, target)) = path.split_once(" -> ") {
         let content = Content::Link(target.to_owned());

@@ -68,7 +68,11 @@ fn invalid_components_are_not_pushed() {
         desk.file("todo.wasm.minisig", signature.as_bytes());
         let output = desk.push(&file, reference);
         assert_eq!(output.status.code(), Some(1));
-        assert!(output_text(&output).contains(words), "{}", output_text(&output));
+        assert!(
+            output_text(&output).contains(words),
+            "{}",
+            output_text(&output)
+        );
     }
     desk.file("todo.wasm.minisig", publisher.sign(&bytes, "").as_bytes());
     let output = desk.push(&file, reference);
@@ -88,7 +92,11 @@ fn invalid_components_are_not_pushed() {
     ] {
         let output = desk.push(&file, reference);
         assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
-        assert!(output_text(&output).contains(words), "{}", output_text(&output));
+        assert!(
+            output_text(&output).contains(words),
+            "{}",
+            output_text(&output)
+        );
     }
 }
 

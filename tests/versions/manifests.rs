@@ -95,13 +95,13 @@ async fn pack_adds_a_manifest_to_a_built_component() {
         r#"{"effect": "delete", "http": ["localhost:8080"]}"#,
     )
     .expect("a file");
-    let (succeeded, told, errors) = words(&original);
+    let (succeeded, report, errors) = words(&original);
     assert!(succeeded, "{errors}");
     let bytes = std::fs::read(&packed).expect("it was written");
     let inspected = inspect(&bytes).expect("a component");
     assert!(
-        told.contains(&format!("sha256:{}", inspected.digest)),
-        "{told}"
+        report.contains(&format!("sha256:{}", inspected.digest)),
+        "{report}"
     );
     let found = inspected.manifest.expect("a manifest");
     assert_eq!(found.http, ["localhost:8080"]);

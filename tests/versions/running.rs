@@ -50,17 +50,17 @@ async fn use_it(host: &Host, place: &Place, name: &str) {
     assert_eq!(look.content[0], link);
 
     for before in [0, 1] {
-        let asked = ask("everything", json!({"path": path})).await;
-        let told = asked.expect("it asks").structured;
-        assert_eq!(told["before"], before, "what it kept: {told:?}");
-        assert_eq!(told["count"], 1);
+        let reply = ask("everything", json!({"path": path})).await;
+        let report = reply.expect("it asks").structured;
+        assert_eq!(report["before"], before, "what it kept: {report:?}");
+        assert_eq!(report["count"], 1);
         assert!(
-            told["files"]
+            report["files"]
                 .as_array()
                 .is_some_and(|files| files.contains(&json!(path)))
         );
         for part in ["found", "clock", "caller", "host", "habits"] {
-            assert_eq!(told[part], true, "{part}: {told:?}");
+            assert_eq!(report[part], true, "{part}: {report:?}");
         }
     }
 

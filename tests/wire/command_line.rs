@@ -69,13 +69,13 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
         "{ended:#?}"
     );
     // Usage errors.
-    for (words, told) in [
+    for (words, expected) in [
         (&["document", "read", "--pth", "Work/Plan"][..], "--path"),
         (&["document", "read", "--json", "{"], "--json"),
     ] {
         let ended = call(&place, words, "");
         assert_eq!(ended.code, Some(2), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        assert!(ended.errors.contains(expected), "{ended:#?}");
     }
     assert_eq!(run(program(&place).arg("fly"), "").code, Some(2));
     assert_eq!(
@@ -206,7 +206,9 @@ fn doctor_reports_problems() {
         "{items}"
     );
     let ended = run(
-        program(&place).arg("doctor").arg(path_outside(&place, "nowhere")),
+        program(&place)
+            .arg("doctor")
+            .arg(path_outside(&place, "nowhere")),
         "",
     );
     assert_eq!(ended.code, Some(1), "{ended:#?}");
@@ -221,12 +223,12 @@ fn every_command_has_help() {
     let place = place_with_note();
     let tools = run(program(&place).arg("tools"), "").json()["items"].take();
     let listed = |domain: &str, action: &str| {
-        let wanted = |item: &&Value| item["domain"] == domain && item["action"] == action;
+        let is_action = |item: &&Value| item["domain"] == domain && item["action"] == action;
         tools
             .as_array()
             .into_iter()
             .flatten()
-            .find(wanted)
+            .find(is_action)
             .cloned()
             .unwrap_or_default()
     };
@@ -234,7 +236,7 @@ fn every_command_has_help() {
     assert_eq!(listed("document", "remove")["effect"], json!("delete"));
     assert_eq!(listed("notebook", "create")["effect"], json!("write"));
 
-    for (words, told) in [
+    for (words, expected) in [
         (&["help"][..], "document"),
         (&["help", "document"], "read_section"),
         (&["help", "document", "edit"], "--edits"),
@@ -243,7 +245,7 @@ fn every_command_has_help() {
     ] {
         let ended = run(program(&place).args(words), "");
         assert_eq!(ended.code, Some(0), "{ended:#?}");
-        assert!(ended.output.contains(told), "{words:?}: {ended:#?}");
+        assert!(ended.output.contains(expected), "{words:?}: {ended:#?}");
     }
     let ended = run(program(&place).args(["help", "documnt"]), "");
     assert_eq!(ended.code, Some(2), "{ended:#?}");

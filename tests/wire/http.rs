@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{PLAN, place_with_note, message, run, serve_command, tool, settings_with_spinning_guest};
+use super::{
+    PLAN, message, place_with_note, run, serve_command, settings_with_spinning_guest, tool,
+};
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{PLAN, run_conversation, place_with_note, handshake, message, program, run, serve_command, tool};
+use super::{
+    PLAN, handshake, message, place_with_note, program, run, run_conversation, serve_command, tool,
+};
 use crate::support::http::stateless_meta;
 
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
@@ -113,7 +115,7 @@ fn tool_list_is_plain_and_deterministic() {
                 name.len() <= 64
                     && tool["description"]
                         .as_str()
-                        .is_some_and(|told| told.len() <= 2048),
+                        .is_some_and(|text| text.len() <= 2048),
                 "{name}"
             );
             assert_plain(&tool["inputSchema"], name);
@@ -188,9 +190,9 @@ fn failed_call_returns_an_error_result_with_a_hint() {
         assert_eq!(error["code"], code, "{error}");
         assert_eq!(error["retryable"], false, "{error}");
         let text = result["content"][0]["text"].as_str().expect("text");
-        let said = error["message"].as_str().expect("a message");
-        assert!(text.contains(said), "{text}");
-        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        let message_text = error["message"].as_str().expect("a message");
+        assert!(text.contains(message_text), "{text}");
+        assert!(words.iter().all(|word| message_text.contains(word)), "{message_text}");
     }
     // An unknown tool and an unknown method are protocol errors.
     assert_eq!(ended.answer(5)["error"]["code"], -32602);

@@ -64,7 +64,12 @@ pub(super) const fn attack(name: &'static str, sends: Payload, expected: Expecte
     }
 }
 
-pub(super) const fn flood(name: &'static str, sends: Payload, way: Transmission, threads: usize) -> Attack {
+pub(super) const fn flood(
+    name: &'static str,
+    sends: Payload,
+    way: Transmission,
+    threads: usize,
+) -> Attack {
     Attack {
         name,
         sends,

@@ -169,15 +169,15 @@ impl fmt::Display for Memory {
 /// Reads the memory of a process.
 pub(crate) fn memory(process: u32) -> Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let told = |name: &'static str| -> Result<u64> {
+    let field = |name: &'static str| -> Result<u64> {
         let line = status.lines().find(|line| line.starts_with(name));
         let kib = line.and_then(|line| line.split_whitespace().nth(1));
         Ok(kib.context(name)?.parse::<u64>()? >> 10)
     };
     Ok(Memory {
-        now: told("VmRSS:")?,
-        of_files: told("RssFile:")?,
-        most: told("VmHWM:")?,
+        now: field("VmRSS:")?,
+        of_files: field("RssFile:")?,
+        most: field("VmHWM:")?,
     })
 }
 

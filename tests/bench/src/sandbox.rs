@@ -185,14 +185,14 @@ async fn both(
     let natively = Times::of(RUNS, || {
         let here = NativeVault::new(begin(vault, asked.domain), index);
         let answered = (asked.native)(&here, asked.action, &text);
-        told(asked, answered.err().map(|error| error.to_string()))
+        check_outcome(asked, answered.err().map(|error| error.to_string()))
     })?;
     let mut times = Vec::new();
     for run in 0..RUNS + RUNS / 10 {
         let began = Instant::now();
         let transaction = begin(vault, asked.domain);
         let refused = one(runtime, component, index, transaction, asked.action, &text).await?;
-        told(asked, refused)?;
+        check_outcome(asked, refused)?;
         if run >= RUNS / 10 {
             times.push(began.elapsed());
         }
@@ -201,7 +201,7 @@ async fn both(
 }
 
 /// Both sides must run the measured action; only an unknown action may be rejected.
-fn told(asked: &Asked, refused: Option<String>) -> Result<()> {
+fn check_outcome(asked: &Asked, refused: Option<String>) -> Result<()> {
     match refused {
         Some(refused) if asked.action != "nothing" => Err(anyhow!("{}: {refused}", asked.name())),
         _ => Ok(()),

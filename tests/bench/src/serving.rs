@@ -86,7 +86,7 @@ fn over_pipes(
     while times.len() < CALLS {
         times.push(answered(pipes, &sent)?);
     }
-    told(what, times, began);
+    print_row(what, times, began);
     Ok(())
 }
 
@@ -137,11 +137,11 @@ fn over_http(
         }
         Ok(times)
     })?;
-    told(what, times, began);
+    print_row(what, times, began);
     Ok(())
 }
 
-fn told(what: &str, times: Vec<std::time::Duration>, began: Instant) {
+fn print_row(what: &str, times: Vec<std::time::Duration>, began: Instant) {
     let per_second = times.len() as f64 / began.elapsed().as_secs_f64();
     println!(
         "{what:<41} {}   {per_second:8.0} calls/s",

@@ -184,10 +184,10 @@ impl Served {
     }
 
     fn stop(&mut self) -> Result<()> {
-        let told = Command::new("kill")
+        let status = Command::new("kill")
             .arg(self.program.id().to_string())
             .status()?;
-        ensure!(told.success(), "the program cannot be told to stop");
+        ensure!(status.success(), "the program cannot be told to stop");
         let ended = self.program.wait()?;
         ensure!(ended.success(), "the program ended with {ended}");
         Ok(())

@@ -169,7 +169,12 @@ pub(super) fn calls_from_schema(tool: &Value, values: &[String]) -> Vec<Generate
         // Everything at once points there.
         let names = own.iter().filter(|name| required(name) || own.len() == 1);
         let all: Map<String, Value> = names
-            .map(|name| ((*name).clone(), fill_schema(&properties[*name], schema, value)))
+            .map(|name| {
+                (
+                    (*name).clone(),
+                    fill_schema(&properties[*name], schema, value),
+                )
+            })
             .collect();
         add(all.clone(), changes);
         if changes {
@@ -182,7 +187,10 @@ pub(super) fn calls_from_schema(tool: &Value, values: &[String]) -> Vec<Generate
         let ids = values.len().saturating_sub(3);
         for value in values[..few].iter().chain(&values[ids..]) {
             let mut arguments = seen(one);
-            arguments.insert((*one).clone(), fill_schema(&properties[*one], schema, value));
+            arguments.insert(
+                (*one).clone(),
+                fill_schema(&properties[*one], schema, value),
+            );
             add(arguments, changes);
         }
         // A list that begins with a visible value.

@@ -85,7 +85,7 @@ impl ServedVault {
             Wire::Stdio(client) => client
                 .notifications()
                 .iter()
-                .map(|said| format!("{said}\n"))
+                .map(|message| format!("{message}\n"))
                 .collect(),
             Wire::Http(..) => String::new(),
         }
@@ -302,8 +302,8 @@ fn serve(place: &Place, config: &Path, caller: CallerKind) -> Wire {
         .expect("the program starts");
     let began = Instant::now();
     let address = loop {
-        let told = std::fs::read_to_string(log_file(place)).expect("a log");
-        let mut lines = told.lines();
+        let report = std::fs::read_to_string(log_file(place)).expect("a log");
+        let mut lines = report.lines();
         let found = lines.find_map(|line| {
             line.strip_prefix("listening on http://")?
                 .strip_suffix("/mcp")
@@ -313,7 +313,7 @@ fn serve(place: &Place, config: &Path, caller: CallerKind) -> Wire {
         }
         assert!(
             began.elapsed() < TIMEOUT,
-            "the program does not listen: {told}"
+            "the program does not listen: {report}"
         );
         std::thread::sleep(Duration::from_millis(20));
     };

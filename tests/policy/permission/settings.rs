@@ -6,7 +6,7 @@ use super::{Ended, PermissionSetup};
 
 #[test]
 fn contradictory_config_is_reported_with_its_line() {
-    for (rules, told) in [
+    for (rules, expected) in [
         (
             "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
             "notehost.toml:5: `Work/Contracts` is no notebook",
@@ -45,7 +45,7 @@ fn contradictory_config_is_reported_with_its_line() {
         ),
     ] {
         let setup = PermissionSetup::with(rules);
-        setup.run(&["config", "validate"]).refused(told);
+        setup.run(&["config", "validate"]).refused(expected);
         assert_eq!(setup.run(&["serve"]).code, Some(3), "{rules}");
         let doctor = setup.run(&["doctor"]);
         assert_eq!(doctor.code, Some(1), "{doctor:#?}");

@@ -178,11 +178,11 @@ fn count(counts: &mut Counts, thing: &str, note: usize) {
 }
 
 /// The terms whose count is nearest to the wanted one; deterministic.
-fn nearest(counts: &Counts, wanted: usize, fits: impl Fn(&str) -> bool) -> Vec<String> {
+fn nearest(counts: &Counts, target_count: usize, fits: impl Fn(&str) -> bool) -> Vec<String> {
     let mut things: Vec<(usize, &String)> = counts
         .iter()
         .filter(|(thing, _)| fits(thing))
-        .map(|(thing, (count, _))| (count.abs_diff(wanted), thing))
+        .map(|(thing, (count, _))| (count.abs_diff(target_count), thing))
         .collect();
     things.sort_unstable();
     things

@@ -96,8 +96,8 @@ fn one_size(
     server.wait_for_index()?;
     let mut ask = |contestant: &mut dyn Contestant, patience: Patience| -> Result<()> {
         for kind in &chosen.kinds {
-            if let Some(asked) = question::ask(contestant, kind, patience)? {
-                took(contestant.name(), kind.what, asked.times.p50());
+            if let Some(measured) = question::ask(contestant, kind, patience)? {
+                took(contestant.name(), kind.what, measured.times.p50());
             }
         }
         Ok(())

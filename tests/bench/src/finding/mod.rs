@@ -122,8 +122,8 @@ fn ask_all(contestant: &mut dyn Contestant, kinds: &[Kind], patience: Patience) 
 
 /// Number of results, and ripgrep's number.
 fn found(kind: &Kind, ours: &Asked, theirs: Option<&Asked>) -> String {
-    let number = |asked: &Asked| {
-        asked
+    let number = |measured: &Asked| {
+        measured
             .found
             .map_or_else(|| "?".to_owned(), |found| found.to_string())
     };
@@ -163,13 +163,13 @@ fn print(kinds: &[Kind], ours: &Column, others: &[Column]) {
             other.asked[number].as_ref().map_or_else(
                 || "–".to_owned(),
                 |theirs| {
-                    let told = against(p50, theirs.times.p50());
+                    let comparison = against(p50, theirs.times.p50());
                     // Only tantivy is a target; the others are for comparison.
                     if other.who.starts_with("tantivy") {
                         let is_near = p50 <= TANTIVY * theirs.times.p50();
-                        format!("{told} {}", mark(is_near))
+                        format!("{comparison} {}", mark(is_near))
                     } else {
-                        told
+                        comparison
                     }
                 },
             )

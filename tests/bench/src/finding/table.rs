@@ -45,12 +45,12 @@ pub(crate) fn time(microseconds: f64) -> String {
 /// A target and whether it was met, in microseconds.
 pub(crate) fn bar(measured: f64, bar: Option<f64>) -> String {
     bar.map_or_else(String::new, |bar| {
-        let told = if bar < 1e6 {
+        let target = if bar < 1e6 {
             format!("{} ms", bar / 1e3)
         } else {
             format!("{} s", bar / 1e6)
         };
-        format!("≤ {told} {}", mark(measured <= bar))
+        format!("≤ {target} {}", mark(measured <= bar))
     })
 }
 

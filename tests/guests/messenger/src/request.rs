@@ -10,17 +10,17 @@ use wasip2::http::types::{
 use wasip2::io::streams::StreamError;
 
 /// Sends it; the outcome is `status`, `headers`, `bytes` and `start`, or `refused`.
-pub fn send(wanted: &Value) -> Value {
-    match try_to_send(wanted) {
+pub fn send(request_spec: &Value) -> Value {
+    match try_to_send(request_spec) {
         Ok(answer) => answer,
         Err(why) => json!({ "refused": why }),
     }
 }
 
-fn try_to_send(wanted: &Value) -> Result<Value, String> {
-    let text = |name: &str| wanted[name].as_str();
+fn try_to_send(request_spec: &Value) -> Result<Value, String> {
+    let text = |name: &str| request_spec[name].as_str();
     let headers = Fields::new();
-    for header in wanted["headers"].as_array().into_iter().flatten() {
+    for header in request_spec["headers"].as_array().into_iter().flatten() {
         let [name, value] = [&header[0], &header[1]].map(|part| part.as_str().unwrap_or_default());
         let added = headers.append(name, &value.as_bytes().to_vec());
         added.map_err(|error| format!("{error:?}"))?;
@@ -35,20 +35,20 @@ fn try_to_send(wanted: &Value) -> Result<Value, String> {
         .and_then(|()| request.set_path_with_query(Some(text("path").unwrap_or("/"))))
         .map_err(|()| "it cannot be said".to_owned())?;
     let options = RequestOptions::new();
-    if let Some(first_byte) = wanted["first_byte_ms"].as_u64() {
+    if let Some(first_byte) = request_spec["first_byte_ms"].as_u64() {
         let _ = options.set_first_byte_timeout(Some(first_byte * 1_000_000));
     }
-    let length = wanted["body"].as_u64();
+    let length = request_spec["body"].as_u64();
     let body = length.and_then(|_| request.body().ok());
-    let pending = handle(request, Some(options)).map_err(told)?;
+    let pending = handle(request, Some(options)).map_err(error_text)?;
     if let (Some(body), Some(length)) = (body, length) {
         write(&body, length);
         let _ = OutgoingBody::finish(body, None);
     }
     pending.subscribe().block();
     let answered = pending.get().and_then(Result::ok);
-    let response = answered.ok_or("no answer")?.map_err(told)?;
-    let (bytes, start) = read(&response).map_err(told)?;
+    let response = answered.ok_or("no answer")?.map_err(error_text)?;
+    let (bytes, start) = read(&response).map_err(error_text)?;
     let headers: Vec<Value> = response
         .headers()
         .entries()
@@ -63,7 +63,7 @@ fn try_to_send(wanted: &Value) -> Result<Value, String> {
     }))
 }
 
-fn told(code: ErrorCode) -> String {
+fn error_text(code: ErrorCode) -> String {
     format!("{code:?}")
 }
 
