@@ -24,19 +24,19 @@ use crate::support::place::Place;
 const PLAN: &str = "# Plan\n\nbuy milk\n";
 
 /// A user with some notes and a home folder.
-struct Desk {
+struct Workspace {
     place: Place,
 }
 
 /// The result of running the program.
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
+impl RunResult {
     /// The single JSON document on stdout.
     #[track_caller]
     fn json(&self) -> Value {
@@ -46,14 +46,14 @@ impl Ended {
 
     /// Asserts success.
     #[track_caller]
-    fn expect_success(self) -> Ended {
+    fn expect_success(self) -> RunResult {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
     }
 
     /// Asserts this exit code and this text on stderr.
     #[track_caller]
-    fn expect_failure(self, code: i32, expected: &str) -> Ended {
+    fn expect_failure(self, code: i32, expected: &str) -> RunResult {
         assert_eq!(self.code, Some(code), "{self:#?}");
         assert!(
             self.errors.contains(expected),
@@ -63,9 +63,9 @@ impl Ended {
     }
 }
 
-impl Desk {
+impl Workspace {
     /// A vault with some notes.
-    fn new() -> Desk {
+    fn new() -> Workspace {
         let place = Place::new();
         place.write("Work/Plan.md", PLAN);
         place.write("Work/My list (1).md", "# List\n");
@@ -73,7 +73,7 @@ impl Desk {
         place.write("Diary/Monday.md", "It rained.\n");
         place.write("Top.md", "top\n");
         place.write(".obsidian/app.json", "{}");
-        Desk { place }
+        Workspace { place }
     }
 
     /// The home folder, which also contains the vault and the state.
@@ -82,10 +82,10 @@ impl Desk {
     }
 
     /// The program, without this machine's settings.
-    fn program(&self, words: &[&str]) -> Command {
+    fn program(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         self.cleanly(&mut command);
-        command.args(words);
+        command.args(arguments);
         command
     }
 
@@ -114,13 +114,13 @@ impl Desk {
     }
 
     /// Runs the program with these arguments.
-    fn run(&self, words: &[&str]) -> Ended {
-        run(&mut self.program(words), "")
+    fn run(&self, arguments: &[&str]) -> RunResult {
+        run(&mut self.program(arguments), "")
     }
 
     /// Runs the program with these arguments and this input.
-    fn run_with(&self, words: &[&str], input: &str) -> Ended {
-        run(&mut self.program(words), input)
+    fn run_with(&self, arguments: &[&str], input: &str) -> RunResult {
+        run(&mut self.program(arguments), input)
     }
 
     /// A server with these settings and its own state folder. It requires no token.
@@ -157,10 +157,13 @@ impl Desk {
     fn token_with(&self, name: &str, scopes: &str, more: &[&str]) -> String {
         let state = self.server_state();
         let state = state.to_string_lossy();
-        let words = [
+        let arguments = [
             "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
         ];
-        let report = self.run(&[&words, more].concat()).expect_success().json();
+        let report = self
+            .run(&[&arguments, more].concat())
+            .expect_success()
+            .json();
         report["token"].as_str().expect("a token").to_owned()
     }
 
@@ -171,7 +174,7 @@ impl Desk {
 }
 
 /// Runs a command with this input until it exits.
-fn run(command: &mut Command, input: &str) -> Ended {
+fn run(command: &mut Command, input: &str) -> RunResult {
     let mut running = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -182,12 +185,12 @@ fn run(command: &mut Command, input: &str) -> Ended {
     let input = input.as_bytes().to_owned();
     // A program that reads nothing may exit before everything is written.
     let writing = std::thread::spawn(move || drop(pipe.write_all(&input)));
-    let ended = running.wait_with_output().expect("the program ends");
+    let result = running.wait_with_output().expect("the program ends");
     writing.join().expect("no panic");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text on stdout"),
-        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text on stdout"),
+        errors: String::from_utf8(result.stderr).expect("text on stderr"),
     }
 }
 

@@ -49,14 +49,14 @@ fn concurrent_writers_lose_and_duplicate_nothing() {
                 scope.spawn(move || write_as_client(number, address))
             })
             .collect();
-        let ended: Vec<_> = clients
+        let result: Vec<_> = clients
             .into_iter()
             .map(thread::ScopedJoinHandle::join)
             .collect();
         // The editor must also stop if a client fails, or the scope never ends.
         is_over.store(true, Ordering::SeqCst);
         let edits = editor.join().expect("the editor goes on to the end");
-        assert!(ended.iter().all(Result::is_ok), "a client failed");
+        assert!(result.iter().all(Result::is_ok), "a client failed");
         edits
     });
 

@@ -284,11 +284,11 @@ fn every_domain_is_covered() {
 }
 
 /// The program's output and errors on a sample vault.
-fn run_program(words: &[&str]) -> (String, String) {
+fn run_program(arguments: &[&str]) -> (String, String) {
     let place = sample();
     let config = place.config_file(&place.settings());
-    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+    let result = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(arguments)
         .arg("--config")
         .arg(config)
         .arg("--state")
@@ -296,7 +296,7 @@ fn run_program(words: &[&str]) -> (String, String) {
         .output()
         .expect("the program runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (text(ended.stdout), text(ended.stderr))
+    (text(result.stdout), text(result.stderr))
 }
 
 #[test]

@@ -51,9 +51,9 @@ fn wait_for_index(client: &mut Client) {
 }
 
 /// Runs the program.
-fn run(config: &Path, state: &Path, words: &[&str]) -> Output {
+fn run(config: &Path, state: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
-    command.args(words).arg("--config").arg(config);
+    command.args(arguments).arg("--config").arg(config);
     command.arg("--state").arg(state);
     command.output().expect("it runs")
 }

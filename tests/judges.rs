@@ -116,13 +116,13 @@ impl ClientTest {
                 ]);
             }
         }
-        let ended = run(client.arg(task.to_string()), RUN_TIMEOUT);
-        let verdicts: BTreeMap<String, String> = ended
+        let result = run(client.arg(task.to_string()), RUN_TIMEOUT);
+        let verdicts: BTreeMap<String, String> = result
             .output
             .lines()
             .last()
             .and_then(|line| serde_json::from_str(line).ok())
-            .unwrap_or_else(|| panic!("no verdict on {task}: {ended:#?}"));
+            .unwrap_or_else(|| panic!("no verdict on {task}: {result:#?}"));
         let mut wrong: Vec<String> = Vec::new();
         for name in CHECKS {
             let verdict = verdicts
@@ -132,20 +132,20 @@ impl ClientTest {
                 wrong.push(format!("{name}: {verdict}"));
             }
         }
-        assert!(wrong.is_empty(), "{task}\n{wrong:#?}\n{}", ended.errors);
+        assert!(wrong.is_empty(), "{task}\n{wrong:#?}\n{}", result.errors);
     }
 }
 
 /// The result of a program; no code if it was killed.
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
 /// Runs a program until it exits, or kills it after this time.
-fn run(command: &mut Command, timeout: Duration) -> Ended {
+fn run(command: &mut Command, timeout: Duration) -> RunResult {
     let spawned = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -154,7 +154,7 @@ fn run(command: &mut Command, timeout: Duration) -> Ended {
     let mut running = match spawned {
         Ok(running) => running,
         Err(error) => {
-            return Ended {
+            return RunResult {
                 code: None,
                 output: String::new(),
                 errors: error.to_string(),
@@ -165,7 +165,7 @@ fn run(command: &mut Command, timeout: Duration) -> Ended {
     let errors = collected(running.stderr.take());
     let code = wait(&mut running, timeout);
     let text = |reading: std::thread::JoinHandle<String>| reading.join().expect("no panic");
-    Ended {
+    RunResult {
         code,
         output: text(output),
         errors: text(errors),

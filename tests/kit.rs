@@ -11,10 +11,10 @@ use serde_json::Value;
 use crate::support::guests::guest;
 use crate::support::place::Place;
 
-fn run(place: &Place, words: &[&str]) -> Output {
+fn run(place: &Place, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["component", "test"])
-        .args(words)
+        .args(arguments)
         .arg("--state")
         .arg(place.state())
         // Ignores the config of the user who runs the tests.

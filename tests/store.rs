@@ -14,35 +14,38 @@ use crate::support::guests::guest;
 use crate::support::place::Place;
 
 /// A user with a vault, a state folder and optionally a config.
-struct Desk {
+struct Workspace {
     place: Place,
     config: Option<PathBuf>,
 }
 
-impl Desk {
+impl Workspace {
     /// With a config that allows everything to every caller.
-    fn new() -> Desk {
+    fn new() -> Workspace {
         let place = Place::new();
         let config = Some(place.config_file(&place.settings()));
-        Desk { place, config }
+        Workspace { place, config }
     }
 
     /// Without any config file.
-    fn without_config() -> Desk {
-        Desk {
+    fn without_config() -> Workspace {
+        Workspace {
             place: Place::new(),
             config: None,
         }
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
                 command.env_remove(name);
             }
         }
-        command.args(words).arg("--state").arg(self.place.state());
+        command
+            .args(arguments)
+            .arg("--state")
+            .arg(self.place.state());
         if let Some(config) = &self.config {
             command.arg("--config").arg(config);
         }
@@ -53,17 +56,17 @@ impl Desk {
         command
     }
 
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().expect("the program runs")
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program runs")
     }
 
     /// Runs a command that must succeed; returns its output.
     #[track_caller]
-    fn succeed(&self, words: &[&str]) -> String {
-        let output = self.run(words);
+    fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
         assert!(
             output.status.success(),
-            "{words:?}: {}",
+            "{arguments:?}: {}",
             output_text(&output)
         );
         String::from_utf8(output.stdout).expect("text")
@@ -71,12 +74,12 @@ impl Desk {
 
     /// Runs a command that must fail; returns its errors.
     #[track_caller]
-    fn fail(&self, words: &[&str]) -> String {
-        let output = self.run(words);
+    fn fail(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
         assert_eq!(
             output.status.code(),
             Some(1),
-            "{words:?}: {}",
+            "{arguments:?}: {}",
             output_text(&output)
         );
         output_text(&output)
@@ -87,10 +90,10 @@ impl Desk {
     fn call(&self, action: &str, arguments: &str) -> Value {
         let vault = self.place.vault();
         let vault = vault.to_str().expect("a path of text");
-        let words = [
+        let args = [
             "call", "steady", action, "--json", arguments, "--vault", vault,
         ];
-        serde_json::from_str(&self.succeed(&words)).expect("JSON")
+        serde_json::from_str(&self.succeed(&args)).expect("JSON")
     }
 
     /// The component `steady` in `component list`.

@@ -11,18 +11,18 @@ use notehost::packages::oci::{self, OciError, Pulled};
 use crate::support::place::Place;
 
 /// A user with a config and a component.
-struct Desk {
+struct Workspace {
     place: Place,
     config: PathBuf,
 }
 
-impl Desk {
-    fn new() -> Desk {
-        Desk::with("")
+impl Workspace {
+    fn new() -> Workspace {
+        Workspace::with("")
     }
 
     /// With more lines in the config.
-    fn with(lines: &str) -> Desk {
+    fn with(lines: &str) -> Workspace {
         let place = Place::new();
         let config = place.root().join("notehost.toml");
         let text = format!(
@@ -30,7 +30,7 @@ impl Desk {
             place.vault()
         );
         std::fs::write(&config, text).expect("a config");
-        Desk { place, config }
+        Workspace { place, config }
     }
 
     /// Writes a file outside of the vault.
@@ -40,7 +40,7 @@ impl Desk {
         file
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
@@ -48,7 +48,7 @@ impl Desk {
             }
         }
         command
-            .args(words)
+            .args(arguments)
             .arg("--config")
             .arg(&self.config)
             .arg("--state")

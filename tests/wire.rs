@@ -65,13 +65,13 @@ fn serve_command(place: &Place) -> Command {
 
 /// The result of running the program.
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
+impl RunResult {
     /// The single JSON document on stdout.
     #[track_caller]
     fn json(&self) -> Value {
@@ -99,7 +99,7 @@ impl Ended {
 }
 
 /// Runs a command with this input until it exits.
-fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> Ended {
+fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> RunResult {
     let mut running = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -110,17 +110,17 @@ fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> Ended {
     let input = input.into();
     // A program that reads nothing may exit before everything is written.
     let writing = std::thread::spawn(move || drop(pipe.write_all(&input)));
-    let ended = running.wait_with_output().expect("the program ends");
+    let result = running.wait_with_output().expect("the program ends");
     writing.join().expect("no panic");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text on stdout"),
-        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text on stdout"),
+        errors: String::from_utf8(result.stderr).expect("text on stderr"),
     }
 }
 
 /// A whole conversation over stdio: the handshake, these requests at once with ids from 1, and the end of the input.
-fn run_conversation(command: &mut Command, requests: &[(&str, Value)]) -> Ended {
+fn run_conversation(command: &mut Command, requests: &[(&str, Value)]) -> RunResult {
     let mut lines = handshake(crate::support::http::SESSIONS);
     for (number, (method, params)) in requests.iter().enumerate() {
         lines.push_str(&format!(

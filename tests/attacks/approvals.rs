@@ -22,17 +22,17 @@ fn settings(place: &Place) -> Settings {
 }
 
 /// Runs the program on the state of a place and parses its output as JSON.
-fn notehost(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+fn notehost(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(arguments)
         .arg("--config")
         .arg(place.root().join("notehost.toml"))
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    assert!(ended.status.success(), "{words:?}: {ended:?}");
-    let text = String::from_utf8_lossy(&ended.stdout);
+    assert!(result.status.success(), "{arguments:?}: {result:?}");
+    let text = String::from_utf8_lossy(&result.stdout);
     match serde_json::from_str(&text) {
         Ok(value) => value,
         // Rows are printed one by one.

@@ -67,17 +67,17 @@ fn bombed_notes(name: &str, yaml: &str) -> String {
     format!("---\n{yaml}---\n# Heading {name}\n\nwombat #found [[Plan]]\n")
 }
 
-fn run(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+fn run(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(arguments)
         .arg("--config")
         .arg(place.config_file(&place.settings()))
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    serde_json::from_slice(&ended.stdout)
-        .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&ended.stderr)))
+    serde_json::from_slice(&result.stdout)
+        .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&result.stderr)))
 }
 
 /// Waits until every note is in the index.

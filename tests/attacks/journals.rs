@@ -37,9 +37,9 @@ impl JournalSetup {
         std::fs::write(file, journal.to_string()).expect("a journal");
     }
 
-    fn notehost(&self, words: &[&str]) -> Output {
+    fn notehost(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_notehost"))
-            .args(words)
+            .args(arguments)
             .arg("--state")
             .arg(self.at("state"))
             .env("HOME", self.at("home"))

@@ -126,13 +126,13 @@ impl LatencySetup {
                 "--scopes",
                 "read,write,delete",
             ]);
-            let ended = command
+            let result = command
                 .arg("--config")
                 .arg(&config)
                 .arg("--state")
                 .arg(place.state())
                 .output();
-            let output = ended.expect("the program runs").stdout;
+            let output = result.expect("the program runs").stdout;
             let report: Value = serde_json::from_slice(&output).expect("JSON");
             report["token"].as_str().expect("a token").to_owned()
         };

@@ -24,9 +24,9 @@ fn place() -> Place {
 }
 
 /// Runs the program on the state of a place until it exits.
-fn run(place: &Place, words: &[&str]) -> Output {
+fn run(place: &Place, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+        .args(arguments)
         .arg("--state")
         .arg(place.state())
         .env("HOME", place.outside())
@@ -42,9 +42,9 @@ fn well(output: &Output) -> Value {
 }
 
 /// A new token, as the value of an `Authorization` header.
-fn token(place: &Place, name: &str, words: &[&str]) -> String {
-    let words = [&["token", "new", "--name", name], words].concat();
-    let made = well(&run(place, &words));
+fn token(place: &Place, name: &str, arguments: &[&str]) -> String {
+    let arguments = [&["token", "new", "--name", name], arguments].concat();
+    let made = well(&run(place, &arguments));
     format!("Bearer {}", made["token"].as_str().expect("a token"))
 }
 
@@ -184,8 +184,11 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     // A token that expires. On a busy machine a short one may expire before all streams are open.
     let open = (1..7).find_map(|power| {
         let ttl = format!("{}s", 1 << power);
-        let words = [&scopes[..], &["--ttl", &ttl]].concat();
-        streams(&server, &token(&place, &format!("brief-{power}"), &words))
+        let arguments = [&scopes[..], &["--ttl", &ttl]].concat();
+        streams(
+            &server,
+            &token(&place, &format!("brief-{power}"), &arguments),
+        )
     });
     assert_end(open.expect("some lifetime is long enough"));
 
@@ -217,8 +220,8 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     let is_taken = |server: &Server, token: &str| get(server, "/metrics", Some(token)).0 == 200;
     assert!(is_taken(&server, &watcher));
     let boss = token(&place, "boss", &["--scopes", "admin"]);
-    for words in [["token", "list"], ["approval", "list"]] {
-        well(&run(&place, &words));
+    for arguments in [["token", "list"], ["approval", "list"]] {
+        well(&run(&place, &arguments));
     }
     assert!(is_taken(&server, &boss));
     revoke(&place, "boss");
@@ -331,9 +334,9 @@ fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     let config = place.config_file(&place.settings());
     let config = config.to_string_lossy();
     let serve = ["serve", "--config", &config, "--http"];
-    let ended = run(&place, &[&serve[..], &["0.0.0.0:0", "--no-auth"]].concat());
-    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+    let result = run(&place, &[&serve[..], &["0.0.0.0:0", "--no-auth"]].concat());
+    assert_eq!(result.status.code(), Some(3), "{result:?}");
+    let text = String::from_utf8_lossy(&result.stderr).into_owned();
     assert!(text.contains("`--no-auth`"), "{text}");
     let with = |value: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
@@ -353,8 +356,8 @@ fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     server.wait_for_log("no authentication is required");
     assert!(!place.state().join("owner-token").exists());
     drop(server);
-    let ended = with("perhaps").output().expect("the program runs");
-    assert!(!ended.status.success(), "{ended:?}");
+    let result = with("perhaps").output().expect("the program runs");
+    assert!(!result.status.success(), "{result:?}");
 }
 
 /// The modes of a folder and everything below it, by path, without symlinks.

@@ -270,15 +270,15 @@ fn endless_registry_response_is_cut_off() {
             &format!("oci://{address}/todo:1.0.0"),
             "--config",
         ]);
-        let ended = command
+        let result = command
             .arg(&config)
             .arg("--state")
             .arg(place.state())
             .output();
-        let ended = ended.expect("the program runs");
-        let text = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let result = result.expect("the program runs");
+        let text = String::from_utf8_lossy(&result.stderr).into_owned();
         assert!(
-            !ended.status.success() && text.contains(words),
+            !result.status.success() && text.contains(words),
             "{status}: {text}"
         );
         // The limit, plus the buffers in between.

@@ -17,7 +17,7 @@ use crate::support::issuer::{AUDIENCE, SECRET, key_file};
 use crate::support::place::{Place, component};
 use crate::support::signer::Signer;
 
-fn program(place: &Place, words: &[&str]) -> Command {
+fn program(place: &Place, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("NOTEHOST_") {
@@ -25,7 +25,7 @@ fn program(place: &Place, words: &[&str]) -> Command {
         }
     }
     command
-        .args(words)
+        .args(arguments)
         .arg("--config")
         .arg(place.root().join("notehost.toml"))
         .env("HOME", place.outside())
@@ -35,25 +35,27 @@ fn program(place: &Place, words: &[&str]) -> Command {
     command
 }
 
-fn run(place: &Place, words: &[&str]) -> Output {
-    program(place, words).output().expect("the program runs")
+fn run(place: &Place, arguments: &[&str]) -> Output {
+    program(place, arguments)
+        .output()
+        .expect("the program runs")
 }
 
 /// Runs a command that must succeed; returns its output, parsed as JSON if possible.
 #[track_caller]
-fn succeed(place: &Place, words: &[&str]) -> Value {
-    let output = run(place, words);
+fn succeed(place: &Place, arguments: &[&str]) -> Value {
+    let output = run(place, arguments);
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {text}");
+    assert!(output.status.success(), "{arguments:?}: {text}");
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
 /// Runs a command that must fail with this code and reason.
 #[track_caller]
-fn fail(place: &Place, words: &[&str], code: i32, reason: &str) {
-    let output = run(place, words);
+fn fail(place: &Place, arguments: &[&str], code: i32, reason: &str) {
+    let output = run(place, arguments);
     let text = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{words:?}: {text}");
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
     assert!(text.contains(reason), "`{reason}` is not said: {text}");
 }
 

@@ -32,14 +32,14 @@ fn call(
     place: &Path,
     notes: &str,
     state: &str,
-    words: &[&str],
+    arguments: &[&str],
     variables: &[(&str, &str)],
 ) -> Output {
     if !place.join(state).exists() {
         share_compiled_code(&place.join(state));
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
-    command.args(["call"]).args(words).arg("--config");
+    command.args(["call"]).args(arguments).arg("--config");
     command
         .arg(config(place, notes))
         .arg("--state")
@@ -92,7 +92,7 @@ fn temporary_files_of_another_state_folder_are_kept() {
 fn idempotency_keys_are_scoped_to_one_vault() {
     let place = place();
     for notes in ["a", "b"] {
-        let words = [
+        let arguments = [
             "document",
             "create",
             "--path",
@@ -102,7 +102,7 @@ fn idempotency_keys_are_scoped_to_one_vault() {
             "--idempotency_key",
             "k1",
         ];
-        let created = call(place.path(), notes, "state", &words, &[]);
+        let created = call(place.path(), notes, "state", &arguments, &[]);
         assert!(created.status.success(), "{notes}: {created:?}");
         assert!(
             place.path().join(notes).join("New.md").exists(),
@@ -141,24 +141,24 @@ fn panic_after_a_commit_still_reports_success() {
     ];
     let with_journal = with_journal.map(|point| (point, create, "a/Deep/New.md"));
     let mut landed = Vec::new();
-    for (point, words, note) in after.chain(with_journal) {
+    for (point, arguments, note) in after.chain(with_journal) {
         let place = place();
         let count = || {
             let text = std::fs::read_to_string(place.path().join(note)).unwrap_or_default();
             text.matches("more").count()
         };
-        let words = &[words, &["--idempotency_key", "k"]].concat();
+        let arguments = &[arguments, &["--idempotency_key", "k"]].concat();
         let panic = [("NOTEHOST_FAIL_PANIC", point)];
-        let done = call(place.path(), "a", "state", words, &panic);
+        let done = call(place.path(), "a", "state", arguments, &panic);
         let errors = String::from_utf8_lossy(&done.stderr).into_owned();
         let is_reached = errors.contains("a test asked for a panic");
-        assert!(is_reached || words[1] == "append", "{point}: {errors}");
+        assert!(is_reached || arguments[1] == "append", "{point}: {errors}");
         assert_eq!(
             done.status.success(),
             count() == 1,
             "{point}: the answer and the note differ: {done:?}"
         );
-        let again = call(place.path(), "a", "state", words, &[]);
+        let again = call(place.path(), "a", "state", arguments, &[]);
         assert!(again.status.success(), "{point}: {again:?}");
         assert_eq!(count(), 1, "{point}, sent again: {again:?}");
         if is_reached && done.status.success() {
@@ -282,17 +282,17 @@ fn panic_after_a_commit_without_notes_still_reports_success() {
     {
         let place = place();
         std::fs::create_dir(place.path().join("a/Work")).expect("a notebook");
-        for words in [create, configure] {
-            let words = &[words, &["--idempotency_key", words[1]]].concat();
+        for arguments in [create, configure] {
+            let arguments = &[arguments, &["--idempotency_key", arguments[1]]].concat();
             let panic = [("NOTEHOST_FAIL_PANIC", *point)];
-            let done = call(place.path(), "a", "state", words, &panic);
+            let done = call(place.path(), "a", "state", arguments, &panic);
             let errors = String::from_utf8_lossy(&done.stderr).into_owned();
             assert!(
                 errors.contains("a test asked for a panic"),
                 "{point}: {errors}"
             );
             assert!(done.status.success(), "{point}: {done:?}");
-            let again = call(place.path(), "a", "state", words, &[]);
+            let again = call(place.path(), "a", "state", arguments, &[]);
             assert!(again.status.success(), "{point}, sent again: {again:?}");
         }
         assert!(place.path().join("a/Empty").is_dir(), "{point}");

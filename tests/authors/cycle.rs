@@ -69,15 +69,15 @@ fn cycle(kind: &Kind) -> PathBuf {
             .arg("--state")
             .arg(&state),
     );
-    let mut words =
+    let mut word_count =
         || client.call("tally.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
-    wait_until("the component answers", || words() == 3);
+    wait_until("the component answers", || word_count() == 3);
 
     let source = project.join(kind.source);
     let whole = std::fs::read_to_string(&source).expect("the source");
     std::fs::write(&source, format!("{whole}\n{}\n", kind.broken)).expect("the source is written");
     dev.wait_for("goes on; waiting for a change", 1);
-    assert_eq!(words(), 3, "what does not build changes nothing");
+    assert_eq!(word_count(), 3, "what does not build changes nothing");
 
     let changed = whole
         .replacen(kind.counting.0, kind.counting.1, 1)
@@ -86,7 +86,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     std::fs::write(&source, changed).expect("the source is written");
     dev.wait_for("handed to the server", 2);
     dev.wait_for("action `count` is described in other words", 1);
-    wait_until("the new version answers", || words() == 1003);
+    wait_until("the new version answers", || word_count() == 1003);
 
     let reply = client.call("tally.add", json!({"path": "Plan", "line": "four"}));
     assert_eq!(

@@ -22,11 +22,11 @@ pub(super) struct Dev {
 
 impl Dev {
     /// Starts it in a project's folder, with more arguments and variables.
-    pub(super) fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
+    pub(super) fn start(project: &Path, arguments: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
         let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
         let mut program = command
             .args(["component", "dev", "."])
-            .args(words)
+            .args(arguments)
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

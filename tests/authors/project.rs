@@ -3,15 +3,15 @@
 use super::tools::{author, bench, succeed};
 use crate::support::repository;
 
-fn new(words: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
+fn new(arguments: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
     let mut command = author(env!("CARGO_BIN_EXE_notehost"), folder);
-    let ended = command
+    let result = command
         .args(["component", "new"])
-        .args(words)
+        .args(arguments)
         .output()
         .expect("it runs");
-    let text = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    (ended.status.code(), text.into_owned())
+    let text = String::from_utf8_lossy(&result.stdout) + String::from_utf8_lossy(&result.stderr);
+    (result.status.code(), text.into_owned())
 }
 
 #[test]

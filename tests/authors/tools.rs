@@ -143,11 +143,11 @@ fn python_environment_if_made() -> Option<PathBuf> {
 /// Runs a command that must succeed. Returns its stdout and stderr.
 #[track_caller]
 pub(super) fn succeed(command: &mut Command) -> String {
-    let ended = command
+    let result = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{command:?}:\n{text}");
+    let text = String::from_utf8_lossy(&result.stdout) + String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.success(), "{command:?}:\n{text}");
     text.into_owned()
 }
 

@@ -1,49 +1,54 @@
 //! Typed command lines, and their output at a terminal.
 
-use super::{Desk, PLAN, at_a_terminal, run};
+use super::{PLAN, Workspace, at_a_terminal, run};
 
 #[test]
 fn call_subcommand_is_optional() {
-    let desk = Desk::new();
-    let vault = desk.vault();
-    let read = desk
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
+    let read = workspace
         .run(&["document", "read", "--path", "Work/Plan", "--vault", &vault])
         .expect_success();
     assert_eq!(read.json()["content"], PLAN);
-    let help = desk.run(&["document", "read", "--help"]).expect_success();
+    let help = workspace
+        .run(&["document", "read", "--help"])
+        .expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
-    let help = desk
+    let help = workspace
         .run(&["call", "document", "read", "--help"])
         .expect_success();
     assert!(help.output.contains("--path"), "{help:#?}");
-    let help = desk.run(&["document"]).expect_success();
+    let help = workspace.run(&["document"]).expect_success();
     assert!(help.output.contains("read_section"), "{help:#?}");
     // A misspelt command is not taken for a domain.
-    desk.run(&["profle", "list"]).expect_failure(2, "profile");
-    desk.run(&["unheard", "of", "--vault", &vault])
+    workspace
+        .run(&["profle", "list"])
+        .expect_failure(2, "profile");
+    workspace
+        .run(&["unheard", "of", "--vault", &vault])
         .expect_failure(1, "unheard");
 }
 
 #[test]
 fn call_works_with_a_limited_address_space() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     // 60 GB: enough for the memory of all guests, but not for their reserved address space.
     let limited = r#"ulimit -v 60000000 && exec "$0" "$@""#;
     let mut shell = std::process::Command::new("sh");
-    desk.cleanly(&mut shell);
+    workspace.cleanly(&mut shell);
     shell.args(["-c", limited, env!("CARGO_BIN_EXE_notehost")]);
     shell.args(["document", "read", "--path", "Work/Plan"]);
-    shell.args(["--vault", &desk.vault()]);
+    shell.args(["--vault", &workspace.vault()]);
     let read = run(&mut shell, "").expect_success();
     assert_eq!(read.json()["content"], PLAN);
 }
 
 #[test]
 fn flag_values_are_parsed_according_to_the_schema() {
-    let desk = Desk::new();
-    let vault = desk.vault();
-    let call = |words: &[&str]| {
-        desk.run(&[words, &["--vault", &vault, "--allow", "rwd", "--yes"]].concat())
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
+    let call = |arguments: &[&str]| {
+        workspace.run(&[arguments, &["--vault", &vault, "--allow", "rwd", "--yes"]].concat())
     };
     // Numbers, enum values, booleans, lists and objects.
     let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).expect_success();
@@ -76,7 +81,7 @@ fn flag_values_are_parsed_according_to_the_schema() {
     assert_eq!(removed.json()["changes"].as_array().map(Vec::len), Some(2));
     let edit = r#"{"old": "milk", "new": "tea"}"#;
     call(&["document", "edit", "--path", "Work/Plan", "--edits", edit]).expect_success();
-    let after = desk.place.read("Work/Plan.md").expect("the note");
+    let after = workspace.place.read("Work/Plan.md").expect("the note");
     assert!(String::from_utf8_lossy(&after).contains("buy tea"));
     call(&["document", "read", "Work/Plan"])
         .expect_failure(2, "`notehost call document read --path Work/Plan`");
@@ -85,16 +90,18 @@ fn flag_values_are_parsed_according_to_the_schema() {
 
 #[test]
 fn terminal_output_uses_tables_color_and_pager() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for number in 0..60 {
-        desk.place.write(&format!("Many/{number:02}.md"), "x\n");
+        workspace
+            .place
+            .write(&format!("Many/{number:02}.md"), "x\n");
     }
-    let vault = desk.vault();
+    let vault = workspace.vault();
     let list = [
         "document", "list", "--path", "Many", "--limit", "60", "--vault", &vault,
     ];
-    let shown = |words: &[&str], pager: Option<&str>, no_colour: bool| {
-        let mut command = desk.program(&[&list[..], words].concat());
+    let shown = |arguments: &[&str], pager: Option<&str>, no_colour: bool| {
+        let mut command = workspace.program(&[&list[..], arguments].concat());
         if let Some(pager) = pager {
             command.env("PAGER", pager);
         }
@@ -106,7 +113,7 @@ fn terminal_output_uses_tables_color_and_pager() {
         shown
     };
     // A custom pager shows that it was used.
-    let pager = desk.home().join("pager");
+    let pager = workspace.home().join("pager");
     std::fs::write(&pager, "#!/bin/sh\necho \"paged $(wc -l) lines\"\n").expect("a script");
     std::fs::set_permissions(&pager, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("a mode");
@@ -130,7 +137,7 @@ fn terminal_output_uses_tables_color_and_pager() {
     let json = shown(&["--no-pager", "--json-output"], None, false);
     assert!(json.contains("\"items\": ["), "{json}");
     // Output to a pipe has no color and no pager.
-    let mut command = desk.program(&list);
+    let mut command = workspace.program(&list);
     command.env("PAGER", pager.as_ref());
     let piped = run(&mut command, "").expect_success();
     assert_eq!(piped.json()["items"].as_array().map(Vec::len), Some(60));
@@ -138,21 +145,21 @@ fn terminal_output_uses_tables_color_and_pager() {
 
 #[test]
 fn similar_errors_have_the_same_exit_code() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     // Unknown names: valid usage, but the command fails.
-    for words in [
+    for arguments in [
         &["token", "revoke", "nosuch"][..],
         &["approval", "show", "nosuch"],
         &["profile", "remove", "nosuch"],
         &["component", "enable", "nosuch"],
     ] {
-        desk.run(words).expect_failure(1, "nosuch");
+        workspace.run(arguments).expect_failure(1, "nosuch");
     }
-    for words in [
+    for arguments in [
         &["token", "revoke"][..],
         &["profile", "add", "a"],
         &["connect", "emacs"],
     ] {
-        assert_eq!(desk.run(words).code, Some(2), "{words:?}");
+        assert_eq!(workspace.run(arguments).code, Some(2), "{arguments:?}");
     }
 }

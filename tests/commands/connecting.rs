@@ -6,11 +6,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Desk, PLAN, run};
+use super::{PLAN, Workspace, run};
 
 /// The path of Claude Desktop's config on this platform.
-fn claude_config_path(desk: &Desk) -> PathBuf {
-    desk.home()
+fn claude_config_path(workspace: &Workspace) -> PathBuf {
+    workspace
+        .home()
         .join(".config/Claude/claude_desktop_config.json")
 }
 
@@ -22,16 +23,18 @@ fn read(file: &PathBuf) -> Value {
 #[test]
 #[cfg(target_os = "linux")]
 fn new_config_file_has_a_working_entry() {
-    let desk = Desk::new();
-    let vault = desk.vault();
-    desk.run(&["connect", "claude-desktop"])
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
+    workspace
+        .run(&["connect", "claude-desktop"])
         .expect_failure(2, "no vault is named");
     let nowhere = format!("{vault}/nowhere");
-    desk.run(&["connect", "claude-desktop", "--vault", &nowhere])
+    workspace
+        .run(&["connect", "claude-desktop", "--vault", &nowhere])
         .expect_failure(3, "nowhere");
-    assert!(!claude_config_path(&desk).exists());
+    assert!(!claude_config_path(&workspace).exists());
 
-    let words = [
+    let arguments = [
         "connect",
         "claude-desktop",
         "--vault",
@@ -39,18 +42,18 @@ fn new_config_file_has_a_working_entry() {
         "--allow",
         "rw",
     ];
-    let ended = desk.run(&words).expect_success();
+    let result = workspace.run(&arguments).expect_success();
     assert!(
-        ended
+        result
             .errors
             .contains("claude_desktop_config.json was written"),
-        "{ended:#?}"
+        "{result:#?}"
     );
-    let entry = read(&claude_config_path(&desk))["mcpServers"]["notehost"].take();
+    let entry = read(&claude_config_path(&workspace))["mcpServers"]["notehost"].take();
     assert_eq!(entry["args"], json!(["serve", vault, "--allow", "rw"]));
     // A client that runs the entry gets a reply.
     let mut command = Command::new(entry["command"].as_str().expect("a program"));
-    desk.cleanly(&mut command);
+    workspace.cleanly(&mut command);
     let args = entry["args"].as_array().expect("a list").iter();
     command.args(args.map(|word| word.as_str().expect("a word")));
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -63,14 +66,14 @@ fn new_config_file_has_a_working_entry() {
 #[test]
 #[cfg(target_os = "linux")]
 fn existing_entries_are_kept_and_backed_up() {
-    let desk = Desk::new();
-    let file = claude_config_path(&desk);
+    let workspace = Workspace::new();
+    let file = claude_config_path(&workspace);
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
     let before = "{\n\t\"theme\": \"dark\", // mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"}\n\t}\n}\n";
     std::fs::write(&file, before).expect("a file");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).expect("a mode");
-    let vault = desk.vault();
-    let words = [
+    let vault = workspace.vault();
+    let arguments = [
         "connect",
         "claude-desktop",
         "--vault",
@@ -79,8 +82,8 @@ fn existing_entries_are_kept_and_backed_up() {
         "notes",
     ];
 
-    let shown = desk
-        .run(&[&words[..], &["--dry-run"]].concat())
+    let shown = workspace
+        .run(&[&arguments[..], &["--dry-run"]].concat())
         .expect_success();
     assert!(shown.output.contains("+\t\t\"notes\": {"), "{shown:#?}");
     assert!(
@@ -89,7 +92,7 @@ fn existing_entries_are_kept_and_backed_up() {
     );
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), before);
 
-    desk.run(&words).expect_success();
+    workspace.run(&arguments).expect_success();
     let after = std::fs::read_to_string(&file).expect("the file");
     let begin = "{\n\t\"theme\": \"dark\", // mine\n\t\"mcpServers\": {\n\t\t\"other\": {\"command\": \"x\"},\n\t\t\"notes\": {";
     assert!(after.starts_with(begin), "{after}");
@@ -103,28 +106,31 @@ fn existing_entries_are_kept_and_backed_up() {
         assert_eq!(mode & 0o777, 0o600);
     }
     // Running the same command again changes nothing and makes no second backup.
-    let again = desk.run(&words).expect_success();
+    let again = workspace.run(&arguments).expect_success();
     assert!(again.errors.contains("is as it should be"), "{again:#?}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), after);
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
     // Another tier replaces the entry; removing it restores the original file.
-    desk.run(&[&words[..], &["--allow", "rw"]].concat())
+    workspace
+        .run(&[&arguments[..], &["--allow", "rw"]].concat())
         .expect_success();
     assert_eq!(std::fs::read_to_string(&second).expect("a backup"), after);
-    desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
+    workspace
+        .run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
         .expect_success();
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), before);
-    desk.run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
+    workspace
+        .run(&["connect", "claude-desktop", "--remove", "--name", "notes"])
         .expect_success();
 }
 
 #[test]
 fn unparsable_config_file_is_not_changed() {
-    let desk = Desk::new();
-    let (vault, file) = (desk.vault(), desk.home().join("mcp.json"));
+    let workspace = Workspace::new();
+    let (vault, file) = (workspace.vault(), workspace.home().join("mcp.json"));
     let name = file.to_string_lossy().into_owned();
-    let words = ["connect", "cursor", "--vault", &vault, "--file", &name];
+    let arguments = ["connect", "cursor", "--vault", &vault, "--file", &name];
     for text in [
         "{\"mcpServers\": {",
         "hello",
@@ -133,32 +139,40 @@ fn unparsable_config_file_is_not_changed() {
         "{\"a\": 1, 'b': 2}",
     ] {
         std::fs::write(&file, text).expect("a file");
-        desk.run(&words).expect_failure(1, "was not touched");
+        workspace
+            .run(&arguments)
+            .expect_failure(1, "was not touched");
         assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
     }
     let other = "{\"mcpServers\": {\"notehost\": {\"command\": \"npx\"}}}";
     std::fs::write(&file, other).expect("a file");
-    desk.run(&words).expect_failure(1, "starts another program");
+    workspace
+        .run(&arguments)
+        .expect_failure(1, "starts another program");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), other);
-    desk.run(&[&words[..], &["--replace"]].concat())
+    workspace
+        .run(&[&arguments[..], &["--replace"]].concat())
         .expect_success();
     assert_eq!(
         read(&file)["mcpServers"]["notehost"]["args"],
         json!(["serve", vault])
     );
     std::fs::write(&file, [0xff, 0xfe]).expect("a file");
-    desk.run(&words).expect_failure(1, "was not touched");
+    workspace
+        .run(&arguments)
+        .expect_failure(1, "was not touched");
 }
 
 #[test]
 fn symlinked_config_file_stays_a_symlink() {
-    let desk = Desk::new();
-    let kept = desk.home().join("dotfiles.json");
+    let workspace = Workspace::new();
+    let kept = workspace.home().join("dotfiles.json");
     std::fs::write(&kept, "{}").expect("a file");
-    let link = desk.home().join("mcp.json");
+    let link = workspace.home().join("mcp.json");
     std::os::unix::fs::symlink(&kept, &link).expect("a link");
-    let (vault, name) = (desk.vault(), link.to_string_lossy().into_owned());
-    desk.run(&["connect", "cursor", "--vault", &vault, "--file", &name])
+    let (vault, name) = (workspace.vault(), link.to_string_lossy().into_owned());
+    workspace
+        .run(&["connect", "cursor", "--vault", &vault, "--file", &name])
         .expect_success();
     assert!(link.is_symlink());
     assert!(read(&kept)["mcpServers"]["notehost"].is_object());
@@ -166,25 +180,29 @@ fn symlinked_config_file_stays_a_symlink() {
 
 #[test]
 fn every_client_gets_its_own_config_format() {
-    let desk = Desk::new();
-    let vault = desk.vault();
-    let project = desk.place.outside();
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
+    let project = workspace.place.outside();
     // Editors have project files in the current folder.
-    desk.run(&["connect", "vscode", "--vault", &vault, "--project"])
+    workspace
+        .run(&["connect", "vscode", "--vault", &vault, "--project"])
         .expect_success();
     let entry = read(&project.join(".vscode/mcp.json"))["servers"]["notehost"].take();
     assert_eq!(entry["type"], "stdio");
     assert_eq!(entry["args"], json!(["serve", vault]));
-    desk.run(&["connect", "claude-code", "--vault", &vault, "--project"])
+    workspace
+        .run(&["connect", "claude-code", "--vault", &vault, "--project"])
         .expect_success();
     assert!(read(&project.join(".mcp.json"))["mcpServers"]["notehost"].is_object());
-    desk.run(&["connect", "cursor", "--vault", &vault])
+    workspace
+        .run(&["connect", "cursor", "--vault", &vault])
         .expect_success();
-    assert!(read(&desk.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
-    desk.run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
+    assert!(read(&workspace.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
+    workspace
+        .run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
         .expect_failure(2, "no files for projects");
     // Claude Code keeps its own list and is configured by a command.
-    let report = desk
+    let report = workspace
         .run(&["connect", "claude-code", "--vault", &vault, "--allow", "rw"])
         .expect_success();
     assert!(
@@ -200,7 +218,7 @@ fn every_client_gets_its_own_config_format() {
         "{report:#?}"
     );
     // Print the entry only.
-    let printed = desk
+    let printed = workspace
         .run(&[
             "connect", "vscode", "--vault", &vault, "--print", "--name", "n",
         ])
@@ -210,11 +228,11 @@ fn every_client_gets_its_own_config_format() {
 
 #[test]
 fn remote_server_entry_does_not_contain_the_token() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let url = "https://notes.example/mcp";
-    let print = |client: &str, words: &[&str]| {
-        let words = [&["connect", client, "--http", url, "--print"], words].concat();
-        desk.run(&words).expect_success().json()
+    let print = |client: &str, arguments: &[&str]| {
+        let arguments = [&["connect", client, "--http", url, "--print"], arguments].concat();
+        workspace.run(&arguments).expect_success().json()
     };
     assert_eq!(
         print("cursor", &[])["mcpServers"]["notehost"],
@@ -225,7 +243,7 @@ fn remote_server_entry_does_not_contain_the_token() {
         entry["headers"]["Authorization"],
         "Bearer ${env:NOTEHOST_TOKEN}"
     );
-    let report = desk
+    let report = workspace
         .run(&[
             "connect",
             "claude-code",
@@ -241,33 +259,35 @@ fn remote_server_entry_does_not_contain_the_token() {
             "claude mcp add --scope user --transport http notehost {url} --header \"Authorization: Bearer $T\"\n"
         )
     );
-    desk.run(&["connect", "claude-desktop", "--http", url])
+    workspace
+        .run(&["connect", "claude-desktop", "--http", url])
         .expect_failure(2, "only starts programs");
-    desk.run(&["connect", "cursor", "--http", "notes.example"])
+    workspace
+        .run(&["connect", "cursor", "--http", "notes.example"])
         .expect_failure(2, "is no address");
 }
 
 #[test]
 fn entry_contains_vault_config_and_environment() {
-    let desk = Desk::new();
-    let config = desk.place.config_file(&desk.place.settings());
+    let workspace = Workspace::new();
+    let config = workspace.place.config_file(&workspace.place.settings());
     let config = config.to_string_lossy();
     // A vault from a variable that the client does not have; from a config; by id.
-    let mut command = desk.program(&["connect", "cursor", "--print"]);
-    command.env("NOTEHOST_VAULT", desk.vault());
+    let mut command = workspace.program(&["connect", "cursor", "--print"]);
+    command.env("NOTEHOST_VAULT", workspace.vault());
     let args = |printed: Value| printed["mcpServers"]["notehost"]["args"].clone();
     assert_eq!(
         args(run(&mut command, "").expect_success().json()),
-        json!(["serve", desk.vault()])
+        json!(["serve", workspace.vault()])
     );
-    let words = ["connect", "cursor", "--print", "--config", &config];
+    let arguments = ["connect", "cursor", "--print", "--config", &config];
     assert_eq!(
-        args(desk.run(&words).expect_success().json()),
+        args(workspace.run(&arguments).expect_success().json()),
         json!(["serve", "--config", config])
     );
-    let words = [&words[..], &["--vault", "main"]].concat();
+    let arguments = [&arguments[..], &["--vault", "main"]].concat();
     assert_eq!(
-        args(desk.run(&words).expect_success().json()),
+        args(workspace.run(&arguments).expect_success().json()),
         json!(["serve", "main", "--config", config])
     );
 }

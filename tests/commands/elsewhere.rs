@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use notehost::config::Confirm;
 use serde_json::json;
 
-use super::{Desk, PLAN, at_a_terminal, run};
+use super::{PLAN, Workspace, at_a_terminal, run};
 use crate::support::http::Server;
 use crate::support::issuer::{key_file, private_key};
 
@@ -17,27 +17,29 @@ fn words<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn remote_calls_match_local_calls() {
-    let desk = Desk::new();
-    let server = desk.serve(|_| {});
+    let workspace = Workspace::new();
+    let server = workspace.serve(|_| {});
     let url = server.url();
-    let call = |arguments: &[&str]| desk.run(&words(&url, arguments));
+    let call = |arguments: &[&str]| workspace.run(&call_arguments(&url, arguments));
 
     let read = call(&["document", "read", "--path", "Work/Plan"]).expect_success();
     assert_eq!(read.json()["content"], PLAN);
     assert_eq!(read.errors, "");
-    let arguments = words(
+    let arguments = call_arguments(
         &url,
         &["document", "create", "--path", "Work/New", "--content", "-"],
     );
-    let made = desk.run_with(&arguments, "from a pipe\n").expect_success();
+    let made = workspace
+        .run_with(&arguments, "from a pipe\n")
+        .expect_success();
     assert_eq!(made.json()["changes"][0]["kind"], "create");
     assert_eq!(
-        desk.place.read("Work/New.md").as_deref(),
+        workspace.place.read("Work/New.md").as_deref(),
         Some(&b"from a pipe\n"[..])
     );
     // The short form, and the URL without its path.
     let base = format!("http://{}", server.address());
-    let read = desk
+    let read = workspace
         .run(&["document", "read", "--path", "Top", "--server", &base])
         .expect_success();
     assert_eq!(read.json()["content"], "top\n");
@@ -68,31 +70,33 @@ fn remote_calls_match_local_calls() {
 
 #[test]
 fn remote_tool_list_comes_from_the_server() {
-    let desk = Desk::new();
-    let server = desk.serve(|settings| {
+    let workspace = Workspace::new();
+    let server = workspace.serve(|settings| {
         let mascot = settings.components.entry("mascot".into()).or_default();
         mascot.enabled = false;
     });
     let url = server.url();
-    let listed = |words: &[&str]| desk.run(words).expect_success().json()["items"].to_string();
+    let listed =
+        |arguments: &[&str]| workspace.run(arguments).expect_success().json()["items"].to_string();
     assert!(listed(&["tools"]).contains("mascot"));
     let there = listed(&["tools", "--server", &url]);
     assert!(
         there.contains("document") && !there.contains("mascot"),
         "{there}"
     );
-    let help = desk
+    let help = workspace
         .run(&["help", "document", "edit", "--server", &url])
         .expect_success();
     assert!(help.output.contains("--edits"), "{help:#?}");
-    let help = desk
+    let help = workspace
         .run(&["call", "document", "edit", "--server", &url, "--help"])
         .expect_success();
     assert!(help.output.contains("--edits"), "{help:#?}");
-    desk.run(&["help", "mascot", "--server", &url])
+    workspace
+        .run(&["help", "mascot", "--server", &url])
         .expect_failure(2, "no domain `mascot`");
     // A caller with few scopes sees few tools.
-    let token = desk.token("reader", "read");
+    let token = workspace.token("reader", "read");
     let few = listed(&["tools", "--server", &url, "--token", &token]);
     assert!(
         few.contains("\"read\"") && !few.contains("\"remove\""),
@@ -102,32 +106,36 @@ fn remote_tool_list_comes_from_the_server() {
 
 #[test]
 fn authentication_errors_name_the_missing_credential() {
-    let desk = Desk::new();
-    let token = desk.token("phone", "read");
-    let server = desk.serve_authenticated();
+    let workspace = Workspace::new();
+    let token = workspace.token("phone", "read");
+    let server = workspace.serve_authenticated();
     let url = server.url();
     let read = ["document", "read", "--path", "Work/Plan"];
-    desk.run(&words(&url, &read))
+    workspace
+        .run(&call_arguments(&url, &read))
         .expect_failure(3, "it asks for a token");
     let wrong = [&read[..], &["--token", "nonsense"]].concat();
-    desk.run(&words(&url, &wrong))
+    workspace
+        .run(&call_arguments(&url, &wrong))
         .expect_failure(3, "the token does not hold");
 
     // By a flag, from stdin, by a variable.
     let with = [&read[..], &["--token", &token]].concat();
-    desk.run(&words(&url, &with)).expect_success();
+    workspace.run(&call_arguments(&url, &with)).expect_success();
     let from_stdin = [&read[..], &["--token", "-"]].concat();
-    desk.run_with(&words(&url, &from_stdin), &format!("{token}\n"))
+    workspace
+        .run_with(&call_arguments(&url, &from_stdin), &format!("{token}\n"))
         .expect_success();
-    desk.run_with(&words(&url, &from_stdin), "")
+    workspace
+        .run_with(&call_arguments(&url, &from_stdin), "")
         .expect_failure(2, "the token is empty");
-    let mut command = desk.program(&["call", "document", "read", "--path", "Work/Plan"]);
+    let mut command = workspace.program(&["call", "document", "read", "--path", "Work/Plan"]);
     command
         .env("NOTEHOST_SERVER", &url)
         .env("NOTEHOST_TOKEN", &token);
     run(&mut command, "").expect_success();
     // The first line is the token, the rest is the content.
-    let writer = desk.token("desk", "read,write");
+    let writer = workspace.token("desk", "read,write");
     let append = [
         "document",
         "append",
@@ -138,39 +146,48 @@ fn authentication_errors_name_the_missing_credential() {
         "--token",
         "-",
     ];
-    desk.run_with(&words(&url, &append), &format!("{writer}\nand bread\n"))
+    workspace
+        .run_with(
+            &call_arguments(&url, &append),
+            &format!("{writer}\nand bread\n"),
+        )
         .expect_success();
-    let after = desk.place.read("Work/Plan.md").expect("the note");
+    let after = workspace.place.read("Work/Plan.md").expect("the note");
     assert!(String::from_utf8_lossy(&after).contains("and bread"));
 
     let append = [
         "document", "append", "--path", "Top", "--text", "x", "--token", &token,
     ];
-    let refused = desk.run(&words(&url, &append)).expect_failure(1, "scope");
+    let refused = workspace
+        .run(&call_arguments(&url, &append))
+        .expect_failure(1, "scope");
     assert_eq!(refused.json()["error"]["code"], "forbidden");
-    desk.run(&[
-        "call",
-        "document",
-        "list",
-        "--token",
-        &token,
-        "--vault",
-        &desk.vault(),
-    ])
-    .expect_failure(2, "`--token` without a server");
+    workspace
+        .run(&[
+            "call",
+            "document",
+            "list",
+            "--token",
+            &token,
+            "--vault",
+            &workspace.vault(),
+        ])
+        .expect_failure(2, "`--token` without a server");
 }
 
 #[test]
 fn non_mcp_servers_are_reported() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let free = TcpListener::bind("127.0.0.1:0").expect("a port");
     let nobody = format!("http://{}", free.local_addr().expect("an address"));
     drop(free);
     let list = ["document", "list"];
-    desk.run(&words(&nobody, &list))
+    workspace
+        .run(&call_arguments(&nobody, &list))
         .expect_failure(3, "is the server running there?");
     for bad in ["127.0.0.1:8765", "notes", "ftp://notes.example"] {
-        desk.run(&words(bad, &list))
+        workspace
+            .run(&call_arguments(bad, &list))
             .expect_failure(2, "is no address of a server");
     }
     // Servers that reply with something else.
@@ -189,7 +206,8 @@ fn non_mcp_servers_are_reported() {
             String::from_utf8_lossy(&received[..length]).into_owned()
         });
         let arguments = [&list[..], &["--token", "secret"]].concat();
-        desk.run(&words(&url, &arguments))
+        workspace
+            .run(&call_arguments(&url, &arguments))
             .expect_failure(3, "no Notehost at");
         let received = answering.join().expect("no panic");
         assert!(received.starts_with("POST /mcp "), "{received}");
@@ -203,51 +221,54 @@ fn non_mcp_servers_are_reported() {
 }
 
 /// A server whose changes need confirmation.
-fn serve_with_confirmation(desk: &Desk) -> Server {
-    desk.serve(|settings| settings.confirm = Confirm::Floor)
+fn serve_with_confirmation(workspace: &Workspace) -> Server {
+    workspace.serve(|settings| settings.confirm = Confirm::Floor)
 }
 
 #[test]
 fn remote_deletion_asks_for_confirmation_at_the_terminal() {
-    let desk = Desk::new();
-    let server = serve_with_confirmation(&desk);
+    let workspace = Workspace::new();
+    let server = serve_with_confirmation(&workspace);
     let url = server.url();
     let scopes = "read,write,delete";
     let (attended, unattended) = (
-        desk.token_with("desktop", scopes, &["--attended"]),
-        desk.token("script", scopes),
+        workspace.token_with("desktop", scopes, &["--attended"]),
+        workspace.token("script", scopes),
     );
-    let remove = words(&url, &["document", "remove", "--paths", "Work/Plan"]);
+    let remove = call_arguments(&url, &["document", "remove", "--paths", "Work/Plan"]);
     let without = [&remove[..], &["--token", &unattended]].concat();
-    desk.run(&without)
+    workspace
+        .run(&without)
         .expect_failure(1, "if the token is attended");
     let remove = [&remove[..], &["--token", &attended]].concat();
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1))] {
-        let (ended, shown) = at_a_terminal(&mut desk.program(&remove), "[y/N]", types);
-        assert_eq!(ended, code, "{shown}");
+        let (result, shown) = at_a_terminal(&mut workspace.program(&remove), "[y/N]", types);
+        assert_eq!(result, code, "{shown}");
         assert!(
             shown.contains("-buy milk") && shown.contains("nothing was changed"),
             "{shown}"
         );
-        assert!(desk.place.read("Work/Plan.md").is_some());
+        assert!(workspace.place.read("Work/Plan.md").is_some());
     }
     // Also with `--yes`.
     let arguments = [&remove[..], &["--yes"]].concat();
-    let (ended, shown) = at_a_terminal(&mut desk.program(&arguments), "[y/N]", "y\n");
-    assert_eq!(ended, Some(0), "{shown}");
-    assert!(desk.place.read("Work/Plan.md").is_none());
+    let (result, shown) = at_a_terminal(&mut workspace.program(&arguments), "[y/N]", "y\n");
+    assert_eq!(result, Some(0), "{shown}");
+    assert!(workspace.place.read("Work/Plan.md").is_none());
 }
 
 #[test]
 fn scripts_cannot_confirm_remote_changes() {
-    let desk = Desk::new();
-    let server = serve_with_confirmation(&desk);
+    let workspace = Workspace::new();
+    let server = serve_with_confirmation(&workspace);
     let url = server.url();
-    let remove = words(
+    let remove = call_arguments(
         &url,
         &["document", "remove", "--paths", "Work/Plan", "--yes"],
     );
-    let reply = desk.run(&remove).expect_failure(1, "whatever `--yes` says");
+    let reply = workspace
+        .run(&remove)
+        .expect_failure(1, "whatever `--yes` says");
     let id = reply.json()["error"]["details"]["approval"].clone();
     let id = id.as_str().expect("an id");
     assert!(
@@ -256,36 +277,37 @@ fn scripts_cannot_confirm_remote_changes() {
             .contains(&format!("notehost approval approve {id}")),
         "{reply:#?}"
     );
-    assert!(desk.place.read("Work/Plan.md").is_some());
+    assert!(workspace.place.read("Work/Plan.md").is_some());
 
-    let state = desk.server_state();
-    desk.run(&[
-        "approval",
-        "approve",
-        id,
-        "--state",
-        &state.to_string_lossy(),
-    ])
-    .expect_success();
+    let state = workspace.server_state();
+    workspace
+        .run(&[
+            "approval",
+            "approve",
+            id,
+            "--state",
+            &state.to_string_lossy(),
+        ])
+        .expect_success();
     let approved = [&remove[..], &["--approval", id]].concat();
-    desk.run(&approved).expect_success();
-    assert!(desk.place.read("Work/Plan.md").is_none());
+    workspace.run(&approved).expect_success();
+    assert!(workspace.place.read("Work/Plan.md").is_none());
 }
 
 #[test]
 fn https_server_is_reached_with_a_trusted_certificate() {
-    let desk = Desk::new();
-    let key = desk.place.outside().join("key.pem");
+    let workspace = Workspace::new();
+    let key = workspace.place.outside().join("key.pem");
     private_key("tls-first.key.pem", &key);
-    let server = desk.serve(|settings| {
+    let server = workspace.serve(|settings| {
         settings.http.tls_cert = Some(key_file("tls-first.cert.pem"));
         settings.http.tls_key = Some(key);
     });
     let port = server.address().rsplit(':').next().expect("a port");
     let url = format!("https://localhost:{port}/mcp");
-    let read = words(&url, &["document", "read", "--path", "Work/Plan"]);
-    desk.run(&read).expect_failure(3, "certificate");
-    let mut command = desk.program(&read);
+    let read = call_arguments(&url, &["document", "read", "--path", "Work/Plan"]);
+    workspace.run(&read).expect_failure(3, "certificate");
+    let mut command = workspace.program(&read);
     command.env("SSL_CERT_FILE", key_file("tls-first.cert.pem"));
     assert_eq!(
         run(&mut command, "").expect_success().json()["content"],
@@ -295,17 +317,19 @@ fn https_server_is_reached_with_a_trusted_certificate() {
 
 #[test]
 fn paginated_lists_are_joined() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for number in 0..25 {
-        desk.place.write(&format!("Many/{number:02}.md"), "x\n");
+        workspace
+            .place
+            .write(&format!("Many/{number:02}.md"), "x\n");
     }
-    let vault = desk.vault();
+    let vault = workspace.vault();
     let here = ["--vault", &vault];
     let list = [
         "call", "document", "list", "--path", "Many", "--limit", "10",
     ];
-    let count = |words: &[&str]| {
-        let page = desk.run(words).expect_success().json();
+    let count = |arguments: &[&str]| {
+        let page = workspace.run(arguments).expect_success().json();
         let items = page["items"].as_array().expect("a list");
         (items.len(), page["next_cursor"].is_string())
     };
@@ -314,7 +338,7 @@ fn paginated_lists_are_joined() {
         count(&[&list[..], &here, &["--all-pages"]].concat()),
         (25, false)
     );
-    let server = desk.serve(|_| {});
+    let server = workspace.serve(|_| {});
     let url = server.url();
     let there = ["--server", url.as_str()];
     assert_eq!(count(&[&list[..], &there].concat()), (10, true));
@@ -324,7 +348,8 @@ fn paginated_lists_are_joined() {
     );
     let one = ["call", "document", "read", "--path", "Top", "--all-pages"];
     assert_eq!(
-        desk.run(&[&one[..], &there].concat())
+        workspace
+            .run(&[&one[..], &there].concat())
             .expect_success()
             .json()["content"],
         json!("top\n")

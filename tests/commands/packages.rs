@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Desk, run, skip};
+use super::{Workspace, run, skip};
 use crate::support::repository;
 
 const MCPB: &str = "@anthropic-ai/mcpb@2.1.2";
@@ -15,10 +15,10 @@ const MCPB: &str = "@anthropic-ai/mcpb@2.1.2";
 const SCHEMAS: &str = "skillsaw==0.22.0";
 
 /// Builds the package; returns its folder.
-fn package(desk: &Desk) -> PathBuf {
-    let folder = desk.home().join("package");
+fn package(workspace: &Workspace) -> PathBuf {
+    let folder = workspace.home().join("package");
     let mut command = Command::new(repository().join(".ci/package"));
-    desk.cleanly(&mut command);
+    workspace.cleanly(&mut command);
     // The program of the tests is large, and nobody downloads it: compress quickly.
     command
         .args(["--level", "1", "--name", "io.github.someone/notehost"])
@@ -52,8 +52,8 @@ fn bundle_and_registry_entry_are_valid() {
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("python3 is not installed", "NOTEHOST_REQUIRE_PIP");
     }
-    let desk = Desk::new();
-    let folder = package(&desk);
+    let workspace = Workspace::new();
+    let folder = package(&workspace);
     let packed = bundle(&folder);
     let mut zip =
         zip::ZipArchive::new(std::fs::File::open(&packed).expect("the bundle")).expect("a zip");
@@ -100,8 +100,8 @@ fn bundle_and_registry_entry_are_valid() {
     ] {
         assert!(folder.join(file).exists(), "{file}");
     }
-    validate_with_mcpb(&desk, &text);
-    validate_with_schema(&desk, &entry);
+    validate_with_mcpb(&workspace, &text);
+    validate_with_schema(&workspace, &entry);
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -111,29 +111,29 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// Validates the manifest with npm's `mcpb`.
-fn validate_with_mcpb(desk: &Desk, manifest: &str) {
-    let file = desk.home().join("manifest.json");
+fn validate_with_mcpb(workspace: &Workspace, manifest: &str) {
+    let file = workspace.home().join("manifest.json");
     std::fs::write(&file, manifest).expect("a file");
-    let validate = |words: &[&str]| {
+    let validate = |arguments: &[&str]| {
         let mut command = Command::new("npx");
         command.args(["--yes", &format!("--package={MCPB}"), "--", "mcpb"]);
-        command.args(words).output()
+        command.args(arguments).output()
     };
     match validate(&["--version"]) {
-        Ok(ended) if ended.status.success() => {}
+        Ok(result) if result.status.success() => {}
         _ => return skip("npm cannot install mcpb", "NOTEHOST_REQUIRE_NODE"),
     }
-    let ended = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
-    assert!(ended.status.success(), "{ended:?}");
+    let result = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
+    assert!(result.status.success(), "{result:?}");
     // A validator that accepts everything would be useless.
     std::fs::write(&file, manifest.replace("\"binary\"", "\"magic\"")).expect("a file");
-    let ended = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
-    assert!(!ended.status.success(), "{ended:?}");
+    let result = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
+    assert!(!result.status.success(), "{result:?}");
 }
 
 /// Validates the registry entry with the registry's schema from a Python package.
-fn validate_with_schema(desk: &Desk, entry: &Value) {
-    let folder = desk.home().join("schemas");
+fn validate_with_schema(workspace: &Workspace, entry: &Value) {
+    let folder = workspace.home().join("schemas");
     let fetched = Command::new("python3")
         .args([
             "-m",
@@ -146,7 +146,7 @@ fn validate_with_schema(desk: &Desk, entry: &Value) {
         ])
         .arg(&folder)
         .output();
-    if !fetched.is_ok_and(|ended| ended.status.success()) {
+    if !fetched.is_ok_and(|result| result.status.success()) {
         return skip(
             "pip cannot fetch the registry's schemas",
             "NOTEHOST_REQUIRE_PIP",
@@ -186,8 +186,8 @@ fn validate_with_schema(desk: &Desk, entry: &Value) {
 
 #[test]
 fn man_pages_are_valid() {
-    let desk = Desk::new();
-    let page = desk.run(&["man"]).expect_success().output;
+    let workspace = Workspace::new();
+    let page = workspace.run(&["man"]).expect_success().output;
     assert!(
         page.contains(".TH notehost 1") && page.contains("SYNOPSIS"),
         "{page}"
@@ -196,8 +196,9 @@ fn man_pages_are_valid() {
         page.contains("connect") && !page.contains("notehost\\-complete(1)"),
         "{page}"
     );
-    let folder = desk.home().join("man");
-    desk.run(&["man", "--dir", &folder.to_string_lossy()])
+    let folder = workspace.home().join("man");
+    workspace
+        .run(&["man", "--dir", &folder.to_string_lossy()])
         .expect_success();
     if Command::new("groff").arg("--version").output().is_err() {
         return skip("groff is not installed", "NOTEHOST_REQUIRE_SHELLS");
@@ -208,8 +209,8 @@ fn man_pages_are_valid() {
         command
             .args(["-K", "utf8", "-man", "-ww", "-Tutf8", "-z"])
             .arg(&page);
-        let ended = run(&mut command, "").expect_success();
-        assert_eq!(ended.errors, "", "{}", page.display());
+        let result = run(&mut command, "").expect_success();
+        assert_eq!(result.errors, "", "{}", page.display());
     }
     assert!(folder.join("notehost-profile-add.1").exists());
 }

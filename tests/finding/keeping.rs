@@ -20,7 +20,8 @@ fn index_status_and_rebuild_commands_work() {
         );
     }
     let (config, state) = (place.config_file(&place.settings()), place.state());
-    let status = |words: &[&str]| printed(&run(&config, &state, words))["vaults"][0].clone();
+    let status =
+        |arguments: &[&str]| printed(&run(&config, &state, arguments))["vaults"][0].clone();
     assert_eq!(status(&["index", "status"])["state"], "missing");
     let built = status(&["index", "rebuild"]);
     assert_eq!(

@@ -27,8 +27,8 @@ async fn a_hundred_looping_guests_do_not_block_other_calls() {
     // Until every one of them runs, or has ended already.
     tokio::time::sleep(Duration::from_millis(200)).await;
     setup.assert_unharmed().await;
-    while let Some(ended) = spinning.join_next().await {
-        let error = ended.expect("no panic").expect_err("it never answers");
+    while let Some(result) = spinning.join_next().await {
+        let error = result.expect("no panic").expect_err("it never answers");
         assert_eq!(error.code, "timeout");
     }
     setup.assert_unharmed().await;

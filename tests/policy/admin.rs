@@ -25,7 +25,7 @@ fn with_admin(place: &Place) -> Settings {
     settings
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     place
@@ -41,7 +41,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[test]
 fn admin_tool_is_hidden_from_non_admins() {
-    let place = desk();
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let listed = client.ask("tools/list", json!({}));
     assert!(!names(&listed).contains(&"admin"), "{listed}");
@@ -59,7 +59,7 @@ fn admin_tool_is_hidden_from_non_admins() {
 
 #[test]
 fn admin_enables_and_disables_components_and_actions_at_runtime() {
-    let place = desk();
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"admin"));
     let listed = client.call("admin.components", json!({}));
@@ -114,7 +114,7 @@ fn admin_enables_and_disables_components_and_actions_at_runtime() {
 
 #[test]
 fn admin_permission_changes_apply_immediately() {
-    let place = desk();
+    let place = place_with_notes();
     let config = place.config_file(&with_admin(&place));
     let before = std::fs::read_to_string(&config).expect("the config");
     let mut client = Client::start(&config, &place.state());
@@ -166,7 +166,7 @@ fn admin_permission_changes_apply_immediately() {
 
 #[test]
 fn admin_decides_approvals_of_others_but_not_their_own() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = with_admin(&place);
     settings.confirm = Confirm::Floor;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
@@ -188,7 +188,7 @@ fn admin_decides_approvals_of_others_but_not_their_own() {
 
 #[test]
 fn admin_over_http_reads_the_audit_log() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = with_admin(&place);
     let http = settings.callers["stdio"].clone();
     settings.callers.insert("http".into(), http);
@@ -237,7 +237,7 @@ fn admin_over_http_reads_the_audit_log() {
 
 #[test]
 fn admin_installs_upgrades_and_rolls_back_components() {
-    let place = desk();
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
     // A sandboxed server can read files beside its config.
     let beside = |name: &str| {

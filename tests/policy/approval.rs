@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Ended, audit, desk, over_stdio, program, rewrite, run};
+use super::setup::{RunResult, audit, over_stdio, place_with_notes, program, rewrite, run};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
-fn approval(place: &Place, words: &[&str]) -> Ended {
-    run(&mut program(place, &[&["approval"], words].concat()))
+fn approval(place: &Place, arguments: &[&str]) -> RunResult {
+    run(&mut program(place, &[&["approval"], arguments].concat()))
 }
 
 /// Calls a removal; returns the id of the approval that it needs.
@@ -25,14 +25,14 @@ fn ask_to_remove(client: &mut Client, path: &str) -> String {
         .to_owned()
 }
 
-fn items(place: &Place, words: &[&str]) -> Vec<Value> {
-    let listed = approval(place, words).json();
+fn items(place: &Place, arguments: &[&str]) -> Vec<Value> {
+    let listed = approval(place, arguments).json();
     listed["items"].as_array().expect("a list").clone()
 }
 
 #[test]
 fn approved_call_runs_once() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     assert!(items(&place, &["list"]).is_empty());
     let id = ask_to_remove(&mut client, "Work/Old");
@@ -100,7 +100,7 @@ fn approved_call_runs_once() {
 
 #[test]
 fn denied_call_does_not_run() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let before = place.snapshot();
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");
@@ -124,7 +124,7 @@ fn denied_call_does_not_run() {
 
 #[test]
 fn undecidable_approval_is_rejected_with_a_reason() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");
     rewrite(&place, "UPDATE approvals SET expires = created");
@@ -135,9 +135,9 @@ fn undecidable_approval_is_rejected_with_a_reason() {
         (["approve", &id], "has expired"),
         (["deny", &id], "has expired"),
     ] {
-        let ended = approval(&place, &words);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(expected), "{ended:#?}");
+        let result = approval(&place, &words);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
     assert!(items(&place, &["list"]).is_empty());
     assert_eq!(items(&place, &["list", "--all"])[0]["state"], "expired");

@@ -7,7 +7,7 @@ use jsonwebtoken::Algorithm;
 use notehost::config::Settings;
 use serde_json::{Value, json};
 
-use super::door::{assert_refused, desk, knock, serve, serve_open, show, token};
+use super::door::{assert_refused, knock, place_with_notes, serve, serve_open, show, token};
 use crate::support::http::{Connection, HttpClient, SESSIONS, wait_until};
 use crate::support::issuer::{
     AUDIENCE, ISSUER, Key, SECRET, claims, claims_with, key_file, now, private, publish,
@@ -46,7 +46,7 @@ fn claims_without(name: &str) -> Value {
 
 #[test]
 fn forged_and_misused_tokens_are_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let (rsa, elliptic, edwards) = (Key::rsa("r"), Key::elliptic("e"), Key::edwards("d"));
     publish(&place.root().join("jwks.json"), &[&rsa, &elliptic]);
     // One server knows only public keys, the other also a secret: neither may use one in place of the other.
@@ -185,7 +185,7 @@ fn forged_and_misused_tokens_are_rejected() {
 
 #[test]
 fn keys_are_rotated_while_the_server_runs() {
-    let place = desk();
+    let place = place_with_notes();
     let file = place.root().join("jwks.json");
     let (old, new) = (Key::edwards("2025"), Key::rsa("2026"));
     publish(&file, &[&old]);
@@ -219,7 +219,7 @@ fn keys_are_rotated_while_the_server_runs() {
 
 #[test]
 fn session_cannot_be_used_by_another_caller() {
-    let place = desk();
+    let place = place_with_notes();
     let (ana, eve) = (token(&place, "ana", &[]), token(&place, "eve", &[]));
     publish(&place.root().join("jwks.json"), &[&Key::edwards("d")]);
     let server = serve(&place, &with_issuer(&place));
@@ -254,7 +254,7 @@ fn session_cannot_be_used_by_another_caller() {
 
 #[test]
 fn dns_rebinding_is_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     settings.http.allowed_hosts = vec!["notes.example.org".into()];
     settings.http.allowed_origins = vec!["https://app.example.org".into()];

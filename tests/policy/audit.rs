@@ -9,7 +9,9 @@ use notehost::config::CallerSettings;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::desk::{TIMEOUT, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word};
+use super::setup::{
+    TIMEOUT, audit, over_http, over_stdio, place_with_notes, program, rewrite, run, stop, word,
+};
 use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
 use crate::support::place::Place;
@@ -68,7 +70,7 @@ fn converse(client: &mut Client) -> String {
 
 #[test]
 fn every_call_is_recorded() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         // Over HTTP only reading, and only one call at a time.
         let reader = CallerSettings {
             scopes: Some(vec!["read".into()]),
@@ -102,10 +104,10 @@ fn every_call_is_recorded() {
     }
     stop(server.process());
 
-    let call = |words: &[&str]| {
+    let call = |args: &[&str]| {
         run(&mut program(
             &place,
-            &[&["call", "document"], words].concat(),
+            &[&["call", "document"], args].concat(),
         ))
     };
     assert_eq!(call(&["read", "--path", "Work/Plan"]).code, Some(0));
@@ -186,7 +188,7 @@ fn every_call_is_recorded() {
 
 #[test]
 fn audit_rows_can_be_filtered() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     converse(&mut client);
     stop(client.process());
@@ -224,15 +226,15 @@ fn audit_rows_can_be_filtered() {
         (["--since", "yesterdya"], "2026-11-01"),
         (["--transport", "pigeon"], "stdio"),
     ] {
-        let ended = run(&mut program(&place, &[&["audit"], &flags[..]].concat()));
-        assert_eq!(ended.code, Some(2), "{ended:#?}");
-        assert!(ended.errors.contains(expected), "{ended:#?}");
+        let result = run(&mut program(&place, &[&["audit"], &flags[..]].concat()));
+        assert_eq!(result.code, Some(2), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
 }
 
 #[test]
 fn follow_shows_new_calls_of_other_processes() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Old"}));
     let mut following = program(&place, &["audit", "--follow", "--action", "read"])
@@ -264,7 +266,7 @@ fn follow_shows_new_calls_of_other_processes() {
 
 #[test]
 fn audit_log_can_be_exported() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     // More than the default limit of `notehost audit`.
     for _ in 0..120 {
@@ -273,9 +275,9 @@ fn audit_log_can_be_exported() {
     stop(client.process());
     let file = place.outside().join("calls.jsonl");
     let path = file.to_str().expect("text").to_owned();
-    let ended = run(&mut program(&place, &["audit", "--export", &path]));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    assert_eq!(ended.json()["calls"], 120);
+    let result = run(&mut program(&place, &["audit", "--export", &path]));
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    assert_eq!(result.json()["calls"], 120);
     let text = std::fs::read_to_string(&file).expect("the export");
     let rows: Vec<Value> = text
         .lines()
@@ -296,7 +298,7 @@ fn audit_log_can_be_exported() {
 
 #[test]
 fn old_rows_are_deleted() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.audit.keep_rows = 4;
         settings.audit.keep_days = 30;
     });
@@ -327,7 +329,7 @@ fn old_rows_are_deleted() {
 
 #[test]
 fn stats_numbers_are_correct() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     for _ in 0..19 {
         client.call("document.read", json!({"path": "Work/Plan"}));
@@ -398,7 +400,7 @@ fn stats_numbers_are_correct() {
 
 #[test]
 fn audit_reads_rows_of_a_running_server() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Plan"}));
     // Written within moments, before the server exits or another call arrives.

@@ -6,8 +6,8 @@ use notehost::config::{AuthMode, Settings};
 use serde_json::{Value, json};
 
 use super::door::{
-    PLAN, assert_refused, code, desk, knock, knock_at, listed, revoke, run, serve, serve_open,
-    show, token,
+    PLAN, assert_refused, code, knock, knock_at, listed, place_with_notes, revoke, run, serve,
+    serve_open, show, token,
 };
 use crate::support::http::{Connection, HttpClient, Server, wait_until};
 use crate::support::issuer::{
@@ -16,8 +16,8 @@ use crate::support::issuer::{
 
 #[test]
 fn token_is_shown_once_and_stored_as_a_hash() {
-    let place = desk();
-    let words = [
+    let place = place_with_notes();
+    let arguments = [
         "--scopes",
         "read,document:write",
         "--vault",
@@ -29,7 +29,7 @@ fn token_is_shown_once_and_stored_as_a_hash() {
         "--ttl",
         "30d",
     ];
-    let secret = token(&place, "laptop", &words);
+    let secret = token(&place, "laptop", &arguments);
     assert!(secret.starts_with("nh_") && secret.len() >= 35, "{secret}");
     let shown = &listed(&place)[0];
     assert_eq!(shown["name"], "laptop");
@@ -62,9 +62,9 @@ fn token_is_shown_once_and_stored_as_a_hash() {
 
 #[test]
 fn invalid_token_options_are_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     token(&place, "taken", &[]);
-    for (words, expected) in [
+    for (arguments, expected) in [
         (&["--name", "a b"][..], "cannot be the name"),
         (&["--name", "stdio"], "cannot be the name"),
         (&["--name", "taken"], "already"),
@@ -87,20 +87,26 @@ fn invalid_token_options_are_rejected() {
         (&["--name", "x", "--ttl", "soon"], "is no time"),
         (&[], "--name"),
     ] {
-        let ended = run(&place, &[&["token", "new"], words].concat());
-        assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
-        assert!(ended.errors.contains(expected), "{words:?}: {ended:?}");
-        assert_eq!(ended.output, "");
+        let result = run(&place, &[&["token", "new"], arguments].concat());
+        assert_eq!(result.code, Some(2), "{arguments:?}: {result:?}");
+        assert!(
+            result.errors.contains(expected),
+            "{arguments:?}: {result:?}"
+        );
+        assert_eq!(result.output, "");
     }
     assert_eq!(listed(&place).len(), 1);
-    let ended = run(&place, &["token", "revoke", "takn"]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.errors.contains("did you mean `taken`?"), "{ended:?}");
+    let result = run(&place, &["token", "revoke", "takn"]);
+    assert_eq!(result.code, Some(1), "{result:?}");
+    assert!(
+        result.errors.contains("did you mean `taken`?"),
+        "{result:?}"
+    );
 }
 
 #[test]
 fn requests_without_a_valid_token_are_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     assert_refused(&knock(&server, &[]), false);
@@ -134,7 +140,7 @@ fn requests_without_a_valid_token_are_rejected() {
 
 #[test]
 fn each_token_is_a_separate_caller() {
-    let place = desk();
+    let place = place_with_notes();
     let reader = token(&place, "reader", &["--permission", "Diary=none"]);
     let writer = token(&place, "writer", &["--scopes", "read,write"]);
     let stranger = token(&place, "stranger", &["--scopes", "document:read"]);
@@ -181,7 +187,7 @@ fn each_token_is_a_separate_caller() {
 
 #[test]
 fn revoked_and_expired_tokens_are_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let laptop = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     let mut session = HttpClient::with_session_and_token(server.address(), Some(&laptop));
@@ -203,7 +209,7 @@ fn revoked_and_expired_tokens_are_rejected() {
 
 #[test]
 fn server_without_tokens_rejects_everyone_until_one_exists() {
-    let place = desk();
+    let place = place_with_notes();
     let server = serve(&place, &place.settings());
     assert_refused(&knock(&server, &[]), false);
     assert_refused(&show(&server, "nh_made-up"), true);
@@ -214,7 +220,7 @@ fn server_without_tokens_rejects_everyone_until_one_exists() {
 
 #[test]
 fn invalid_token_is_rejected_even_without_authentication() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     settings.auth.mode = AuthMode::None;
     let server = serve(&place, &settings);
@@ -232,24 +238,30 @@ fn invalid_token_is_rejected_even_without_authentication() {
 
 #[test]
 fn non_loopback_address_requires_tokens() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
-    let start = |settings: &Settings, words: &[&str]| {
+    let start = |settings: &Settings, arguments: &[&str]| {
         place.config_file(settings);
-        run(&place, &[&["serve", "--http", "0.0.0.0:0"], words].concat())
+        run(
+            &place,
+            &[&["serve", "--http", "0.0.0.0:0"], arguments].concat(),
+        )
     };
-    let ended = start(&settings, &[]);
-    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let result = start(&settings, &[]);
+    assert_eq!(result.code, Some(3), "{result:?}");
     assert!(
-        ended.errors.contains("reached from other machines"),
-        "{ended:?}"
+        result.errors.contains("reached from other machines"),
+        "{result:?}"
     );
-    assert!(ended.errors.contains("notehost token new"), "{ended:?}");
+    assert!(result.errors.contains("notehost token new"), "{result:?}");
     settings.auth.mode = AuthMode::None;
     token(&place, "laptop", &[]);
-    let ended = start(&settings, &[]);
-    assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.errors.contains("`auth.mode` is `none`"), "{ended:?}");
+    let result = start(&settings, &[]);
+    assert_eq!(result.code, Some(3), "{result:?}");
+    assert!(
+        result.errors.contains("`auth.mode` is `none`"),
+        "{result:?}"
+    );
 
     settings.auth.mode = AuthMode::Auto;
     let config = place.config_file(&settings);
@@ -262,7 +274,7 @@ fn non_loopback_address_requires_tokens() {
 
 #[test]
 fn protected_resource_metadata_is_public() {
-    let place = desk();
+    let place = place_with_notes();
     let phone = token(&place, "phone", &[]);
     let mut settings = place.settings();
     settings.auth.jwt.issuer = Some(ISSUER.into());
@@ -294,7 +306,7 @@ fn protected_resource_metadata_is_public() {
 
 #[test]
 fn metrics_require_admin_even_without_authentication() {
-    let place = desk();
+    let place = place_with_notes();
     let server = serve_open(&place, &place.settings());
     let ask = |headers: &[(&str, &str)]| {
         Connection::open(server.address()).ask("GET", "/metrics", headers, "")
@@ -317,7 +329,7 @@ fn metrics_require_admin_even_without_authentication() {
 
 #[test]
 fn signed_tokens_are_checked_against_keys_and_secret() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     let jwks = place.root().join("jwks.json");
     let keys = [Key::rsa("r"), Key::elliptic("e"), Key::edwards("d")];
@@ -368,7 +380,7 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
 
 #[test]
 fn unusable_authentication_settings_fail_at_startup() {
-    let place = desk();
+    let place = place_with_notes();
     let short = place.root().join("short");
     fs::write(&short, "only a few bytes\n").expect("a file");
     private(&short);
@@ -422,23 +434,26 @@ fn unusable_authentication_settings_fail_at_startup() {
         settings.auth.resource = Some(AUDIENCE.into());
         change(&mut settings);
         place.config_file(&settings);
-        let ended = run(&place, &["serve", "--http", "127.0.0.1:0"]);
-        assert_eq!(ended.code, Some(3), "{expected}: {ended:?}");
-        assert!(ended.errors.contains(expected), "{expected}: {ended:?}");
-        assert!(!ended.errors.contains("listening"), "{expected}: {ended:?}");
+        let result = run(&place, &["serve", "--http", "127.0.0.1:0"]);
+        assert_eq!(result.code, Some(3), "{expected}: {result:?}");
+        assert!(result.errors.contains(expected), "{expected}: {result:?}");
+        assert!(
+            !result.errors.contains("listening"),
+            "{expected}: {result:?}"
+        );
     }
 }
 
 #[test]
 fn command_line_call_with_a_token_has_the_tokens_rights() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     // The config can only reduce a token's scopes.
     let scopes = ["read", "write", "admin"].map(str::to_owned);
     settings.callers.entry("phone".into()).or_default().scopes = Some(scopes.into());
     place.config_file(&settings);
     token(&place, "phone", &["--scopes", "read"]);
-    let call = |words: &[&str]| run(&place, &[&["call", "document"], words].concat());
+    let call = |arguments: &[&str]| run(&place, &[&["call", "document"], arguments].concat());
     let read = ["read", "--path", "Work/Plan", "--caller"];
     let append = ["append", "--path", "Work/Plan", "--text", "x", "--caller"];
     assert_eq!(call(&[&read[..], &["phone"]].concat()).code, Some(0));

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::desk::TIMEOUT;
+use super::setup::TIMEOUT;
 
 /// A minimal OTLP collector that keeps what it received.
 pub(super) struct Collector {

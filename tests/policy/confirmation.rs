@@ -13,7 +13,7 @@ use crate::support::place::Place;
 
 const PLAN: &str = "# Plan\n\nbuy milk\nwater the garden\ncall the bank\n";
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", PLAN);
     place
@@ -74,7 +74,7 @@ fn with_approval(mut arguments: Value, id: &str) -> Value {
 
 #[test]
 fn client_without_elicitation_gets_an_approval_id() {
-    let place = desk();
+    let place = place_with_notes();
     let mut client = stdio(&place);
     let refused = client.call("document.remove", remove());
     let id = approval_of(&refused);
@@ -108,7 +108,7 @@ fn client_without_elicitation_gets_an_approval_id() {
 
 #[test]
 fn approval_is_bound_to_the_call_and_its_change() {
-    let place = desk();
+    let place = place_with_notes();
     place.write("Work/Other.md", "other\n");
     let mut client = stdio(&place);
     let id = approval_of(&client.call("document.remove", remove()));
@@ -141,7 +141,7 @@ fn approval_is_bound_to_the_call_and_its_change() {
 
 #[test]
 fn approvals_of_other_callers_are_not_found() {
-    let place = desk();
+    let place = place_with_notes();
     let id = approval_of(&stdio(&place).call("document.remove", remove()));
     decide(&place, &id, true);
     let server = Server::start(
@@ -156,7 +156,7 @@ fn approvals_of_other_callers_are_not_found() {
 
 #[test]
 fn approval_expires() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = settings_with_confirmation(&place);
     settings.confirmation.expires_seconds = 1;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
@@ -171,7 +171,7 @@ fn approval_expires() {
 
 #[test]
 fn only_destructive_changes_need_confirmation() {
-    let place = desk();
+    let place = place_with_notes();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
     }
@@ -213,7 +213,7 @@ fn only_destructive_changes_need_confirmation() {
 
 #[test]
 fn config_cannot_disable_confirmation_over_http() {
-    let place = desk();
+    let place = place_with_notes();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     for mut client in [
         HttpClient::stateless(server.address()),
@@ -231,7 +231,7 @@ fn config_cannot_disable_confirmation_over_http() {
 
 #[test]
 fn config_cannot_raise_the_bulk_threshold_over_http() {
-    let place = desk();
+    let place = place_with_notes();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
     }
@@ -246,7 +246,7 @@ fn config_cannot_raise_the_bulk_threshold_over_http() {
 
 #[test]
 fn pending_approvals_are_limited() {
-    let place = desk();
+    let place = place_with_notes();
     for number in 0..51 {
         place.write(&format!("Many/Note {number}.md"), "x\n");
     }
@@ -275,7 +275,7 @@ fn session_based_client_confirms_by_elicitation() {
         (json!({"action": "decline"}), Some("approval_invalid")),
         (json!({"action": "cancel"}), Some("approval_invalid")),
     ] {
-        let place = desk();
+        let place = place_with_notes();
         let mut client = start_without_handshake(&place);
         client.initialize_with_elicitation(says.clone());
         let outcome = client.call("document.remove", remove());
@@ -307,7 +307,7 @@ fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
 
 #[test]
 fn stateless_client_returns_the_confirmation() {
-    let place = desk();
+    let place = place_with_notes();
     place.write("Work/Other.md", "other\n");
     let mut client = start_without_handshake(&place);
     let reply = client.ask("tools/call", stateless_call(&remove(), None));
@@ -396,9 +396,9 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
 #[test]
 fn terminal_call_asks_for_confirmation() {
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1)), ("y\n", Some(0))] {
-        let place = desk();
-        let (ended, shown) = at_a_terminal(&place, types);
-        assert_eq!(ended, code, "{shown}");
+        let place = place_with_notes();
+        let (result, shown) = at_a_terminal(&place, types);
+        assert_eq!(result, code, "{shown}");
         assert!(
             shown.contains("-buy milk") && shown.contains("Do it?"),
             "{shown}"
@@ -409,10 +409,10 @@ fn terminal_call_asks_for_confirmation() {
 
 #[test]
 fn script_is_not_asked_and_can_pass_yes() {
-    let call = |place: &Place, words: &[&str]| {
+    let call = |place: &Place, arguments: &[&str]| {
         std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["call", "document", "remove", "--paths", "Work/Plan"])
-            .args(words)
+            .args(arguments)
             .arg("--config")
             .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
@@ -421,7 +421,7 @@ fn script_is_not_asked_and_can_pass_yes() {
             .output()
             .expect("the program runs")
     };
-    let place = desk();
+    let place = place_with_notes();
     let refused = call(&place, &[]);
     assert_eq!(refused.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&refused.stdout).expect("JSON");

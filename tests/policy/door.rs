@@ -12,7 +12,7 @@ use crate::support::place::Place;
 pub(super) const PLAN: &str = "# Plan\n\nWater the plants.\n";
 
 /// A vault with two notebooks.
-pub(super) fn desk() -> Place {
+pub(super) fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", PLAN);
     place.write("Diary/Monday.md", "It rained.\n");
@@ -43,53 +43,53 @@ pub(super) fn serve_open(place: &Place, settings: &Settings) -> Server {
 
 /// The result of running the program.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct RunResult {
     pub(super) code: Option<i32>,
     pub(super) output: String,
     pub(super) errors: String,
 }
 
 /// Runs the program with the place's config and state.
-pub(super) fn run(place: &Place, words: &[&str]) -> Ended {
+pub(super) fn run(place: &Place, arguments: &[&str]) -> RunResult {
     let config = place.root().join("notehost.toml");
     if !config.exists() {
         place.config_file(&place.settings());
     }
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(arguments)
         .arg("--config")
         .arg(config)
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text"),
-        errors: String::from_utf8(ended.stderr).expect("text"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text"),
+        errors: String::from_utf8(result.stderr).expect("text"),
     }
 }
 
 /// Creates a token with this name.
-pub(super) fn token(place: &Place, name: &str, words: &[&str]) -> String {
-    let words = [&["token", "new", "--name", name], words].concat();
-    let ended = run(place, &words);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let report: Value = serde_json::from_str(&ended.output).expect("JSON");
+pub(super) fn token(place: &Place, name: &str, arguments: &[&str]) -> String {
+    let arguments = [&["token", "new", "--name", name], arguments].concat();
+    let result = run(place, &arguments);
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let report: Value = serde_json::from_str(&result.output).expect("JSON");
     report["token"].as_str().expect("a token").to_owned()
 }
 
 /// Revokes a token.
 pub(super) fn revoke(place: &Place, name: &str) {
-    let ended = run(place, &["token", "revoke", name]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let result = run(place, &["token", "revoke", name]);
+    assert_eq!(result.code, Some(0), "{result:?}");
 }
 
 /// The tokens, as the command line lists them.
 pub(super) fn listed(place: &Place) -> Vec<Value> {
-    let ended = run(place, &["token", "list"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let report: Value = serde_json::from_str(&ended.output).expect("JSON");
+    let result = run(place, &["token", "list"]);
+    assert_eq!(result.code, Some(0), "{result:?}");
+    let report: Value = serde_json::from_str(&result.output).expect("JSON");
     report["items"].as_array().expect("a list").clone()
 }
 

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::desk::{desk, over_http};
 use super::door::token;
+use super::setup::{over_http, place_with_notes};
 use crate::support::http::{Connection, HttpClient};
 
 #[test]
 fn event_stream_reports_calls_and_messages() {
-    let place = desk(|_| {});
+    let place = place_with_notes(|_| {});
     let server = over_http(&place);
     let mut client = HttpClient::stateless(server.address());
     client.call("document", json!({"action": "read", "path": "Plan"}));
@@ -58,7 +58,7 @@ fn event_stream_reports_calls_and_messages() {
 
 #[test]
 fn events_require_admin_even_without_authentication() {
-    let place = desk(|_| {});
+    let place = place_with_notes(|_| {});
     let server = over_http(&place);
     let shown =
         |name: &str, scope: &str| format!("Bearer {}", token(&place, name, &["--scopes", scope]));

@@ -4,14 +4,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door::{assert_refused, desk, knock, serve, serve_open, show, token, unhurried};
+use super::door::{
+    assert_refused, knock, place_with_notes, serve, serve_open, show, token, unhurried,
+};
 use crate::support::http::{
     Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta, wait_until,
 };
 
 #[test]
 fn oversized_body_is_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     let shown = format!("Bearer {good}");
@@ -51,7 +53,7 @@ fn oversized_body_is_rejected() {
 /// Clients that send their requests byte by byte are disconnected, and block nobody meanwhile.
 #[test]
 fn slow_clients_are_disconnected() {
-    let place = desk();
+    let place = place_with_notes();
     let server = serve_open(&place, &unhurried(&place));
     let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
     let body = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
@@ -90,7 +92,7 @@ fn slow_clients_are_disconnected() {
 fn a_thousand_concurrent_sessions_are_supported() {
     const THREADS: usize = 20;
     const EACH: usize = 50;
-    let place = desk();
+    let place = place_with_notes();
     let good = token(&place, "crowd", &[]);
     let server = serve(&place, &unhurried(&place));
     let opened = std::sync::Barrier::new(THREADS);
@@ -121,7 +123,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
 
 #[test]
 fn sessions_per_caller_are_limited() {
-    let place = desk();
+    let place = place_with_notes();
     let (greedy, modest) = (token(&place, "greedy", &[]), token(&place, "modest", &[]));
     let server = serve(&place, &unhurried(&place));
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -152,14 +154,14 @@ fn sessions_per_caller_are_limited() {
         ("MCP-Protocol-Version", SESSIONS),
         ("Mcp-Session-Id", last.as_str()),
     ];
-    let ended = Connection::open(server.address()).ask("DELETE", "/mcp", &headers, "");
-    assert!(ended.status < 300, "{ended:?}");
+    let result = Connection::open(server.address()).ask("DELETE", "/mcp", &headers, "");
+    assert!(result.status < 300, "{result:?}");
     wait_until("there is room again", || begin().status == 200);
 }
 
 #[test]
 fn request_floods_are_answered_or_rejected_but_never_dropped() {
-    let place = desk();
+    let place = place_with_notes();
     let server = serve_open(&place, &unhurried(&place));
     // Batches were removed from MCP: an array is rejected as a whole.
     let write = |id: usize| {
@@ -208,7 +210,7 @@ fn request_floods_are_answered_or_rejected_but_never_dropped() {
 /// Malformed HTTP.
 #[test]
 fn malformed_http_is_rejected() {
-    let place = desk();
+    let place = place_with_notes();
     let server: Server = serve_open(&place, &place.settings());
     let long = format!(
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::desk::{Ended, audit, desk, over_stdio, program, run, stop};
+use super::setup::{RunResult, audit, over_stdio, place_with_notes, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
 /// Mixed line ends, no final line feed, multi-byte characters.
 const STUBBORN: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
 
-fn history(place: &Place, words: &[&str]) -> Ended {
-    run(&mut program(place, &[&["history"], words].concat()))
+fn history(place: &Place, arguments: &[&str]) -> RunResult {
+    run(&mut program(place, &[&["history"], arguments].concat()))
 }
 
 #[track_caller]
-fn items(place: &Place, words: &[&str]) -> Vec<Value> {
-    let listed = history(place, words);
+fn items(place: &Place, arguments: &[&str]) -> Vec<Value> {
+    let listed = history(place, arguments);
     assert_eq!(listed.code, Some(0), "{listed:#?}");
     listed.json()["items"].as_array().expect("a list").clone()
 }
@@ -34,7 +34,7 @@ fn change(client: &mut Client, name: &str, arguments: Value) -> String {
 
 #[test]
 fn changes_can_be_listed_and_shown_while_a_server_runs() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     place.write("Work/Letter.md", STUBBORN);
     let mut client = over_stdio(&place);
     let created = change(
@@ -53,9 +53,9 @@ fn changes_can_be_listed_and_shown_while_a_server_runs() {
         json!({"path": "Diary/One", "to": "Two"}),
     );
 
-    let ids = |words: &[&str]| -> Vec<String> {
+    let ids = |arguments: &[&str]| -> Vec<String> {
         let named = |item: &Value| item["change"].as_str().unwrap_or_default().to_owned();
-        items(&place, words).iter().map(named).collect()
+        items(&place, arguments).iter().map(named).collect()
     };
     assert_eq!(
         ids(&["list"]),
@@ -89,20 +89,20 @@ fn changes_can_be_listed_and_shown_while_a_server_runs() {
         "{diff}"
     );
 
-    for (words, expected) in [
+    for (arguments, expected) in [
         (&["show", "nonsense"][..], "no change `nonsense`"),
         (&["undo", "nonsense"], "no change `nonsense`"),
         (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
     ] {
-        let ended = history(&place, words);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(expected), "{ended:#?}");
+        let result = history(&place, arguments);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
 }
 
 #[test]
 fn undo_restores_every_byte() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     place.write("Work/Letter.md", STUBBORN);
     place.write("Work/Index.md", "see [[Letter]]\n");
     let before = (place.read("Work/Letter.md"), place.read("Work/Index.md"));
@@ -183,7 +183,7 @@ fn undo_restores_every_byte() {
 
 #[test]
 fn undo_respects_permissions_and_conflicts() {
-    let place = desk(|_| ());
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     let id = change(
         &mut client,
@@ -194,9 +194,9 @@ fn undo_respects_permissions_and_conflicts() {
     let snapshot = place.snapshot();
     let refused = |settings: notehost::config::Settings, expected: &str| {
         place.config_file(&settings);
-        let ended = history(&place, &["undo", &id]);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(expected), "{ended:#?}");
+        let result = history(&place, &["undo", &id]);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
         place.snapshot().assert_same_as(&snapshot);
     };
     let mut settings = place.settings();
@@ -218,8 +218,8 @@ fn undo_respects_permissions_and_conflicts() {
     // The note was changed since.
     place.config_file(&place.settings());
     place.write("Work/Plan.md", "written by hand\n");
-    let ended = history(&place, &["undo", &id]);
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    let result = history(&place, &["undo", &id]);
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert_eq!(
         place.read("Work/Plan.md").as_deref(),
         Some(&b"written by hand\n"[..])
@@ -228,9 +228,9 @@ fn undo_respects_permissions_and_conflicts() {
 
 #[test]
 fn retention_is_fair_between_callers() {
-    let place = desk(|settings| settings.history.keep_bytes = 400_000);
+    let place = place_with_notes(|settings| settings.history.keep_bytes = 400_000);
     let before = place.read("Work/Plan.md");
-    let words = [
+    let args = [
         "call",
         "document",
         "append",
@@ -239,15 +239,15 @@ fn retention_is_fair_between_callers() {
         "--text",
         "mine",
     ];
-    let appended = run(&mut program(&place, &words));
+    let appended = run(&mut program(&place, &args));
     assert_eq!(appended.code, Some(0), "{appended:#?}");
     let mine = items(&place, &["list", "--limit", "1"]).remove(0);
     let mine = mine["change"].as_str().expect("a change").to_owned();
     let mut client = over_stdio(&place);
     let flood = |round: u32| -> String {
-        let words = (0..8000)
+        let numbers = (0..8000)
             .map(|number: u32| format!("{:x} ", number.wrapping_mul(2_654_435_761) ^ round));
-        words.collect()
+        numbers.collect()
     };
     let mut latest = String::new();
     for round in 0..20 {

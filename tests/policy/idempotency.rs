@@ -9,7 +9,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Log.md", "begin\n");
     place
@@ -26,7 +26,7 @@ fn times(place: &Place) -> usize {
 
 #[test]
 fn concurrent_duplicates_run_once() {
-    let place = desk();
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let sent: Vec<u64> = (0..20)
         .map(|_| client.send_call("document.append", append("k")))
@@ -54,7 +54,7 @@ fn concurrent_duplicates_run_once() {
 
 #[test]
 fn stored_reply_survives_a_restart_and_is_scoped_to_its_caller() {
-    let place = desk();
+    let place = place_with_notes();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
     let first = client.call("document.append", append("k"));
@@ -78,7 +78,7 @@ fn crash_between_commit_and_reply_keeps_the_key() {
         "commit-history-done",
         "commit-journal-removed",
     ] {
-        let place = desk();
+        let place = place_with_notes();
         let config = place.config_file(&place.settings());
         let mut client = Client::spawn(
             Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -110,7 +110,7 @@ fn crash_between_commit_and_reply_keeps_the_key() {
 
 #[test]
 fn call_awaiting_approval_does_not_claim_its_key() {
-    let place = desk();
+    let place = place_with_notes();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     let mut client = HttpClient::stateless(server.address());
     let arguments = json!({"paths": ["Log"], "idempotency_key": "k"});
@@ -122,7 +122,7 @@ fn call_awaiting_approval_does_not_claim_its_key() {
 
 #[test]
 fn replay_with_reduced_permissions_hides_the_reply() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let first = client.call("document.append", append("k"));

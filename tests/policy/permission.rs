@@ -62,7 +62,7 @@ impl PermissionSetup {
         PermissionSetup { place, config }
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    fn run(&self, arguments: &[&str]) -> RunResult {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
@@ -70,16 +70,16 @@ impl PermissionSetup {
             }
         }
         command
-            .args(words)
+            .args(arguments)
             .arg("--config")
             .arg(&self.config)
             .arg("--state")
             .arg(self.place.state());
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     }
 
     fn explain(&self, caller: &str, path: &str, action: &str) -> Value {
-        let words = [
+        let arguments = [
             "permission",
             "explain",
             "--caller",
@@ -89,13 +89,13 @@ impl PermissionSetup {
             "--action",
             action,
         ];
-        let ended = self.run(&words);
+        let result = self.run(&arguments);
         let report: Value =
-            serde_json::from_str(&ended.output).unwrap_or_else(|_| panic!("{ended:#?}"));
+            serde_json::from_str(&result.output).unwrap_or_else(|_| panic!("{result:#?}"));
         assert_eq!(
-            ended.code,
+            result.code,
             Some(i32::from(report["allowed"] == false)),
-            "{ended:#?}"
+            "{result:#?}"
         );
         report
     }
@@ -106,16 +106,16 @@ impl PermissionSetup {
 }
 
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
-    fn of(output: Output) -> Ended {
+impl RunResult {
+    fn of(output: Output) -> RunResult {
         let text = |bytes| String::from_utf8(bytes).expect("text");
-        Ended {
+        RunResult {
             code: output.status.code(),
             output: text(output.stdout),
             errors: text(output.stderr),
@@ -233,8 +233,8 @@ fn invalid_tier_leaves_the_file_unchanged() {
     assert_eq!(setup.run(&["permission", "set", "Work"]).code, Some(2));
     assert_eq!(setup.text(), before);
     let broken = PermissionSetup::with("[permissions\n");
-    let ended = broken.run(&["permission", "set", "Work", "rw"]);
-    ended.refused("notehost.toml:4");
+    let result = broken.run(&["permission", "set", "Work", "rw"]);
+    result.refused("notehost.toml:4");
 }
 
 #[test]
@@ -251,15 +251,15 @@ fn missing_config_is_created() {
         if let Some(config) = config {
             command.arg("--config").arg(config);
         }
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     };
     let made = set(None);
     assert_eq!(made.code, Some(0), "{made:#?}");
     assert!(made.output.contains("notehost.toml"), "{made:#?}");
     let named = place.root().join("new/notehost.toml");
-    let ended = set(Some(&named));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    assert!(ended.output.contains("names no vault"), "{ended:#?}");
+    let result = set(Some(&named));
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    assert!(result.output.contains("names no vault"), "{result:#?}");
     assert_eq!(
         std::fs::read_to_string(&named).expect("the file"),
         "[permissions.notebooks]\nWork = \"rw\"\n"

@@ -31,7 +31,7 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     place.write("Diary/Day.md", "# Day\n");
@@ -59,8 +59,8 @@ struct ReloadSetup {
 }
 
 impl ReloadSetup {
-    fn new(words: &[&str]) -> ReloadSetup {
-        let place = desk();
+    fn new(arguments: &[&str]) -> ReloadSetup {
+        let place = place_with_notes();
         let settings = place.settings();
         let config = place.config_file(&settings);
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
@@ -69,7 +69,7 @@ impl ReloadSetup {
             .arg(&config)
             .arg("--state")
             .arg(place.state())
-            .args(words);
+            .args(arguments);
         let mut client = Client::spawn_with(&mut command, Stdio::piped());
         let log = Arc::new(Mutex::new(String::new()));
         let lines =
@@ -328,19 +328,19 @@ fn flags_keep_overriding_the_config_file() {
 
 #[test]
 fn kill_switch_command_reaches_an_http_server() {
-    let place = desk();
+    let place = place_with_notes();
     let config = place.config_file(&place.settings());
     let server = crate::support::http::Server::start(&config, &place.state());
     let mut client = HttpClient::stateless(server.address());
     let switch = |word: &str| {
-        let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["permission", "read-only", word, "--config"])
             .arg(&config)
             .arg("--state")
             .arg(place.state())
             .output()
             .expect("the program runs");
-        assert!(ended.status.success(), "{ended:?}");
+        assert!(result.status.success(), "{result:?}");
     };
     for (word, code) in [("on", Some("read_only")), ("off", None)] {
         switch(word);
@@ -353,7 +353,7 @@ fn kill_switch_command_reaches_an_http_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn host_reload_reports_config_errors() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     let config = place.config_file(&settings);
     let options = Given {

@@ -193,8 +193,8 @@ fn disabling_a_component_or_action_ends_its_calls() {
             &["--because", "it lingers"],
         ]
         .concat();
-        let ended = door::run(&setup.place, &disable);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let outcome = door::run(&setup.place, &disable);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), "disabled", "{result}");
         let message = &result["structuredContent"]["error"]["message"];

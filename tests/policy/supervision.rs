@@ -7,8 +7,8 @@ use std::process::Stdio;
 use notehost::config::{GrantSettings, Settings};
 use serde_json::{Value, json};
 
-use super::desk::{desk, over_http, over_stdio, program, run};
 use super::door::token;
+use super::setup::{over_http, over_stdio, place_with_notes, program, run};
 use crate::support::client::error_code;
 use crate::support::guests::guest;
 use crate::support::http::{Connection, HttpClient, wait_until};
@@ -47,7 +47,7 @@ fn retry_after(result: &Value) -> i64 {
 
 #[test]
 fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
-    let place = desk(settings_with_breaker);
+    let place = place_with_notes(settings_with_breaker);
     let mut client = over_stdio(&place);
     let call = |client: &mut crate::support::client::Client, action: &str| {
         client.call(&format!("hostile.{action}"), json!({}))
@@ -100,7 +100,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
 
 #[test]
 fn failures_of_one_caller_do_not_block_others() {
-    let place = desk(settings_with_breaker);
+    let place = place_with_notes(settings_with_breaker);
     let shown = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
     let (ana, ben, boss) = (
         shown("ana", "read"),
@@ -154,7 +154,7 @@ fn failures_of_one_caller_do_not_block_others() {
 
 #[test]
 fn half_open_breaker_tries_one_call() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings_with_breaker(settings);
         settings.supervision.first_pause_s = 1;
     });
@@ -190,7 +190,7 @@ fn other_version(place: &Place) -> PathBuf {
 
 #[test]
 fn breaker_resets_for_a_new_version_and_survives_a_restart() {
-    let place = desk(settings_with_breaker);
+    let place = place_with_notes(settings_with_breaker);
     let mut client = over_stdio(&place);
     for _ in 0..2 {
         let met = client.call("hostile.trap", json!({}));
@@ -217,7 +217,7 @@ fn config(place: &Place) -> Settings {
 
 #[test]
 fn component_usage_and_denials_are_counted() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings_with_breaker(settings);
         settings.supervision.strikes = 0;
     });
@@ -268,13 +268,13 @@ fn component_usage_and_denials_are_counted() {
 }
 
 fn lines(place: &Place, flags: &[&str]) -> Vec<Value> {
-    let words = [&["component", "log", "hostile"], flags].concat();
-    run(&mut program(place, &words)).lines()
+    let arguments = [&["component", "log", "hostile"], flags].concat();
+    run(&mut program(place, &arguments)).lines()
 }
 
 #[test]
 fn component_log_is_stored() {
-    let place = desk(settings_with_breaker);
+    let place = place_with_notes(settings_with_breaker);
     assert_eq!(lines(&place, &[]), [Value::Null; 0]);
     let mut client = over_stdio(&place);
     client.call("hostile.print", json!({}));
@@ -334,7 +334,7 @@ fn component_log_is_stored() {
 
 #[test]
 fn component_log_size_is_limited() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings_with_breaker(settings);
         let admin = settings.callers.entry("stdio".into()).or_default();
         admin.scopes = Some(["read", "write", "admin"].map(str::to_owned).into());

@@ -3,8 +3,8 @@
 use notehost::config::{GrantSettings, Settings};
 use serde_json::{Value, json};
 
-use super::desk::{Ended, desk, over_http, over_stdio, program, run};
 use super::door::token;
+use super::setup::{RunResult, over_http, over_stdio, place_with_notes, program, run};
 use crate::support::client::error_code;
 use crate::support::guests::guest;
 use crate::support::http::{HttpClient, wait_until};
@@ -21,8 +21,8 @@ fn with_echo(settings: &mut Settings) {
 }
 
 /// Runs the component command.
-fn switch(place: &Place, words: &[&str]) -> Ended {
-    run(program(place, &[&["component"], words].concat()).env("USER", "ana"))
+fn switch(place: &Place, arguments: &[&str]) -> RunResult {
+    run(program(place, &[&["component"], arguments].concat()).env("USER", "ana"))
 }
 
 fn error(result: &Value) -> &Value {
@@ -31,7 +31,7 @@ fn error(result: &Value) -> &Value {
 
 #[test]
 fn disabled_items_report_who_and_why() {
-    let place = desk(with_echo);
+    let place = place_with_notes(with_echo);
     let mut client = over_stdio(&place);
     let say = json!({"text": "hello"});
     assert_eq!(error_code(&client.call("echo.say", say.clone())), None);
@@ -66,8 +66,8 @@ fn disabled_items_report_who_and_why() {
     assert_eq!(status["items"][0]["by"], "ana", "{status}");
     assert_eq!(status["items"][0]["enabled"], false, "{status}");
 
-    for words in [&["enable", "echo"][..], &["enable", "echo", "say"]] {
-        let on = switch(&place, words);
+    for arguments in [&["enable", "echo"][..], &["enable", "echo", "say"]] {
+        let on = switch(&place, arguments);
         assert_eq!(on.code, Some(0), "{on:?}");
     }
     wait_until("it is on again", || {
@@ -86,8 +86,8 @@ fn disabled_items_report_who_and_why() {
 
 #[test]
 fn unknown_names_cannot_be_disabled() {
-    let place = desk(with_echo);
-    for (words, expected) in [
+    let place = place_with_notes(with_echo);
+    for (arguments, expected) in [
         (
             &["disable", "ecco"][..],
             "no component `ecco`: did you mean `echo`?",
@@ -100,7 +100,7 @@ fn unknown_names_cannot_be_disabled() {
         (&["status", "ecco"], "no component `ecco`"),
         (&["log", "../ecco"], "is no name of a component"),
     ] {
-        let refused = switch(&place, words);
+        let refused = switch(&place, arguments);
         assert_ne!(refused.code, Some(0), "{refused:?}");
         assert!(refused.errors.contains(expected), "{refused:?}");
     }
@@ -109,11 +109,11 @@ fn unknown_names_cannot_be_disabled() {
 /// Callers without access do not see the disabled action.
 #[test]
 fn disabled_state_is_shown_only_to_callers_with_access() {
-    let place = desk(with_echo);
+    let place = place_with_notes(with_echo);
     let only = |name: &str, scopes: &str| token(&place, name, &["--scopes", scopes]);
     let (echo, document) = (only("echo", "echo:read"), only("document", "document:read"));
-    for words in [&["disable", "echo", "remember"][..], &["disable", "tag"]] {
-        assert_eq!(switch(&place, words).code, Some(0));
+    for arguments in [&["disable", "echo", "remember"][..], &["disable", "tag"]] {
+        assert_eq!(switch(&place, arguments).code, Some(0));
     }
     let server = over_http(&place);
     let mut may = HttpClient::stateless(server.address()).with_token(&echo);
@@ -134,7 +134,7 @@ fn disabled_state_is_shown_only_to_callers_with_access() {
 
 #[test]
 fn admin_tool_reports_the_reason_too() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         with_echo(settings);
         let admin = settings.callers.entry("stdio".into()).or_default();
         admin.scopes = Some(["read", "write", "admin"].map(str::to_owned).into());

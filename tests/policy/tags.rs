@@ -12,7 +12,7 @@ fn strict(place: &Place) -> Settings {
     settings
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write(
         "Work/Plan.md",
@@ -24,7 +24,7 @@ fn desk() -> Place {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn new_tags_are_rejected_from_every_source() {
-    let place = desk();
+    let place = place_with_notes();
     let host = place.host(strict(&place)).await;
     let before = place.snapshot();
     for (name, arguments) in [
@@ -54,7 +54,7 @@ async fn new_tags_are_rejected_from_every_source() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn existing_tags_are_accepted() {
-    let place = desk();
+    let place = place_with_notes();
     let host = place.host(strict(&place)).await;
     for text in [
         "#TODO",
@@ -75,7 +75,7 @@ async fn existing_tags_are_accepted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tags_of_hidden_notes_count_as_new() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = strict(&place);
     settings
         .permissions

@@ -10,8 +10,8 @@ use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
 use super::collector::Collector;
-use super::desk::{TIMEOUT, audit, desk, over_stdio, program, run, stop};
 use super::door::token;
+use super::setup::{TIMEOUT, audit, over_stdio, place_with_notes, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};
 use crate::support::place::Place;
@@ -38,7 +38,7 @@ struct LoggedServer {
 impl LoggedServer {
     fn start(place: &Place) -> LoggedServer {
         let log = place.outside().join("log");
-        let words = [
+        let arguments = [
             "serve",
             "--http",
             "127.0.0.1:0",
@@ -46,7 +46,7 @@ impl LoggedServer {
             "--log",
             "trace",
         ];
-        let process = program(place, &words)
+        let process = program(place, &arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&log).expect("a file"))
@@ -105,7 +105,7 @@ fn value(metrics: &str, name: &str, labels: &[&str]) -> f64 {
 
 #[test]
 fn metrics_count_calls() {
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.rates.delete = 1;
         let scopes = ["document:read", "document:write", "document:delete"].map(str::to_owned);
         let caller = CallerSettings {
@@ -196,7 +196,7 @@ fn metrics_count_calls() {
 #[test]
 fn every_call_is_a_span_in_the_callers_trace() {
     let collector = Collector::start();
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
     });
     // In the message.
@@ -242,8 +242,8 @@ fn every_call_is_a_span_in_the_callers_trace() {
     // From the environment, and exported before the process exits.
     let (header, trace, _) = traceparent("d");
     drop(server);
-    let ended = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", header));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", header));
+    assert_eq!(result.code, Some(0), "{result:#?}");
     assert!(
         collector.has(&trace) && collector.has(b"notebook.list"),
         "it was sent before the end"
@@ -271,8 +271,9 @@ fn unreachable_collector_is_logged_once() {
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|gone| gone.local_addr())
         .expect("a port");
-    let place =
-        desk(|settings| settings.telemetry.otlp_endpoint = Some(format!("http://{address}")));
+    let place = place_with_notes(|settings| {
+        settings.telemetry.otlp_endpoint = Some(format!("http://{address}"))
+    });
     let log = place.outside().join("log");
     let mut server = program(&place, &["serve"])
         .stdin(Stdio::piped())
@@ -374,7 +375,7 @@ fn make_calls(mut call: impl FnMut(&str, Value) -> Value) {
 #[test]
 fn note_contents_never_appear_in_telemetry() {
     let collector = Collector::start();
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
     });
     place.write("Work/Diary.md", format!("# Diary\n\n{SECRET}\n"));
@@ -415,7 +416,7 @@ fn note_contents_never_appear_in_telemetry() {
     let mut client: Client = over_stdio(&place);
     make_calls(|name, arguments| client.call(name, arguments));
     stop(client.process());
-    let ended = run(&mut program(
+    let result = run(&mut program(
         &place,
         &[
             "call",
@@ -428,8 +429,8 @@ fn note_contents_never_appear_in_telemetry() {
         ],
     ));
     assert!(
-        ended.output.contains(SECRET) && !ended.errors.contains(SECRET),
-        "{ended:#?}"
+        result.output.contains(SECRET) && !result.errors.contains(SECRET),
+        "{result:#?}"
     );
     let rows = audit(&place, &["--export", "-"]);
     assert_eq!(rows.len(), 20, "{rows:?}");

@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::door::{desk, token};
+use super::door::{place_with_notes, token};
 use crate::support::http::{Connection, Server, wait_until};
 use crate::support::issuer::{key_file, private_key};
 use crate::support::place::Place;
@@ -70,7 +70,7 @@ const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: cl
 
 #[test]
 fn https_requires_tokens() {
-    let place = desk();
+    let place = place_with_notes();
     token(&place, "laptop", &[]);
     let server = serve(&place);
     assert!(
@@ -97,7 +97,7 @@ fn https_requires_tokens() {
 
 #[test]
 fn certificates_are_reloaded_and_broken_ones_ignored() {
-    let place = desk();
+    let place = place_with_notes();
     let server = serve(&place);
     let is_served = |name: &str| ask(&server, &certificate(name), HEALTH).is_ok();
     assert!(is_served("first") && !is_served("second"));

@@ -211,10 +211,10 @@ fn subscriptions_omit_hidden_notes() {
 fn each_subscriber_gets_only_visible_changes() {
     let place = place_with_diary();
     let config = place.config_file(&place.settings());
-    let token = |name: &str, words: &[&str]| {
+    let token = |name: &str, arguments: &[&str]| {
         let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
             .args(["token", "new", "--name", name, "--scopes", "read,write"])
-            .args(words)
+            .args(arguments)
             .arg("--config")
             .arg(&config)
             .arg("--state")

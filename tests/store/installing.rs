@@ -2,55 +2,55 @@
 
 use serde_json::json;
 
-use super::{Desk, version};
+use super::{Workspace, version};
 use crate::support::client::{Client, error_code};
 use crate::support::http::wait_until;
 
 #[test]
 fn component_can_be_installed_upgraded_and_removed() {
-    for desk in [Desk::new(), Desk::without_config()] {
-        assert!(desk.list_entry().is_none());
-        let installed = desk.succeed(&["component", "add", &version("one")]);
+    for workspace in [Workspace::new(), Workspace::without_config()] {
+        assert!(workspace.list_entry().is_none());
+        let installed = workspace.succeed(&["component", "add", &version("one")]);
         assert!(
             installed.contains("installed: `steady` 1.0.0"),
             "{installed}"
         );
         assert!(installed.contains("it may use nothing yet"), "{installed}");
-        let list_entry = desk.list_entry().expect("it is there");
+        let list_entry = workspace.list_entry().expect("it is there");
         assert_eq!(list_entry["version"], "1.0.0");
         assert_eq!(list_entry["origin"], "installed");
-        assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["text"], "a b");
+        assert_eq!(workspace.call("say", r#"{"text": "a b"}"#)["text"], "a b");
 
-        let again = desk.fail(&["component", "add", &version("two")]);
+        let again = workspace.fail(&["component", "add", &version("two")]);
         assert!(
             again.contains("there is a component `steady` already"),
             "{again}"
         );
 
-        let upgraded = desk.succeed(&["component", "upgrade", "steady", &version("two")]);
+        let upgraded = workspace.succeed(&["component", "upgrade", "steady", &version("two")]);
         assert!(upgraded.contains("action `count` is new"), "{upgraded}");
         assert!(upgraded.contains("upgraded: `steady` 2.0.0"), "{upgraded}");
-        let reply = desk.call("say", r#"{"text": "a b", "loud": true}"#);
+        let reply = workspace.call("say", r#"{"text": "a b", "loud": true}"#);
         assert_eq!(reply["words"], json!(["A", "B"]));
 
-        desk.succeed(&["component", "rollback", "steady"]);
-        assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["version"], 1);
-        let nothing = desk.fail(&["component", "rollback", "steady"]);
+        workspace.succeed(&["component", "rollback", "steady"]);
+        assert_eq!(workspace.call("say", r#"{"text": "a b"}"#)["version"], 1);
+        let nothing = workspace.fail(&["component", "rollback", "steady"]);
         assert!(nothing.contains("nothing to go back to"), "{nothing}");
 
-        desk.succeed(&["component", "remove", "steady"]);
-        assert!(desk.list_entry().is_none());
-        let gone = desk.fail(&["component", "upgrade", "stedy", &version("one")]);
+        workspace.succeed(&["component", "remove", "steady"]);
+        assert!(workspace.list_entry().is_none());
+        let gone = workspace.fail(&["component", "upgrade", "stedy", &version("one")]);
         assert!(gone.contains("no component `stedy` is installed"), "{gone}");
     }
 }
 
 #[test]
 fn grants_apply_and_survive_upgrades() {
-    let desk = Desk::without_config();
-    desk.place.write("Work/day.md", "a day\n");
-    desk.succeed(&["component", "add", &version("wide")]);
-    let vault = desk.place.vault();
+    let workspace = Workspace::without_config();
+    workspace.place.write("Work/day.md", "a day\n");
+    workspace.succeed(&["component", "add", &version("wide")]);
+    let vault = workspace.place.vault();
     let vault = vault.to_str().expect("a path of text");
     let note = [
         "call",
@@ -65,22 +65,25 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    let denied = desk.fail(&note);
-    assert!(desk.place.read("Work/a.md").is_none(), "{denied}");
+    let denied = workspace.fail(&note);
+    assert!(workspace.place.read("Work/a.md").is_none(), "{denied}");
 
-    desk.succeed(&["component", "grant", "steady", "--write", "Work/**"]);
-    desk.succeed(&note);
-    assert_eq!(desk.place.read("Work/a.md").as_deref(), Some(&b"a"[..]));
+    workspace.succeed(&["component", "grant", "steady", "--write", "Work/**"]);
+    workspace.succeed(&note);
+    assert_eq!(
+        workspace.place.read("Work/a.md").as_deref(),
+        Some(&b"a"[..])
+    );
 
     // Disabled and enabled, upgraded and rolled back: the grant is unchanged.
-    desk.succeed(&["component", "disable", "steady", "--because", "too loud"]);
-    let off = desk.fail(&note);
+    workspace.succeed(&["component", "disable", "steady", "--because", "too loud"]);
+    let off = workspace.fail(&note);
     assert!(off.contains("too loud"), "{off}");
-    desk.succeed(&["component", "enable", "steady"]);
+    workspace.succeed(&["component", "enable", "steady"]);
     let two = version("two");
     let older = ["component", "upgrade", "steady", &two, "--allow-downgrade"];
-    desk.succeed(&older);
-    desk.succeed(&["component", "rollback", "steady"]);
+    workspace.succeed(&older);
+    workspace.succeed(&["component", "rollback", "steady"]);
     let other = [
         "call",
         "steady",
@@ -94,9 +97,9 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    desk.succeed(&other);
+    workspace.succeed(&other);
 
-    desk.succeed(&["component", "revoke", "steady"]);
+    workspace.succeed(&["component", "revoke", "steady"]);
     let third = [
         "call",
         "steady",
@@ -110,21 +113,21 @@ fn grants_apply_and_survive_upgrades() {
         .into_iter()
         .chain(["--vault", vault, "--allow", "rw"])
         .collect();
-    desk.fail(&third);
-    assert!(desk.place.read("Work/c.md").is_none());
+    workspace.fail(&third);
+    assert!(workspace.place.read("Work/c.md").is_none());
 }
 
 #[test]
 fn embedded_component_is_replaced_only_explicitly() {
-    let desk = Desk::without_config();
-    let other = desk.fail(&["component", "upgrade", "mascot", &version("one")]);
+    let workspace = Workspace::without_config();
+    let other = workspace.fail(&["component", "upgrade", "mascot", &version("one")]);
     assert!(
         other.contains("it calls itself `steady`, not `mascot`"),
         "{other}"
     );
-    let bound = desk.fail(&["component", "grant", "document", "--read", "**"]);
+    let bound = workspace.fail(&["component", "grant", "document", "--read", "**"]);
     assert!(bound.contains("bound by the caller alone"), "{bound}");
-    let assert_rejected = desk.fail(&["component", "remove", "document"]);
+    let assert_rejected = workspace.fail(&["component", "remove", "document"]);
     assert!(
         assert_rejected.contains("cannot be removed"),
         "{assert_rejected}"
@@ -133,8 +136,8 @@ fn embedded_component_is_replaced_only_explicitly() {
 
 #[test]
 fn component_can_be_inspected_without_running_it() {
-    let desk = Desk::without_config();
-    let report = desk.succeed(&["component", "inspect", &version("one")]);
+    let workspace = Workspace::without_config();
+    let report = workspace.succeed(&["component", "inspect", &version("one")]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!(report["contract"], "0.1.0");
     assert_eq!(report["signature"], "none");
@@ -147,8 +150,8 @@ fn component_can_be_inspected_without_running_it() {
         report.get("actions").is_none(),
         "nobody asked it yet: {report}"
     );
-    desk.succeed(&["component", "add", &version("one")]);
-    let report = desk.succeed(&["component", "inspect", "steady"]);
+    workspace.succeed(&["component", "add", &version("one")]);
+    let report = workspace.succeed(&["component", "inspect", "steady"]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     assert_eq!(
         report["actions"],
@@ -158,16 +161,16 @@ fn component_can_be_inspected_without_running_it() {
 
 #[test]
 fn running_server_loads_changes_and_notifies_clients() {
-    let desk = Desk::new();
-    let config = desk.config.as_deref().expect("a config");
-    let mut client = Client::start(config, &desk.place.state());
+    let workspace = Workspace::new();
+    let config = workspace.config.as_deref().expect("a config");
+    let mut client = Client::start(config, &workspace.place.state());
     client.initialize();
     let say = |client: &mut Client| client.call("steady.say", json!({"text": "a"}));
     let version_of = |client: &mut Client| say(client)["structuredContent"]["version"].clone();
     let missing = say(&mut client);
     assert_eq!(error_code(&missing), Some("not_found"), "{missing}");
 
-    desk.succeed(&["component", "add", &version("one")]);
+    workspace.succeed(&["component", "add", &version("one")]);
     wait_until("the first version answers", || {
         let reply = client.ask("tools/list", json!({}));
         reply.to_string().contains("Says which version answers")
@@ -184,32 +187,32 @@ fn running_server_loads_changes_and_notifies_clients() {
         notified(&client) >= 1
     });
 
-    desk.succeed(&["component", "upgrade", "steady", &version("two")]);
+    workspace.succeed(&["component", "upgrade", "steady", &version("two")]);
     wait_until("the second version answers", || {
         version_of(&mut client) == 2
     });
-    desk.succeed(&["component", "disable", "steady"]);
+    workspace.succeed(&["component", "disable", "steady"]);
     wait_until("it is off", || {
         error_code(&say(&mut client)) == Some("disabled")
     });
-    desk.succeed(&["component", "enable", "steady"]);
+    workspace.succeed(&["component", "enable", "steady"]);
     wait_until("it is on", || version_of(&mut client) == 2);
-    desk.succeed(&["component", "rollback", "steady"]);
+    workspace.succeed(&["component", "rollback", "steady"]);
     wait_until("the first version answers", || version_of(&mut client) == 1);
 }
 
 #[test]
 fn component_folder_is_loaded_and_hot_swapped() {
-    let desk = Desk::new();
-    let folder = desk.place.outside().join("components");
+    let workspace = Workspace::new();
+    let folder = workspace.place.outside().join("components");
     std::fs::create_dir_all(&folder).expect("a folder");
     let settings = notehost::config::Settings {
         component_folder: Some(folder.clone()),
-        ..desk.place.settings()
+        ..workspace.place.settings()
     };
-    let config = desk.place.config_file(&settings);
+    let config = workspace.place.config_file(&settings);
     std::fs::copy(version("one"), folder.join("steady.wasm")).expect("a copy");
-    let mut client = Client::start(&config, &desk.place.state());
+    let mut client = Client::start(&config, &workspace.place.state());
     client.initialize();
     let version_of = |client: &mut Client| {
         client.call("steady.say", json!({"text": "a"}))["structuredContent"]["version"].clone()
@@ -218,7 +221,7 @@ fn component_folder_is_loaded_and_hot_swapped() {
     // An invalid file replaces nothing.
     std::fs::write(folder.join("steady.wasm"), b"\0asm garbage").expect("a file");
     wait_until("the problem is told", || {
-        let entry = desk.list_entry();
+        let entry = workspace.list_entry();
         entry.is_some_and(|entry| entry["problem"].is_string())
     });
     assert_eq!(version_of(&mut client), 1);

@@ -2,41 +2,41 @@
 
 use notehost::packages::FAIL_POINTS;
 
-use super::{Desk, version};
+use super::{Workspace, version};
 
 #[test]
 fn install_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
-        let desk = Desk::without_config();
-        kill_at(&desk, step, &["component", "add", &version("one")]);
-        let is_there = desk.list_entry().is_some();
+        let workspace = Workspace::without_config();
+        kill_at(&workspace, step, &["component", "add", &version("one")]);
+        let is_there = workspace.list_entry().is_some();
         assert_eq!(is_there, is_committed(step), "after {step}");
         if is_there {
-            assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
+            assert_eq!(workspace.call("say", r#"{"text": "a"}"#)["version"], 1);
         } else {
-            desk.succeed(&["component", "add", &version("one")]);
+            workspace.succeed(&["component", "add", &version("one")]);
         }
-        assert!(has_only_named_contents(&desk, 1), "after {step}");
+        assert!(has_only_named_contents(&workspace, 1), "after {step}");
     }
 }
 
 #[test]
 fn upgrade_is_atomic_when_killed_at_any_step() {
     for step in FAIL_POINTS {
-        let desk = Desk::without_config();
-        desk.succeed(&["component", "add", &version("one"), "--read", "Work/**"]);
+        let workspace = Workspace::without_config();
+        workspace.succeed(&["component", "add", &version("one"), "--read", "Work/**"]);
         kill_at(
-            &desk,
+            &workspace,
             step,
             &["component", "upgrade", "steady", &version("two")],
         );
         let expected = if is_committed(step) { 2 } else { 1 };
-        let reply = desk.call("say", r#"{"text": "a"}"#);
+        let reply = workspace.call("say", r#"{"text": "a"}"#);
         assert_eq!(reply["version"], expected, "after {step}");
-        desk.succeed(&["component", "upgrade", "steady", &version("two")]);
-        assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 2);
-        assert!(has_only_named_contents(&desk, 2), "after {step}");
-        let decided = std::fs::read_to_string(desk.place.state().join("notehost.toml"));
+        workspace.succeed(&["component", "upgrade", "steady", &version("two")]);
+        assert_eq!(workspace.call("say", r#"{"text": "a"}"#)["version"], 2);
+        assert!(has_only_named_contents(&workspace, 2), "after {step}");
+        let decided = std::fs::read_to_string(workspace.place.state().join("notehost.toml"));
         let decided = decided.expect("what was decided");
         assert!(
             decided.contains("Work/**"),
@@ -47,8 +47,8 @@ fn upgrade_is_atomic_when_killed_at_any_step() {
 
 /// Runs a command that exits itself at a step, as a kill would.
 #[track_caller]
-fn kill_at(desk: &Desk, step: &str, words: &[&str]) {
-    let mut command = desk.command(words);
+fn kill_at(workspace: &Workspace, step: &str, arguments: &[&str]) {
+    let mut command = workspace.command(arguments);
     let output = command.env("NOTEHOST_FAIL_POINT", step).output();
     let output = output.expect("the program runs");
     assert!(
@@ -63,13 +63,13 @@ fn is_committed(step: &str) -> bool {
 }
 
 /// Only the lock file and this many contents are left.
-fn has_only_named_contents(desk: &Desk, contents: usize) -> bool {
-    let store = desk.store();
+fn has_only_named_contents(workspace: &Workspace, contents: usize) -> bool {
+    let store = workspace.store();
     let is_content = |path: &std::path::Path| path.extension().is_some_and(|end| end == "wasm");
     let found = store.iter().filter(|(path, _)| is_content(path)).count();
     let others = store.iter().filter(|(path, _)| !is_content(path));
     found == contents
         && others
             .map(|(path, _)| path)
-            .all(|path| *path == desk.lock_file())
+            .all(|path| *path == workspace.lock_file())
 }

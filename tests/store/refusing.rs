@@ -4,35 +4,35 @@ use std::path::Path;
 
 use notehost::config::PublisherSettings;
 
-use super::{Desk, version};
+use super::{Workspace, version};
 use crate::support::guests::guest;
 use crate::support::repository;
 use crate::support::signer::Signer;
 
 /// A setup in which version 1 of `steady` runs.
-fn desk() -> Desk {
-    let desk = Desk::new();
-    desk.succeed(&["component", "add", &version("one")]);
-    desk
+fn workspace() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.succeed(&["component", "add", &version("one")]);
+    workspace
 }
 
 /// The command fails with this reason; version 1 stays, with every file of the store.
 #[track_caller]
-fn assert_rejected(desk: &Desk, words: &[&str], reason: &str) {
-    let before = desk.store();
-    let report = desk.fail(words);
+fn assert_rejected(workspace: &Workspace, arguments: &[&str], reason: &str) {
+    let before = workspace.store();
+    let report = workspace.fail(arguments);
     assert!(report.contains(reason), "`{reason}` is not said: {report}");
     assert!(!report.contains("panicked"), "{report}");
-    assert_eq!(desk.store(), before, "the store is as it was");
-    assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
+    assert_eq!(workspace.store(), before, "the store is as it was");
+    assert_eq!(workspace.call("say", r#"{"text": "a"}"#)["version"], 1);
 }
 
 #[test]
 fn files_without_a_valid_component_are_rejected() {
-    let desk = desk();
+    let workspace = workspace();
     let whole = std::fs::read(version("two")).expect("a component");
     let put = |name: &str, bytes: &[u8]| {
-        let file = desk.place.outside().join(name);
+        let file = workspace.place.outside().join(name);
         std::fs::write(&file, bytes).expect("a file");
         file.to_str().expect("a path of text").to_owned()
     };
@@ -59,47 +59,51 @@ fn files_without_a_valid_component_are_rejected() {
         (path(&guest("echo")), "it calls itself `echo`, not `steady`"),
     ];
     for (file, reason) in &kinds {
-        assert_rejected(&desk, &["component", "upgrade", "steady", file], reason);
+        assert_rejected(
+            &workspace,
+            &["component", "upgrade", "steady", file],
+            reason,
+        );
     }
-    let lost = desk.fail(&["component", "add", "nowhere.wasm"]);
+    let lost = workspace.fail(&["component", "add", "nowhere.wasm"]);
     assert!(lost.contains("cannot be read"), "{lost}");
 }
 
 #[test]
 fn component_with_unknown_imports_is_rejected() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let smuggler = guest("smuggler_network");
-    let report = desk.fail(&["component", "add", &path(&smuggler)]);
+    let report = workspace.fail(&["component", "add", &path(&smuggler)]);
     assert!(report.contains("which it was not granted"), "{report}");
-    assert!(desk.store().is_empty(), "nothing was made");
+    assert!(workspace.store().is_empty(), "nothing was made");
 }
 
 #[test]
 fn component_with_a_wrong_digest_is_rejected() {
-    let desk = desk();
+    let workspace = workspace();
     let wrong = format!("sha256:{}", "0".repeat(64));
     let two = version("two");
     assert_rejected(
-        &desk,
+        &workspace,
         &["component", "upgrade", "steady", &two, "--digest", &wrong],
         "was asked for",
     );
-    let report = desk.succeed(&["component", "inspect", &two]);
+    let report = workspace.succeed(&["component", "inspect", &two]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
     let right = report["digest"].as_str().expect("a digest");
-    desk.succeed(&["component", "upgrade", "steady", &two, "--digest", right]);
+    workspace.succeed(&["component", "upgrade", "steady", &two, "--digest", right]);
 }
 
 #[test]
 fn component_requesting_more_rights_needs_confirmation() {
-    let desk = desk();
+    let workspace = workspace();
     let wide = version("wide");
     assert_rejected(
-        &desk,
+        &workspace,
         &["component", "upgrade", "steady", &wide],
         "asks for more than the one that runs",
     );
-    let succeed = desk.succeed(&["component", "upgrade", "steady", &wide, "--yes"]);
+    let succeed = workspace.succeed(&["component", "upgrade", "steady", &wide, "--yes"]);
     assert!(
         succeed.contains("action `note` is new; its effect is `write`"),
         "{succeed}"
@@ -109,28 +113,28 @@ fn component_requesting_more_rights_needs_confirmation() {
 #[test]
 fn unsigned_and_tampered_components_are_rejected_if_signatures_are_required() {
     let signer = Signer::number(7);
-    let desk = Desk::new();
-    let mut settings = desk.place.settings();
+    let workspace = Workspace::new();
+    let mut settings = workspace.place.settings();
     settings.trust.publishers = vec![PublisherSettings {
         name: "ana".into(),
         key: signer.public_key(),
         components: None,
     }];
-    desk.place.config_file(&settings);
-    let file = desk.place.outside().join("steady.wasm");
+    workspace.place.config_file(&settings);
+    let file = workspace.place.outside().join("steady.wasm");
     std::fs::copy(version("one"), &file).expect("a copy");
     let file_text = path(&file);
-    let unsigned = desk.fail(&["component", "add", &file_text, "--require-signed"]);
+    let unsigned = workspace.fail(&["component", "add", &file_text, "--require-signed"]);
     assert!(unsigned.contains("not signed"), "{unsigned}");
     let bytes = std::fs::read(&file).expect("a component");
-    let beside = desk.place.outside().join("steady.wasm.minisig");
+    let beside = workspace.place.outside().join("steady.wasm.minisig");
     std::fs::write(&beside, signer.sign(&bytes, "steady 1")).expect("a signature");
-    desk.succeed(&["component", "add", &file_text, "--require-signed"]);
+    workspace.succeed(&["component", "add", &file_text, "--require-signed"]);
 
     // The signature of one version is not valid for another.
     std::fs::copy(version("two"), &file).expect("a copy");
     assert_rejected(
-        &desk,
+        &workspace,
         &["component", "upgrade", "steady", &file_text],
         "ana",
     );
@@ -138,8 +142,8 @@ fn unsigned_and_tampered_components_are_rejected_if_signatures_are_required() {
 
 #[test]
 fn modified_store_contents_do_not_run() {
-    let desk = desk();
-    let stored = desk.store();
+    let workspace = workspace();
+    let stored = workspace.store();
     let (content, bytes) = stored
         .iter()
         .find(|(path, _)| path.extension().is_some_and(|end| end == "wasm"))
@@ -147,23 +151,23 @@ fn modified_store_contents_do_not_run() {
     let mut changed = bytes.clone();
     *changed.last_mut().expect("a byte") ^= 1;
     std::fs::write(content, changed).expect("a file");
-    let list_entry = desk.list_entry().expect("it is told");
+    let list_entry = workspace.list_entry().expect("it is told");
     let problem = list_entry["problem"].as_str().expect("a problem");
     assert!(
         problem.contains("not the one that was installed"),
         "{problem}"
     );
     // Everything else keeps working, and the component can be installed again.
-    desk.succeed(&["component", "upgrade", "steady", &version("one")]);
-    assert_eq!(desk.call("say", r#"{"text": "a"}"#)["version"], 1);
+    workspace.succeed(&["component", "upgrade", "steady", &version("one")]);
+    assert_eq!(workspace.call("say", r#"{"text": "a"}"#)["version"], 1);
 }
 
 #[test]
 fn frozen_components_of_every_contract_are_accepted() {
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     for contract in ["0.1", "0.2"] {
         let file = repository().join(format!("tests/fixtures/contracts/{contract}.wasm"));
-        desk.succeed(&["component", "add", &path(&file)]);
+        workspace.succeed(&["component", "add", &path(&file)]);
     }
 }
 

@@ -9,7 +9,7 @@ use notehost::registry::{Candidate, Offer};
 use notehost::runtime::Runtime;
 use serde_json::{Value, json};
 
-use super::{Desk, version};
+use super::{Workspace, version};
 use crate::support::http::{HttpClient, Server, wait_until};
 
 const CLIENTS: usize = 16;
@@ -19,17 +19,17 @@ const MAX_GROWTH_BYTES: u64 = 48 << 20;
 
 #[test]
 fn hot_swaps_under_load_fail_no_call() {
-    let desk = Desk::new();
-    desk.succeed(&["component", "add", &version("one")]);
-    let config = desk.config.as_deref().expect("a config");
-    let mut settings = desk.place.settings();
+    let workspace = Workspace::new();
+    workspace.succeed(&["component", "add", &version("one")]);
+    let config = workspace.config.as_deref().expect("a config");
+    let mut settings = workspace.place.settings();
     // Sixteen clients exceed the default rate limits.
     settings.rates.read = 1_000_000;
-    desk.place.config_file(&settings);
-    let mut server = Server::start(config, &desk.place.state());
+    workspace.place.config_file(&settings);
+    let mut server = Server::start(config, &workspace.place.state());
     let address = server.address().to_owned();
     let process = server.process().id();
-    let installer = Installer::new(&desk.place.state());
+    let installer = Installer::new(&workspace.place.state());
 
     let (stop, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
     let seen = std::thread::scope(|scope| {

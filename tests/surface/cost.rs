@@ -7,17 +7,17 @@ use serde_json::Value;
 use super::{SURFACES, name, tools};
 use crate::support::place::Place;
 
-fn cost(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+fn cost(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["tools", "--cost", "--json-output"])
-        .args(words)
+        .args(arguments)
         .arg("--state")
         .arg(place.state())
         .env("HOME", place.root())
         .output()
         .expect("the program runs");
-    let errors = String::from_utf8_lossy(&ended.stderr);
-    serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("no JSON: {errors}"))
+    let errors = String::from_utf8_lossy(&result.stderr);
+    serde_json::from_slice(&result.stdout).unwrap_or_else(|_| panic!("no JSON: {errors}"))
 }
 
 #[test]

@@ -68,14 +68,14 @@ fn surface_of_a_caller_follows_config_changes() {
 
 /// Creates a token on the command line.
 fn token(place: &Place, config: &Path, name: &str) -> String {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["token", "new", "--name", name, "--config"])
         .arg(config)
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    let report: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
+    let report: Value = serde_json::from_slice(&result.stdout).expect("JSON");
     report["token"].as_str().expect("a token").to_owned()
 }
 

@@ -3,15 +3,15 @@
 use notehost::packages::oci::OciError;
 use serde_json::{Value, json};
 
-use super::{Desk, component, pull};
+use super::{Workspace, component, pull};
 use crate::support::registry::Registry;
 
 /// A registry with a component under `todo:1`, and its manifest.
 fn registry_with_component() -> Option<(Registry, Value)> {
     let registry = Registry::start()?;
-    let desk = Desk::new();
-    let file = desk.file("todo.wasm", &component("todo"));
-    desk.push_successfully(&file, &registry.reference("todo:1"));
+    let workspace = Workspace::new();
+    let file = workspace.file("todo.wasm", &component("todo"));
+    workspace.push_successfully(&file, &registry.reference("todo:1"));
     let manifest = registry.manifest("todo", "1");
     Some((registry, serde_json::from_str(&manifest).expect("JSON")))
 }

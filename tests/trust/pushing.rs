@@ -1,6 +1,6 @@
 //! `notehost component push` through the built program.
 
-use super::{Desk, component, output_text, pull};
+use super::{Workspace, component, output_text, pull};
 use crate::support::registry::Registry;
 use crate::support::signer::Signer;
 
@@ -9,11 +9,11 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
     let Some(registry) = Registry::start() else {
         return;
     };
-    let desk = Desk::new();
+    let workspace = Workspace::new();
     let bytes = component("todo");
-    let file = desk.file("todo.wasm", &bytes);
+    let file = workspace.file("todo.wasm", &bytes);
     let reference = registry.reference("team/todo:1.0.0");
-    let unsigned = desk.push_successfully(&file, &reference);
+    let unsigned = workspace.push_successfully(&file, &reference);
     assert!(unsigned["key"].is_null());
     let pulled = pull(&reference).await.expect("it is there");
     assert_eq!(
@@ -22,11 +22,11 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
     );
     assert_eq!(unsigned["digest"], pulled.digest);
     // Pushing again gives the same digest.
-    assert_eq!(desk.push_successfully(&file, &reference), unsigned);
+    assert_eq!(workspace.push_successfully(&file, &reference), unsigned);
 
     let signature = Signer::number(1).sign(&bytes, "todo 1.0.0");
-    desk.file("todo.wasm.minisig", signature.as_bytes());
-    let signed = desk.push_successfully(&file, &reference);
+    workspace.file("todo.wasm.minisig", signature.as_bytes());
+    let signed = workspace.push_successfully(&file, &reference);
     assert_eq!(signed["key"], "0101010101010101");
     assert_ne!(signed["digest"], unsigned["digest"]);
     let pulled = pull(&reference).await.expect("it is there");
@@ -41,15 +41,15 @@ async fn pushed_component_can_be_pulled_with_its_signature() {
 #[test]
 fn invalid_components_are_not_pushed() {
     let publisher = Signer::number(1);
-    let desk = Desk::with(&format!(
+    let workspace = Workspace::with(&format!(
         "[[trust.publishers]]\nname = 'ana'\nkey = '{}'\n",
         publisher.public_key()
     ));
     // Nobody listens there: none of these may even connect.
     let reference = "oci://127.0.0.1:1/todo:1";
     let bytes = component("todo");
-    let module = desk.file("module.wasm", b"\0asm\x01\0\0\0");
-    let output = desk.push(&module, reference);
+    let module = workspace.file("module.wasm", b"\0asm\x01\0\0\0");
+    let output = workspace.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         output_text(&output).contains("is no WebAssembly component"),
@@ -57,7 +57,7 @@ fn invalid_components_are_not_pushed() {
         output_text(&output)
     );
 
-    let file = desk.file("todo.wasm", &bytes);
+    let file = workspace.file("todo.wasm", &bytes);
     for (signature, words) in [
         ("nonsense".to_owned(), "no minisign signature"),
         (
@@ -65,8 +65,8 @@ fn invalid_components_are_not_pushed() {
             "not what `ana` signed",
         ),
     ] {
-        desk.file("todo.wasm.minisig", signature.as_bytes());
-        let output = desk.push(&file, reference);
+        workspace.file("todo.wasm.minisig", signature.as_bytes());
+        let output = workspace.push(&file, reference);
         assert_eq!(output.status.code(), Some(1));
         assert!(
             output_text(&output).contains(words),
@@ -74,8 +74,8 @@ fn invalid_components_are_not_pushed() {
             output_text(&output)
         );
     }
-    desk.file("todo.wasm.minisig", publisher.sign(&bytes, "").as_bytes());
-    let output = desk.push(&file, reference);
+    workspace.file("todo.wasm.minisig", publisher.sign(&bytes, "").as_bytes());
+    let output = workspace.push(&file, reference);
     assert_eq!(output.status.code(), Some(3));
     assert!(
         output_text(&output).contains("`127.0.0.1:1` refuses the connection"),
@@ -90,7 +90,7 @@ fn invalid_components_are_not_pushed() {
             "a push needs a tag",
         ),
     ] {
-        let output = desk.push(&file, reference);
+        let output = workspace.push(&file, reference);
         assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
         assert!(
             output_text(&output).contains(words),
@@ -105,10 +105,10 @@ fn push_authenticates_with_docker_credentials() {
     let Some(registry) = Registry::start_locked() else {
         return;
     };
-    let desk = Desk::new();
-    let file = desk.file("todo.wasm", &component("todo"));
+    let workspace = Workspace::new();
+    let file = workspace.file("todo.wasm", &component("todo"));
     let reference = registry.reference("todo:1");
-    let output = desk.push(&file, &reference);
+    let output = workspace.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
         output_text(&output).contains("does not let us in"),
@@ -121,6 +121,6 @@ fn push_authenticates_with_docker_credentials() {
         r#"{{"auths": {{"{}": {{"auth": "YW5hOmE6c2VjcmV0"}}}}}}"#,
         registry.address()
     );
-    desk.file("config.json", known.as_bytes());
-    desk.push_successfully(&file, &reference);
+    workspace.file("config.json", known.as_bytes());
+    workspace.push_successfully(&file, &reference);
 }

@@ -60,17 +60,17 @@ async fn component_with_an_action_above_its_manifest_is_rejected() {
 }
 
 /// Runs `notehost component pack`; returns its success and output.
-fn pack(words: &[&Path]) -> (bool, String, String) {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+fn pack(arguments: &[&Path]) -> (bool, String, String) {
+    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(["component", "pack"])
-        .args(words)
+        .args(arguments)
         .output()
         .expect("the program runs");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
     (
-        ended.status.success(),
-        text(ended.stdout),
-        text(ended.stderr),
+        result.status.success(),
+        text(result.stdout),
+        text(result.stderr),
     )
 }
 

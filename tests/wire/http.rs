@@ -177,8 +177,11 @@ fn unauthenticated_non_loopback_listeners_are_rejected() {
             (Some(3), Some(3)),
             "{flag:#?} {variable:#?}"
         );
-        for ended in [flag, variable] {
-            assert!(ended.errors.contains("not be authenticated"), "{ended:#?}");
+        for result in [flag, variable] {
+            assert!(
+                result.errors.contains("not be authenticated"),
+                "{result:#?}"
+            );
         }
     }
 }

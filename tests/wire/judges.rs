@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Ended, PLAN, path_outside, place_with_note, run};
+use super::{PLAN, RunResult, path_outside, place_with_note, run};
 use crate::support::http::Server;
 use crate::support::repository;
 
@@ -73,13 +73,13 @@ fn inspector_lists_and_calls_tools() {
         return;
     }
     let place = place_with_note();
-    let inspect = |target: &[&str], words: &[&str]| -> Ended {
+    let inspect = |target: &[&str], arguments: &[&str]| -> RunResult {
         let mut command = npm_tool("mcp-inspector");
         // It stores a list of servers, by default in the user's home folder.
         command
             .arg("--cli")
             .args(target)
-            .args(words)
+            .args(arguments)
             .env("MCP_CATALOG_PATH", path_outside(&place, "catalog.json"));
         run(&mut command, "")
     };
@@ -125,18 +125,18 @@ fn mcp_conformance_suite_matches_the_baseline() {
     command
         .args(["server", "--suite", "all", "--url", &server.url()])
         .current_dir(place.outside());
-    let ended = run(&mut command, "");
-    let found = verdicts(&ended.output);
+    let result = run(&mut command, "");
+    let found = verdicts(&result.output);
     let expected = baseline().scenarios;
     let named = |verdicts: &mut dyn Iterator<Item = &String>| verdicts.cloned().collect::<Vec<_>>();
     assert_eq!(
         named(&mut found.keys()),
         named(&mut expected.keys()),
-        "each scenario has its line in the baseline: {ended:#?}"
+        "each scenario has its line in the baseline: {result:#?}"
     );
     for (scenario, expectation) in expected {
         match (expectation.as_str(), found[&scenario]) {
-            ("pass", passed) => assert!(passed, "`{scenario}` does not pass: {ended:#?}"),
+            ("pass", passed) => assert!(passed, "`{scenario}` does not pass: {result:#?}"),
             (reason, passed) => {
                 assert!(reason.starts_with("n/a: "), "`{scenario}`: `{reason}`");
                 if passed {

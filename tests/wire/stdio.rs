@@ -13,16 +13,16 @@ const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 fn every_session_based_revision_is_supported() {
     let place = place_with_note();
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
-        let ended = run(&mut serve_command(&place), handshake(revision));
-        let result = &ended.answer(0)["result"];
+        let outcome = run(&mut serve_command(&place), handshake(revision));
+        let result = &outcome.answer(0)["result"];
         assert_eq!(result["protocolVersion"], revision);
         assert_eq!(result["serverInfo"]["name"], "notehost");
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
-        assert_eq!(ended.code, Some(0), "{ended:#?}");
+        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     }
     // The reply to an unknown revision is a supported one.
-    let ended = run(&mut serve_command(&place), handshake("1999-01-01"));
-    assert_eq!(ended.answer(0)["result"]["protocolVersion"], "2025-11-25");
+    let outcome = run(&mut serve_command(&place), handshake("1999-01-01"));
+    assert_eq!(outcome.answer(0)["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn stateless_revision_needs_no_handshake() {
         message(3, "tools/call", read),
         message(4, "tools/list", json!({})),
     ];
-    let ended = run(
+    let result = run(
         &mut serve_command(&place),
         lines.map(|line| format!("{line}\n")).concat(),
     );
-    let discovered = &ended.answer(1)["result"];
+    let discovered = &result.answer(1)["result"];
     assert_eq!(discovered["resultType"], "complete");
     let revisions = discovered["supportedVersions"].as_array().expect("a list");
     assert!(
@@ -52,7 +52,7 @@ fn stateless_revision_needs_no_handshake() {
         discovered.to_string().contains(r#""name":"notehost""#),
         "{discovered}"
     );
-    let listed = &ended.answer(2)["result"];
+    let listed = &result.answer(2)["result"];
     assert_eq!(listed["resultType"], "complete");
     assert_eq!(
         names(listed),
@@ -71,11 +71,11 @@ fn stateless_revision_needs_no_handshake() {
             "tag"
         ]
     );
-    let answered = &ended.answer(3)["result"];
+    let answered = &result.answer(3)["result"];
     assert_eq!(answered["resultType"], "complete");
     assert_eq!(answered["structuredContent"]["content"], PLAN);
     // A request without a revision gets an error that names the missing field.
-    let refused = &ended.answer(4)["error"];
+    let refused = &result.answer(4)["error"];
     assert_eq!(refused["code"], -32602, "{refused}");
     assert!(
         refused["message"].to_string().contains("protocolVersion"),
@@ -94,11 +94,11 @@ fn tool_list_is_plain_and_deterministic() {
     ] {
         let list = || {
             let mut command = serve_command(&place);
-            let ended = run_conversation(
+            let result = run_conversation(
                 command.args(["--surface", surface]),
                 &[("tools/list", json!({}))],
             );
-            ended.answer(1)["result"]["tools"].take()
+            result.answer(1)["result"]["tools"].take()
         };
         let tools = list();
         assert_eq!(tools, list(), "{surface}: another run lists something else");
@@ -151,11 +151,11 @@ fn flat_action_names_work_on_every_surface() {
     let place = place_with_note();
     for surface in SURFACES {
         let read = tool("document__read", json!({"path": "Work/Plan.md"}));
-        let ended = run_conversation(
+        let outcome = run_conversation(
             serve_command(&place).args(["--surface", surface]),
             &[("tools/call", read)],
         );
-        let result = &ended.answer(1)["result"];
+        let result = &outcome.answer(1)["result"];
         assert_eq!(result["structuredContent"]["content"], PLAN, "{surface}");
         assert_eq!(result["isError"], false, "{surface}");
         let text = result["content"][0]["text"].as_str().expect("text");
@@ -167,7 +167,7 @@ fn flat_action_names_work_on_every_surface() {
 fn failed_call_returns_an_error_result_with_a_hint() {
     let place = place_with_note();
     let call = |name, arguments| ("tools/call", tool(name, arguments));
-    let ended = run_conversation(
+    let outcome = run_conversation(
         &mut serve_command(&place),
         &[
             call("document", json!({"action": "read", "path": "Work/Absent"})),
@@ -184,7 +184,7 @@ fn failed_call_returns_an_error_result_with_a_hint() {
         (3, "validation_error", vec!["`pth`", "`path`"]),
         (4, "validation_error", vec!["`text`"]),
     ] {
-        let result = &ended.answer(id)["result"];
+        let result = &outcome.answer(id)["result"];
         assert_eq!(result["isError"], true, "{result}");
         let error = &result["structuredContent"]["error"];
         assert_eq!(error["code"], code, "{error}");
@@ -192,11 +192,14 @@ fn failed_call_returns_an_error_result_with_a_hint() {
         let text = result["content"][0]["text"].as_str().expect("text");
         let message_text = error["message"].as_str().expect("a message");
         assert!(text.contains(message_text), "{text}");
-        assert!(words.iter().all(|word| message_text.contains(word)), "{message_text}");
+        assert!(
+            words.iter().all(|word| message_text.contains(word)),
+            "{message_text}"
+        );
     }
     // An unknown tool and an unknown method are protocol errors.
-    assert_eq!(ended.answer(5)["error"]["code"], -32602);
-    assert_eq!(ended.answer(6)["error"]["code"], -32601);
+    assert_eq!(outcome.answer(5)["error"]["code"], -32602);
+    assert_eq!(outcome.answer(6)["error"]["code"], -32601);
     assert_eq!(place.read("Work/Plan.md").as_deref(), Some(PLAN.as_bytes()));
 }
 
@@ -217,9 +220,9 @@ fn invalid_lines_do_not_affect_other_requests() {
         lines.push(b'\n');
     }
     lines.extend(format!("{}\n", message(1, "ping", json!({}))).into_bytes());
-    let ended = run(&mut serve_command(&place), lines);
-    assert_eq!(ended.answer(1)["result"], json!({}));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = run(&mut serve_command(&place), lines);
+    assert_eq!(result.answer(1)["result"], json!({}));
+    assert_eq!(result.code, Some(0), "{result:#?}");
 }
 
 #[test]
@@ -231,8 +234,8 @@ fn four_hundred_concurrent_requests_are_answered() {
         tool("document__read", json!({"path": "Work/Plan"})),
     );
     // The input ends before most of them have started.
-    let ended = run_conversation(&mut serve_command(&place), &vec![read; MANY]);
-    let mut answers = ended.messages();
+    let result = run_conversation(&mut serve_command(&place), &vec![read; MANY]);
+    let mut answers = result.messages();
     answers.retain(|message| message["id"] != 0);
     assert_eq!(answers.len(), MANY);
     let mut ids: Vec<u64> = answers
@@ -248,7 +251,7 @@ fn four_hundred_concurrent_requests_are_answered() {
             "{answer}"
         );
     }
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    assert_eq!(result.code, Some(0), "{result:#?}");
 }
 
 #[test]
@@ -258,12 +261,12 @@ fn log_goes_to_stderr_and_can_be_json() {
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
-    let ended = run_conversation(
+    let result = run_conversation(
         serve_command(&place).args(["--log", "debug", "--log-format", "json"]),
         &[read],
     );
-    ended.answer(1);
-    let lines: Vec<Value> = ended
+    result.answer(1);
+    let lines: Vec<Value> = result
         .errors
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
@@ -286,18 +289,18 @@ fn demo_notes_are_served() {
         "tools/call",
         tool("document__list", json!({"recursive": true})),
     );
-    let ended = run_conversation(program(&place).args(["serve", "--demo"]), &[list]);
-    let items = ended.answer(1)["result"]["structuredContent"]["items"].take();
+    let result = run_conversation(program(&place).args(["serve", "--demo"]), &[list]);
+    let items = result.answer(1)["result"]["structuredContent"]["items"].take();
     assert!(
         items.as_array().is_some_and(|items| !items.is_empty()),
         "{items}"
     );
     // No messages at all: not a failure.
-    let ended = run(program(&place).args(["serve", "--demo"]), "");
+    let result = run(program(&place).args(["serve", "--demo"]), "");
     assert_eq!(
-        (ended.code, ended.output.as_str()),
+        (result.code, result.output.as_str()),
         (Some(0), ""),
-        "{ended:#?}"
+        "{result:#?}"
     );
 }
 

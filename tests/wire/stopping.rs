@@ -95,9 +95,9 @@ fn program_exits_when_its_parent_exits() {
 fn second_process_on_a_vault_is_told_the_lock_holder() {
     let place = place_with_note();
     let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
-    let ended = run(&mut serve_command(&place), "");
-    assert_eq!(ended.code, Some(3), "{ended:#?}");
+    let result = run(&mut serve_command(&place), "");
+    assert_eq!(result.code, Some(3), "{result:#?}");
     let holder = format!("process {}", server.process().id());
-    assert!(ended.errors.contains(&holder), "{ended:#?}");
-    assert_eq!(ended.output, "");
+    assert!(result.errors.contains(&holder), "{result:#?}");
+    assert_eq!(result.output, "");
 }

@@ -251,8 +251,8 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "20,000 words that no note had",
         Call("document.append", || {
-            let words: String = (0..20_000).map(|word| format!("w{word} ")).collect();
-            format!(r#"{{"path":"Long/9","content":"{words}"}}"#)
+            let arguments: String = (0..20_000).map(|word| format!("w{word} ")).collect();
+            format!(r#"{{"path":"Long/9","content":"{arguments}"}}"#)
         }),
         Answer,
     ),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::{Ended, PermissionSetup};
+use super::{PermissionSetup, RunResult};
 
 #[test]
 fn contradictory_config_is_reported_with_its_line() {
@@ -71,10 +71,10 @@ fn secrets_are_never_shown() {
         if let Some(secret) = secret {
             command.env("OFFICE_SECRET", secret);
         }
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     };
-    let value = |ended: &Ended| {
-        let all = ended.json();
+    let value = |result: &RunResult| {
+        let all = result.json();
         let items = all["items"].as_array().expect("items").clone();
         let found = items
             .into_iter()

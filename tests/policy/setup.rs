@@ -17,7 +17,7 @@ use crate::support::place::Place;
 pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The program with the config and the state of a place, without this machine's settings.
-pub(super) fn program(place: &Place, words: &[&str]) -> Command {
+pub(super) fn program(place: &Place, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
     for (name, _) in std::env::vars().filter(|(name, _)| {
         name.starts_with("NOTEHOST_") || name.starts_with("XDG_") || name.starts_with("OTEL_")
@@ -27,7 +27,7 @@ pub(super) fn program(place: &Place, words: &[&str]) -> Command {
     command
         .env_remove("TRACEPARENT")
         .env("HOME", place.root())
-        .args(words)
+        .args(arguments)
         .arg("--config")
         .arg(place.root().join("notehost.toml"))
         .arg("--state")
@@ -37,13 +37,13 @@ pub(super) fn program(place: &Place, words: &[&str]) -> Command {
 
 /// The result of running the program.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(super) struct RunResult {
     pub(super) code: Option<i32>,
     pub(super) output: String,
     pub(super) errors: String,
 }
 
-impl Ended {
+impl RunResult {
     /// The single JSON document on stdout.
     #[track_caller]
     pub(super) fn json(&self) -> Value {
@@ -62,15 +62,15 @@ impl Ended {
 }
 
 /// Runs a command until it exits.
-pub(super) fn run(command: &mut Command) -> Ended {
-    let ended = command
+pub(super) fn run(command: &mut Command) -> RunResult {
+    let result = command
         .stdin(Stdio::null())
         .output()
         .expect("the program runs");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text on stdout"),
-        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text on stdout"),
+        errors: String::from_utf8(result.stderr).expect("text on stderr"),
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn stop(process: &mut Child) {
 }
 
 /// A vault with some notes, and a config that allows everything, except for `change`.
-pub(super) fn desk(change: impl FnOnce(&mut Settings)) -> Place {
+pub(super) fn place_with_notes(change: impl FnOnce(&mut Settings)) -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nwrite tests\n");
     place.write("Work/Old.md", "# Old\n");
