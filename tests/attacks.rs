@@ -14,5 +14,5 @@ mod latency;
 mod privacy;
 mod requests;
 mod sandbox;
-mod trusting;
+mod trust;
 mod writers;

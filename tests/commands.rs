@@ -1,13 +1,13 @@
 //! The command line in a user's environment: remote servers, profiles, client configs, shell completion, the doctor,
 //! man pages and packages. Every test runs the built program, most of them with a separate home folder.
 
-mod calling;
+mod client_configs;
 mod completion;
-mod connecting;
 mod doctor;
-mod elsewhere;
+mod local_calls;
 mod packages;
 mod profiles;
+mod remote_calls;
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;

@@ -3,5 +3,5 @@
 //! over.
 
 mod fail_points;
-mod garden;
+mod notebooks;
 mod random_kills;

@@ -1,14 +1,14 @@
 //! The hostile guests of `tests/guests` on a real host. Whatever they do ends in an error of the right kind, changes
 //! nothing in the vault or outside of it, and does not affect other callers.
 //!
-//! `limits`: resource exhaustion. `reach`: access beyond the grant. `answers`: invalid replies. `crowd`: a hundred
-//! guests at once, and cancelled calls. `load`: components that must not be loaded.
+//! `limits`: resource exhaustion. `access`: access beyond the grant. `replies`: invalid replies. `concurrent_guests`: a hundred
+//! guests at once, and cancelled calls. `loading`: components that must not be loaded.
 
-mod answers;
-mod crowd;
+mod access;
+mod concurrent_guests;
 mod limits;
-mod load;
-mod reach;
+mod loading;
+mod replies;
 
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! Resources, completion, prompts and subscriptions: the built program, over stdio and HTTP, with stateless and
 //! session-based revisions. Hidden notes appear in none of them.
 
-mod completing;
-mod listening;
-mod prompting;
-mod reading;
+mod completion;
+mod contents;
+mod prompts;
+mod subscriptions;
 
 use notehost::config::{CallerPermissions, CallerSettings, Settings};
 use notehost::vault::Tier;

@@ -2,9 +2,9 @@
 //! actions are found by natural queries, and that long texts are sent once.
 
 mod cost;
+mod find_action;
 mod lint;
 mod long_texts;
-mod needs;
 mod profiles;
 
 use std::process::Command;

@@ -2,10 +2,10 @@
 //! scenarios test the actions themselves.
 
 mod command_line;
+mod external_tools;
 mod http;
-mod judges;
+mod shutdown;
 mod stdio;
-mod stopping;
 
 use std::io::Write as _;
 use std::path::PathBuf;

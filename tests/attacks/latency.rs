@@ -4,8 +4,8 @@
 //!
 //! This is the only test with a bound on time. The bound is relative: a slow machine is slow in both measurements.
 
-mod hostile;
-mod table;
+mod attack_list;
+mod attack_model;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -101,9 +101,12 @@ impl LatencySetup {
         let place = Place::new();
         place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
         for number in 0..10 {
-            place.write(&format!("Long/{number}.md"), hostile::long_note(number));
+            place.write(
+                &format!("Long/{number}.md"),
+                attack_model::long_note(number),
+            );
         }
-        let wide = hostile::wide_frontmatter();
+        let wide = attack_model::wide_frontmatter();
         for number in 0..WIDE_NOTES {
             place.write(&format!("Wide/{number}.md"), &wide);
         }

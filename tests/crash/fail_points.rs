@@ -5,7 +5,9 @@ use std::process::Command;
 use notehost::vault::FAIL_POINTS;
 use serde_json::json;
 
-use super::garden::{Change, Files, Oracle, all_files, assert_nothing_left_over, create_notebook};
+use super::notebooks::{
+    Change, Files, Oracle, all_files, assert_nothing_left_over, create_notebook,
+};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 

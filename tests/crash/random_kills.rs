@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::garden::{Files, Oracle, assert_nothing_left_over, create_notebook, files, next_change};
+use super::notebooks::{
+    Files, Oracle, assert_nothing_left_over, create_notebook, files, next_change,
+};
 use crate::support::client::Client;
 use crate::support::place::Place;
 

@@ -5,7 +5,7 @@ use std::fs;
 use notehost::config::{AuthMode, Settings};
 use serde_json::{Value, json};
 
-use super::door::{
+use super::auth_setup::{
     PLAN, assert_refused, code, knock, knock_at, listed, place_with_notes, revoke, run, serve,
     serve_open, show, token,
 };

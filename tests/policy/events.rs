@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::door::token;
+use super::auth_setup::token;
 use super::setup::{over_http, place_with_notes};
 use crate::support::http::{Connection, HttpClient};
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door::{
+use super::auth_setup::{
     assert_refused, knock, place_with_notes, serve, serve_open, show, token, unhurried,
 };
 use crate::support::http::{

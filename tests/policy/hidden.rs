@@ -5,19 +5,19 @@
 //! And a second vault, the twin, lacks the hidden notebook: both must give the same replies, which also catches
 //! differences in counts and wording.
 
-mod asking;
-mod world;
+mod generated_calls;
+mod served_vault;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::transcript::Stable;
-use asking::{
+use generated_calls::{
     GeneratedCall, calls_from_schema, calls_of_hostile_guest, calls_with_special_arguments,
     hidden_values,
 };
-use world::{CallerKind, SECRET, ServedVault};
+use served_vault::{CallerKind, SECRET, ServedVault};
 
 /// The vault and its twin.
 struct VaultPair {
@@ -176,7 +176,7 @@ fn run_all_calls(caller: CallerKind) {
     }
     pair.ask("resources/templates/list", &json!({}));
     for value in &values {
-        for path in [value.clone(), asking::percent_encoded(value)] {
+        for path in [value.clone(), generated_calls::percent_encoded(value)] {
             pair.ask(
                 "resources/read",
                 &json!({"uri": format!("notehost://vault/main/{path}")}),

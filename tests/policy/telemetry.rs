@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
+use super::auth_setup::token;
 use super::collector::Collector;
-use super::door::token;
 use super::setup::{TIMEOUT, audit, over_stdio, place_with_notes, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};

@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::door::{place_with_notes, token};
+use super::auth_setup::{place_with_notes, token};
 use crate::support::http::{Connection, Server, wait_until};
 use crate::support::issuer::{key_file, private_key};
 use crate::support::place::Place;

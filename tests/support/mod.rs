@@ -7,9 +7,9 @@ pub(crate) mod issuer;
 pub(crate) mod place;
 mod program;
 pub(crate) mod registry;
-pub(crate) mod server;
 pub(crate) mod signer;
 pub(crate) mod snapshot;
+pub(crate) mod web_server;
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use jsonwebtoken::Algorithm;
 use notehost::config::Settings;
 use serde_json::{Value, json};
 
-use super::door::{assert_refused, knock, place_with_notes, serve, serve_open, show, token};
+use super::auth_setup::{assert_refused, knock, place_with_notes, serve, serve_open, show, token};
 use crate::support::http::{Connection, HttpClient, SESSIONS, wait_until};
 use crate::support::issuer::{
     AUDIENCE, ISSUER, Key, SECRET, claims, claims_with, key_file, now, private, publish,

@@ -1,9 +1,9 @@
 //! Search through the built program: the index is queried by a client while notes change.
 
-mod following;
-mod keeping;
+mod freshness;
+mod link_updates;
+mod maintenance;
 mod orientation;
-mod renaming;
 
 use std::path::Path;
 use std::process::{Command, Output};

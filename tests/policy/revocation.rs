@@ -7,7 +7,7 @@ use notehost::config::{CallerSettings, ComponentSettings, GrantSettings, Setting
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
-use super::door::{self, code, unhurried};
+use super::auth_setup::{self, code, unhurried};
 use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server, wait_until};
 use crate::support::place::{Place, component};

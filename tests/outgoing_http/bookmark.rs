@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::guests::example_bookmark;
 use crate::support::place::{Place, call, component};
-use crate::support::server::Server;
+use crate::support::web_server::Server;
 
 struct BookmarkSetup {
     place: Place,

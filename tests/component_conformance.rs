@@ -37,7 +37,7 @@ fn run_suite(component: &str) -> (bool, Value) {
     let left: Vec<_> = std::fs::read_dir(place.outside())
         .expect("a folder")
         .collect();
-    assert!(left.is_empty(), "the kit leaves nothing behind: {left:?}");
+    assert!(left.is_empty(), "the suite leaves nothing behind: {left:?}");
     (has_passed, report)
 }
 

@@ -2,10 +2,10 @@
 
 use crate::support::http::STATELESS;
 
-use super::hostile::ExpectedReply::{Answer, Refusal};
-use super::hostile::Payload::{Body, Call, Raw, Request};
-use super::hostile::Transmission::{Connections, Pieces, Slowly, Unread, Whole};
-use super::hostile::{
+use super::attack_model::ExpectedReply::{Answer, Refusal};
+use super::attack_model::Payload::{Body, Call, Raw, Request};
+use super::attack_model::Transmission::{Connections, Pieces, Slowly, Unread, Whole};
+use super::attack_model::{
     Attack, EDIT, attack, flood, keys, long_keys, shuffled, tool_call, tools_list,
 };
 

@@ -1,5 +1,5 @@
 """The official Python SDK as a judge: drives a running Notehost through everything a client does, and prints one JSON
-object, the verdict on each. Its only argument is the task, as JSON; tests/judges.rs writes it."""
+object, the verdict on each. Its only argument is the task, as JSON; tests/external_clients.rs writes it."""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
 //! Sources of components: signatures, and a real registry on this machine.
 
-mod pulling;
-mod pushing;
+mod registry_pull;
+mod registry_push;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

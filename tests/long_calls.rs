@@ -1,7 +1,7 @@
 //! Long calls: they report progress, cancellation stops them, and they run as MCP tasks if the client supports them.
 //! The duration of the guest `slow` is an argument.
 
-mod cancelling;
+mod cancellation;
 mod progress;
 mod tasks;
 

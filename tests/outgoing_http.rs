@@ -1,13 +1,13 @@
 //! Outgoing HTTP requests of components: only to granted hosts, within limits, and with clear reports if a request
 //! cannot be undone. A real server on loopback replies.
 //!
-//! `granting`: which requests are allowed. `bounds`: size, time and number. `conflicts`: requests of a call that fails
+//! `grants`: which requests are allowed. `limits`: size, time and number. `conflicts`: requests of a call that fails
 //! or is retried. `bookmark`: the SDK's example from its user's view.
 
 mod bookmark;
-mod bounds;
 mod conflicts;
-mod granting;
+mod grants;
+mod limits;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
-use crate::support::server::Server;
+use crate::support::web_server::Server;
 
 /// A vault with a note, a web server, and the guest `messenger`.
 struct EgressSetup {

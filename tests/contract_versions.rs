@@ -1,13 +1,13 @@
 //! Components of every contract version, and of unknown ones: they are inspected before they are compiled, supported
 //! ones run side by side, and the others are rejected with a clear message.
 //!
-//! `running`: the frozen components on a real host. `misfits`: components with a mismatch. `inspecting`: metadata of a
+//! `frozen_components`: the frozen components on a real host. `mismatches`: components with a mismatch. `inspection`: metadata of a
 //! component file. `manifests`: the maximum rights of a component.
 
-mod inspecting;
+mod frozen_components;
+mod inspection;
 mod manifests;
-mod misfits;
-mod running;
+mod mismatches;
 
 use std::path::PathBuf;
 

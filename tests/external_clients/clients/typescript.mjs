@@ -1,5 +1,5 @@
 // The official TypeScript SDK as a judge: drives a running Notehost through everything a client does, and prints one
-// JSON object, the verdict on each. Its only argument is the task, as JSON; tests/judges.rs writes it.
+// JSON object, the verdict on each. Its only argument is the task, as JSON; tests/external_clients.rs writes it.
 //
 // Two packages: `@modelcontextprotocol/sdk` (version 1, the era of sessions) and `@modelcontextprotocol/client`
 // (version 2, both eras).

@@ -1,9 +1,9 @@
 //! The component store: install, upgrade, rollback and removal on the command line, while servers run.
 
-mod installing;
-mod killing;
-mod refusing;
-mod swapping;
+mod crash_safety;
+mod hot_swap;
+mod life_cycle;
+mod rejections;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,7 +1,7 @@
 //! External clients: the official TypeScript and Python SDKs drive the built program over stdio and over HTTP, with
-//! each kind of MCP revision that they support. Their scripts are in `judges/clients`; each prints a result for every
+//! each kind of MCP revision that they support. Their scripts are in `external_clients/clients`; each prints a result for every
 //! check. The packages are installed into the target folder once. If that fails, the tests print a message and pass,
-//! unless `NOTEHOST_REQUIRE_NODE=1` is set. (`wire/judges.rs` has the Inspector and the MCP conformance suite.)
+//! unless `NOTEHOST_REQUIRE_NODE=1` is set. (`wire/external_tools.rs` has the Inspector and the MCP conformance suite.)
 
 mod python;
 mod typescript;
@@ -207,7 +207,7 @@ fn installed(
     requirements: &str,
     install: impl FnOnce(&Path, &Path) -> Result<(), String>,
 ) -> Option<PathBuf> {
-    let clients = repository().join("tests/judges/clients");
+    let clients = repository().join("tests/external_clients/clients");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("judges")
         .join(name);

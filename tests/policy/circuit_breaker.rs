@@ -7,7 +7,7 @@ use std::process::Stdio;
 use notehost::config::{GrantSettings, Settings};
 use serde_json::{Value, json};
 
-use super::door::token;
+use super::auth_setup::token;
 use super::setup::{over_http, over_stdio, place_with_notes, program, run};
 use crate::support::client::error_code;
 use crate::support::guests::guest;

@@ -53,7 +53,7 @@ fn is_npm_available() -> bool {
         let missing = match found {
             Err(_) => "node is not installed",
             Ok(_) if run(npm_tool("node").arg("--version"), "").code != Some(0) => {
-                "npm cannot install the judges"
+                "npm cannot install the external tools"
             }
             Ok(_) => return true,
         };
