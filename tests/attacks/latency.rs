@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use self::hostile::{Attack, ExpectedReply, INDEX_ATTACKS, Transmission};
-use self::table::ATTACKS;
+use self::attack_list::ATTACKS;
+use self::attack_model::{Attack, ExpectedReply, INDEX_ATTACKS, Transmission};
 use crate::support::http::{HttpClient, STATELESS, Server, wait_until};
 use crate::support::place::Place;
 
