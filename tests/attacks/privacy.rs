@@ -36,7 +36,7 @@ fn run(place: &Place, arguments: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn well(output: &Output) -> Value {
+fn assert_success(output: &Output) -> Value {
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
@@ -44,12 +44,12 @@ fn well(output: &Output) -> Value {
 /// A new token, as the value of an `Authorization` header.
 fn token(place: &Place, name: &str, arguments: &[&str]) -> String {
     let arguments = [&["token", "new", "--name", name], arguments].concat();
-    let made = well(&run(place, &arguments));
+    let made = assert_success(&run(place, &arguments));
     format!("Bearer {}", made["token"].as_str().expect("a token"))
 }
 
 fn revoke(place: &Place, name: &str) {
-    well(&run(place, &["token", "revoke", name]));
+    assert_success(&run(place, &["token", "revoke", name]));
 }
 
 /// The reply to a GET.
@@ -221,7 +221,7 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     assert!(is_taken(&server, &watcher));
     let boss = token(&place, "boss", &["--scopes", "admin"]);
     for arguments in [["token", "list"], ["approval", "list"]] {
-        well(&run(&place, &arguments));
+        assert_success(&run(&place, &arguments));
     }
     assert!(is_taken(&server, &boss));
     revoke(&place, "boss");
@@ -229,7 +229,7 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     assert!(is_taken(&server, &watcher));
     // The records that the server writes at shutdown do not undo the revocation.
     drop(server);
-    well(&run(&place, &["token", "list"]));
+    assert_success(&run(&place, &["token", "list"]));
     let server = Server::start_authenticated(&config, &place.state());
     assert!(!is_taken(&server, &boss));
     assert!(is_taken(&server, &watcher));
@@ -299,7 +299,7 @@ fn first_start_creates_one_owner_token() {
         "--server",
     ];
     let read = [&read[..], &[url.as_str()]].concat();
-    assert_eq!(well(&run(&place, &read))["path"], "Work/Plan.md");
+    assert_eq!(assert_success(&run(&place, &read))["path"], "Work/Plan.md");
     let other = Place::new();
     assert_eq!(run(&other, &read).status.code(), Some(3));
     drop(server);
@@ -310,7 +310,7 @@ fn first_start_creates_one_owner_token() {
     let mut client = HttpClient::stateless(server.address()).with_token(secret);
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
-    let listed = well(&run(&place, &["token", "list"]));
+    let listed = assert_success(&run(&place, &["token", "list"]));
     assert_eq!(listed["items"][0]["name"], "owner");
     assert_eq!(listed["items"][0]["state"], "active");
     assert_eq!(files_with(&place.state(), secret), ["owner-token"]);

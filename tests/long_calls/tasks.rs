@@ -23,19 +23,19 @@ fn meta() -> Value {
 
 fn begin(client: &mut HttpClient, tool: &str, arguments: Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments, "_meta": meta()});
-    client.ask("tools/call", params)["result"].take()
+    client.task_request("tools/call", params)["result"].take()
 }
 
-fn ask(client: &mut HttpClient, method: &str, task: &str, more: Value) -> Value {
+fn task_request(client: &mut HttpClient, method: &str, task: &str, more: Value) -> Value {
     let mut params = json!({"taskId": task, "_meta": meta()});
     for (key, value) in more.as_object().expect("an object") {
         params[key] = value.clone();
     }
-    client.ask(method, params)
+    client.task_request(method, params)
 }
 
-fn look(client: &mut HttpClient, task: &str) -> Value {
-    ask(client, "tasks/get", task, json!({}))["result"].take()
+fn get_task(client: &mut HttpClient, task: &str) -> Value {
+    task_request(client, "tasks/get", task, json!({}))["result"].take()
 }
 
 /// Waits until a task has this status; returns the task.
@@ -43,7 +43,7 @@ fn look(client: &mut HttpClient, task: &str) -> Value {
 fn wait_for(client: &mut HttpClient, task: &str, status: &str) -> Value {
     let mut found = Value::Null;
     wait_until(status, || {
-        found = look(client, task);
+        found = get_task(client, task);
         found["status"] == status
     });
     found
@@ -66,10 +66,10 @@ fn only_long_calls_become_tasks() {
 
     let arguments = json!({"steps": 8, "pause": 400, "path": "Work/Late.md"});
     let task = id_of(&begin(&mut client, "slow__work", arguments.clone()));
-    let working = look(&mut client, &task);
+    let working = get_task(&mut client, &task);
     assert_eq!(working["status"], "working", "{working}");
     wait_until("it says how far it is", || {
-        let message = look(&mut client, &task)["statusMessage"].take();
+        let message = get_task(&mut client, &task)["statusMessage"].take();
         message
             .as_str()
             .is_some_and(|reply| reply.ends_with("of 8 steps"))
@@ -105,7 +105,7 @@ fn cancelled_task_changes_nothing() {
         ("hostile__write_then_spin", json!({"path": "Work/Plan.md"})),
     ] {
         let task = id_of(&begin(&mut client, tool, arguments));
-        let cancelled = ask(&mut client, "tasks/cancel", &task, json!({}));
+        let cancelled = task_request(&mut client, "tasks/cancel", &task, json!({}));
         assert_eq!(cancelled["result"]["resultType"], "complete", "{cancelled}");
         wait_for(&mut client, &task, "cancelled");
         // The only slot for calls is free again.
@@ -143,7 +143,7 @@ fn task_asks_the_user_for_confirmation() {
         assert!(question.to_string().contains("-# Plan"), "{asks}");
         assert!(place.read("Work/Plan.md").is_some());
         let answer = json!({"approval": {"action": "accept", "content": {"approve": says}}});
-        ask(
+        task_request(
             &mut client,
             "tasks/update",
             &task,
@@ -187,15 +187,15 @@ fn tasks_of_other_callers_are_not_found() {
     ));
     for method in ["tasks/get", "tasks/cancel", "tasks/update"] {
         let more = json!({"inputResponses": {}});
-        let refused = ask(&mut ben, method, &task, more.clone());
-        let unknown = ask(&mut ben, method, "no-such-task", more);
+        let refused = task_request(&mut ben, method, &task, more.clone());
+        let unknown = task_request(&mut ben, method, "no-such-task", more);
         assert_eq!(
             refused["error"].to_string().replace(&task, "no-such-task"),
             unknown["error"].to_string(),
             "{method}"
         );
     }
-    assert_eq!(look(&mut ana, &task)["status"], "working");
-    ask(&mut ana, "tasks/cancel", &task, json!({}));
+    assert_eq!(get_task(&mut ana, &task)["status"], "working");
+    task_request(&mut ana, "tasks/cancel", &task, json!({}));
     wait_for(&mut ana, &task, "cancelled");
 }

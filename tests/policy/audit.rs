@@ -24,7 +24,7 @@ fn short(row: &Value) -> String {
 }
 
 /// Some calls over stdio, valid and invalid; returns the change id of the one that wrote.
-fn converse(client: &mut Client) -> String {
+fn make_calls(client: &mut Client) -> String {
     let calls = [
         ("document.read", json!({"path": "Plan"}), None),
         (
@@ -80,7 +80,7 @@ fn every_call_is_recorded() {
         settings.rates.read = 1;
     });
     let mut client = over_stdio(&place);
-    let change = converse(&mut client);
+    let change = make_calls(&mut client);
     assert!(!change.is_empty());
     stop(client.process());
 
@@ -190,7 +190,7 @@ fn every_call_is_recorded() {
 fn audit_rows_can_be_filtered() {
     let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
-    converse(&mut client);
+    make_calls(&mut client);
     stop(client.process());
     run(&mut program(&place, &["call", "document", "list"]));
     let all = audit(&place, &[]);

@@ -6,8 +6,8 @@ use notehost::config::{AuthMode, Settings};
 use serde_json::{Value, json};
 
 use super::auth_setup::{
-    PLAN, assert_refused, code, knock, knock_at, listed, place_with_notes, revoke, run, serve,
-    serve_open, show, token,
+    PLAN, assert_refused, code, listed, place_with_notes, request_with_token, revoke, run,
+    send_request, send_request_to, serve, serve_open, token,
 };
 use crate::support::http::{Connection, HttpClient, Server, wait_until};
 use crate::support::issuer::{
@@ -109,31 +109,34 @@ fn requests_without_a_valid_token_are_rejected() {
     let place = place_with_notes();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
-    assert_refused(&knock(&server, &[]), false);
+    assert_refused(&send_request(&server, &[]), false);
     // A token in the URL would end up in logs; it is ignored.
     assert_refused(
-        &knock_at(&server, &format!("/mcp?access_token={good}"), &[]),
+        &send_request_to(&server, &format!("/mcp?access_token={good}"), &[]),
         false,
     );
     assert_refused(
-        &knock(&server, &[("Authorization", "Basic bm90ZXM6aG9zdA==")]),
+        &send_request(&server, &[("Authorization", "Basic bm90ZXM6aG9zdA==")]),
         false,
     );
     let wrong = format!("{}x", &good[..good.len() - 1]);
     let longer = format!("{good}x");
     for bad in ["", "nh_", "nh_guess", &wrong, &longer, "a.b.c", "hello"] {
-        assert_refused(&show(&server, bad), true);
+        assert_refused(&request_with_token(&server, bad), true);
     }
     let right = format!("Bearer {good}");
     let two = [
         ("Authorization", right.as_str()),
         ("Authorization", right.as_str()),
     ];
-    assert_refused(&knock(&server, &two), true);
+    assert_refused(&send_request(&server, &two), true);
 
-    assert_eq!(show(&server, &good).status, 200);
+    assert_eq!(request_with_token(&server, &good).status, 200);
     let small = format!("bearer  {good}");
-    assert_eq!(knock(&server, &[("Authorization", &small)]).status, 200);
+    assert_eq!(
+        send_request(&server, &[("Authorization", &small)]).status,
+        200
+    );
     // A rejected request leaves no trace of its token.
     assert!(!server.log().contains("guess") && !server.log().contains(&good));
 }
@@ -191,31 +194,33 @@ fn revoked_and_expired_tokens_are_rejected() {
     let laptop = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     let mut session = HttpClient::with_session_and_token(server.address(), Some(&laptop));
-    assert_eq!(show(&server, &laptop).status, 200);
+    assert_eq!(request_with_token(&server, &laptop).status, 200);
     assert!(listed(&place)[0]["last_used"].is_string());
 
     // A token created while the server runs.
     let brief = token(&place, "brief", &["--ttl", "2s"]);
-    assert_eq!(show(&server, &brief).status, 200);
-    wait_until("the token ends", || show(&server, &brief).status == 401);
+    assert_eq!(request_with_token(&server, &brief).status, 200);
+    wait_until("the token ends", || {
+        request_with_token(&server, &brief).status == 401
+    });
 
     revoke(&place, "laptop");
-    assert_refused(&show(&server, &laptop), true);
+    assert_refused(&request_with_token(&server, &laptop), true);
     session.send("tools/list", json!({}));
     assert_refused(&session.response(), true);
     // Without any valid token the server stays closed.
-    assert_refused(&knock(&server, &[]), false);
+    assert_refused(&send_request(&server, &[]), false);
 }
 
 #[test]
 fn server_without_tokens_rejects_everyone_until_one_exists() {
     let place = place_with_notes();
     let server = serve(&place, &place.settings());
-    assert_refused(&knock(&server, &[]), false);
-    assert_refused(&show(&server, "nh_made-up"), true);
+    assert_refused(&send_request(&server, &[]), false);
+    assert_refused(&request_with_token(&server, "nh_made-up"), true);
     let laptop = token(&place, "laptop", &[]);
-    assert_refused(&knock(&server, &[]), false);
-    assert_eq!(show(&server, &laptop).status, 200);
+    assert_refused(&send_request(&server, &[]), false);
+    assert_eq!(request_with_token(&server, &laptop).status, 200);
 }
 
 #[test]
@@ -225,10 +230,10 @@ fn invalid_token_is_rejected_even_without_authentication() {
     settings.auth.mode = AuthMode::None;
     let server = serve(&place, &settings);
     let laptop = token(&place, "laptop", &["--permission", "Diary=none"]);
-    assert_eq!(knock(&server, &[]).status, 200);
-    assert_refused(&show(&server, "nh_made-up"), true);
+    assert_eq!(send_request(&server, &[]).status, 200);
+    assert_refused(&request_with_token(&server, "nh_made-up"), true);
     assert_refused(
-        &show(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
+        &request_with_token(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
         true,
     );
     let mut client = HttpClient::stateless(server.address()).with_token(&laptop);
@@ -296,12 +301,12 @@ fn protected_resource_metadata_is_public() {
     drop(server);
     settings.auth.resource = Some(AUDIENCE.into());
     let server = serve(&place, &settings);
-    let answer = knock(&server, &[]);
+    let answer = send_request(&server, &[]);
     let challenge = answer.header("www-authenticate").expect("a challenge");
     let expected =
         "resource_metadata=\"https://notes.example.org/.well-known/oauth-protected-resource/mcp\"";
     assert!(challenge.contains(expected), "{challenge}");
-    assert_eq!(show(&server, &phone).status, 200);
+    assert_eq!(request_with_token(&server, &phone).status, 200);
 }
 
 #[test]
@@ -332,7 +337,7 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
     let place = place_with_notes();
     let mut settings = place.settings();
     let jwks = place.root().join("jwks.json");
-    let keys = [Key::rsa("r"), Key::elliptic("e"), Key::edwards("d")];
+    let keys = [Key::rsa("r"), Key::p256("e"), Key::ed25519("d")];
     publish(&jwks, &keys.iter().collect::<Vec<_>>());
     settings.auth.resource = Some(AUDIENCE.into());
     settings.auth.jwt.issuer = Some(ISSUER.into());
@@ -346,7 +351,7 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
             command.env("TEST_SECRET", SECRET);
         },
     );
-    assert_refused(&knock(&server, &[]), false);
+    assert_refused(&send_request(&server, &[]), false);
     let mut permitted = claims_with("notehost_permissions", json!({ "Diary": "none" }));
     permitted["notehost_vaults"] = json!(["main"]);
     for key in keys.iter().chain([&Key::secret(SECRET.as_bytes())]) {

@@ -20,7 +20,7 @@ pub(super) fn place_with_notes() -> Place {
 }
 
 /// Settings without rate limits and with long deadlines.
-pub(super) fn unhurried(place: &Place) -> Settings {
+pub(super) fn settings_without_limits(place: &Place) -> Settings {
     let mut settings = place.settings();
     settings.limits.call_ms = 120_000;
     (
@@ -94,12 +94,12 @@ pub(super) fn listed(place: &Place) -> Vec<Value> {
 }
 
 /// The reply to a stateless request with these headers.
-pub(super) fn knock(server: &Server, headers: &[(&str, &str)]) -> Response {
-    knock_at(server, "/mcp", headers)
+pub(super) fn send_request(server: &Server, headers: &[(&str, &str)]) -> Response {
+    send_request_to(server, "/mcp", headers)
 }
 
 /// The same, for another path.
-pub(super) fn knock_at(server: &Server, path: &str, headers: &[(&str, &str)]) -> Response {
+pub(super) fn send_request_to(server: &Server, path: &str, headers: &[(&str, &str)]) -> Response {
     let params = json!({ "_meta": stateless_meta() });
     let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params });
     let mut all = vec![
@@ -111,8 +111,8 @@ pub(super) fn knock_at(server: &Server, path: &str, headers: &[(&str, &str)]) ->
 }
 
 /// The reply to a request with this token.
-pub(super) fn show(server: &Server, token: &str) -> Response {
-    knock(server, &[("Authorization", &format!("Bearer {token}"))])
+pub(super) fn request_with_token(server: &Server, token: &str) -> Response {
+    send_request(server, &[("Authorization", &format!("Bearer {token}"))])
 }
 
 /// The code of a call's error.

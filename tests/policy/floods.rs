@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::auth_setup::{
-    assert_refused, knock, place_with_notes, serve, serve_open, show, token, unhurried,
+    assert_refused, place_with_notes, request_with_token, send_request, serve, serve_open,
+    settings_without_limits, token,
 };
 use crate::support::http::{
     Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta, wait_until,
@@ -47,14 +48,14 @@ fn oversized_body_is_rejected() {
     // Without a token the body is not read at all.
     let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers[..1], &too_much);
     assert_refused(&answer, false);
-    assert_eq!(show(&server, &good).status, 200);
+    assert_eq!(request_with_token(&server, &good).status, 200);
 }
 
 /// Clients that send their requests byte by byte are disconnected, and block nobody meanwhile.
 #[test]
 fn slow_clients_are_disconnected() {
     let place = place_with_notes();
-    let server = serve_open(&place, &unhurried(&place));
+    let server = serve_open(&place, &settings_without_limits(&place));
     let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
     let body = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
                 application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{";
@@ -94,7 +95,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
     const EACH: usize = 50;
     let place = place_with_notes();
     let good = token(&place, "crowd", &[]);
-    let server = serve(&place, &unhurried(&place));
+    let server = serve(&place, &settings_without_limits(&place));
     let opened = std::sync::Barrier::new(THREADS);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
@@ -125,7 +126,7 @@ fn a_thousand_concurrent_sessions_are_supported() {
 fn sessions_per_caller_are_limited() {
     let place = place_with_notes();
     let (greedy, modest) = (token(&place, "greedy", &[]), token(&place, "modest", &[]));
-    let server = serve(&place, &unhurried(&place));
+    let server = serve(&place, &settings_without_limits(&place));
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": SESSIONS, "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}});
     let initialize = initialize.to_string();
@@ -147,7 +148,7 @@ fn sessions_per_caller_are_limited() {
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
     // A caller with too many sessions is still served without one, and gets a new one for each that ends.
-    assert_eq!(show(&server, &greedy).status, 200);
+    assert_eq!(request_with_token(&server, &greedy).status, 200);
     let last = last.expect("there were some");
     let headers = [
         proof,
@@ -162,7 +163,7 @@ fn sessions_per_caller_are_limited() {
 #[test]
 fn request_floods_are_answered_or_rejected_but_never_dropped() {
     let place = place_with_notes();
-    let server = serve_open(&place, &unhurried(&place));
+    let server = serve_open(&place, &settings_without_limits(&place));
     // Batches were removed from MCP: an array is rejected as a whole.
     let write = |id: usize| {
         let arguments = json!({"path": format!("Work/Batch {id}.md"), "content": "x"});
@@ -203,7 +204,7 @@ fn request_floods_are_answered_or_rejected_but_never_dropped() {
             .send_call("document.read", json!({"path": "Work/Plan"}));
     }
     wait_until("the server answers as before", || {
-        knock(&server, &[]).status == 200
+        send_request(&server, &[]).status == 200
     });
 }
 
@@ -237,5 +238,5 @@ fn malformed_http_is_rejected() {
             "{nonsense:.60}: {answer}"
         );
     }
-    assert_eq!(knock(&server, &[]).status, 200);
+    assert_eq!(send_request(&server, &[]).status, 200);
 }

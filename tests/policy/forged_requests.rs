@@ -7,7 +7,9 @@ use jsonwebtoken::Algorithm;
 use notehost::config::Settings;
 use serde_json::{Value, json};
 
-use super::auth_setup::{assert_refused, knock, place_with_notes, serve, serve_open, show, token};
+use super::auth_setup::{
+    assert_refused, place_with_notes, request_with_token, send_request, serve, serve_open, token,
+};
 use crate::support::http::{Connection, HttpClient, SESSIONS, wait_until};
 use crate::support::issuer::{
     AUDIENCE, ISSUER, Key, SECRET, claims, claims_with, key_file, now, private, publish,
@@ -47,14 +49,17 @@ fn claims_without(name: &str) -> Value {
 #[test]
 fn forged_and_misused_tokens_are_rejected() {
     let place = place_with_notes();
-    let (rsa, elliptic, edwards) = (Key::rsa("r"), Key::elliptic("e"), Key::edwards("d"));
-    publish(&place.root().join("jwks.json"), &[&rsa, &elliptic]);
+    let (rsa, p256, ed25519) = (Key::rsa("r"), Key::p256("e"), Key::ed25519("d"));
+    publish(&place.root().join("jwks.json"), &[&rsa, &p256]);
     // One server knows only public keys, the other also a secret: neither may use one in place of the other.
     for settings in [with_issuer(&place), with_secret_too(&place)] {
         let server = serve(&place, &settings);
         let good = rsa.sign(&claims());
-        assert_eq!(show(&server, &good).status, 200);
-        assert_eq!(show(&server, &elliptic.sign(&claims())).status, 200);
+        assert_eq!(request_with_token(&server, &good).status, 200);
+        assert_eq!(
+            request_with_token(&server, &p256.sign(&claims())).status,
+            200
+        );
 
         let mut forged: Vec<(&str, String)> = Vec::new();
         // The public key, in each encoding, used as a secret.
@@ -99,14 +104,14 @@ fn forged_and_misused_tokens_are_rejected() {
         forged.push(("a bent signature", format!("{head}.{payload}.{bent}")));
         forged.push(("no signature", format!("{head}.{payload}.")));
         forged.push(("two parts", format!("{head}.{payload}")));
-        let own = json!({ "alg": "EdDSA", "typ": "JWT", "kid": "own", "jwk": edwards.public() });
+        let own = json!({ "alg": "EdDSA", "typ": "JWT", "kid": "own", "jwk": ed25519.public() });
         forged.push((
             "a key in the header",
             format!("{}.{signature}", header(own)),
         ));
         // The right key with wrong claims.
         let signed = |claims: Value| rsa.sign(&claims);
-        forged.push(("an unknown key", edwards.sign(&claims())));
+        forged.push(("an unknown key", ed25519.sign(&claims())));
         forged.push((
             "an unknown name of a key",
             rsa.sign_as(Algorithm::RS256, Some("x"), &claims()),
@@ -166,13 +171,13 @@ fn forged_and_misused_tokens_are_rejected() {
             signed(claims_with("x", json!("x".repeat(20_000)))),
         ));
         for (what, forged) in &forged {
-            let answer = show(&server, forged);
+            let answer = request_with_token(&server, forged);
             assert_eq!(answer.status, 401, "{what}: {forged}: {answer:?}");
             assert_refused(&answer, true);
         }
-        assert_eq!(show(&server, &good).status, 200);
+        assert_eq!(request_with_token(&server, &good).status, 200);
         assert_eq!(
-            show(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())).status,
+            request_with_token(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())).status,
             if settings.auth.jwt.secret_file.is_some() {
                 200
             } else {
@@ -187,44 +192,46 @@ fn forged_and_misused_tokens_are_rejected() {
 fn keys_are_rotated_while_the_server_runs() {
     let place = place_with_notes();
     let file = place.root().join("jwks.json");
-    let (old, new) = (Key::edwards("2025"), Key::rsa("2026"));
+    let (old, new) = (Key::ed25519("2025"), Key::rsa("2026"));
     publish(&file, &[&old]);
     let server = serve(&place, &with_issuer(&place));
     let (before, after) = (old.sign(&claims()), new.sign(&claims()));
-    assert_eq!(show(&server, &before).status, 200);
-    assert_refused(&show(&server, &after), true);
+    assert_eq!(request_with_token(&server, &before).status, 200);
+    assert_refused(&request_with_token(&server, &after), true);
     publish(&file, &[&old, &new]);
-    assert_eq!(show(&server, &before).status, 200);
-    assert_eq!(show(&server, &after).status, 200);
+    assert_eq!(request_with_token(&server, &before).status, 200);
+    assert_eq!(request_with_token(&server, &after).status, 200);
     publish(&file, &[&new]);
-    assert_refused(&show(&server, &before), true);
-    assert_eq!(show(&server, &after).status, 200);
+    assert_refused(&request_with_token(&server, &before), true);
+    assert_eq!(request_with_token(&server, &after).status, 200);
     // A token that was valid a moment ago expires on time; clocks may differ by half a minute.
     let brief = new.sign(&claims_with("exp", json!(now() - 26)));
-    assert_eq!(show(&server, &brief).status, 200);
-    wait_until("the token ends", || show(&server, &brief).status == 401);
+    assert_eq!(request_with_token(&server, &brief).status, 200);
+    wait_until("the token ends", || {
+        request_with_token(&server, &brief).status == 401
+    });
     // A broken key file locks nobody out, and lets nobody in.
     for mistake in [
         "{",
         r#"{"keys": [{"kty": "oct", "kid": "2026", "k": "c2VjcmV0"}]}"#,
     ] {
         std::fs::write(&file, mistake).expect("a file");
-        assert_eq!(show(&server, &after).status, 200);
-        assert_refused(&show(&server, &before), true);
+        assert_eq!(request_with_token(&server, &after).status, 200);
+        assert_refused(&request_with_token(&server, &before), true);
     }
     server.wait_for_log("the keys of before stay");
     std::fs::write(&file, r#"{"keys": []}"#).expect("a file");
-    assert_refused(&show(&server, &after), true);
+    assert_refused(&request_with_token(&server, &after), true);
 }
 
 #[test]
 fn session_cannot_be_used_by_another_caller() {
     let place = place_with_notes();
     let (ana, eve) = (token(&place, "ana", &[]), token(&place, "eve", &[]));
-    publish(&place.root().join("jwks.json"), &[&Key::edwards("d")]);
+    publish(&place.root().join("jwks.json"), &[&Key::ed25519("d")]);
     let server = serve(&place, &with_issuer(&place));
     // The same name from another authentication method.
-    let namesake = Key::edwards("d").sign(&claims());
+    let namesake = Key::ed25519("d").sign(&claims());
     let mut client = HttpClient::with_session_and_token(server.address(), Some(&ana));
     let session = client.session().expect("a session").to_owned();
     let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}}).to_string();
@@ -272,7 +279,7 @@ fn dns_rebinding_is_rejected() {
         (("Origin", "https://app.example.org"), 200),
         (("Origin", "http://app.example.org"), 403),
     ] {
-        let answer = knock(&server, &[header]);
+        let answer = send_request(&server, &[header]);
         assert_eq!(answer.status, status, "{header:?}: {answer:?}");
         // The same holds for health and metrics.
         for path in [

@@ -7,7 +7,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
 /// Mixed line ends, no final line feed, multi-byte characters.
-const STUBBORN: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
+const UNUSUAL_BYTES: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
 
 fn history(place: &Place, arguments: &[&str]) -> RunResult {
     run(&mut program(place, &[&["history"], arguments].concat()))
@@ -35,7 +35,7 @@ fn change(client: &mut Client, name: &str, arguments: Value) -> String {
 #[test]
 fn changes_can_be_listed_and_shown_while_a_server_runs() {
     let place = place_with_notes(|_| ());
-    place.write("Work/Letter.md", STUBBORN);
+    place.write("Work/Letter.md", UNUSUAL_BYTES);
     let mut client = over_stdio(&place);
     let created = change(
         &mut client,
@@ -103,7 +103,7 @@ fn changes_can_be_listed_and_shown_while_a_server_runs() {
 #[test]
 fn undo_restores_every_byte() {
     let place = place_with_notes(|_| ());
-    place.write("Work/Letter.md", STUBBORN);
+    place.write("Work/Letter.md", UNUSUAL_BYTES);
     place.write("Work/Index.md", "see [[Letter]]\n");
     let before = (place.read("Work/Letter.md"), place.read("Work/Index.md"));
     let mut client = over_stdio(&place);

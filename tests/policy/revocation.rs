@@ -7,7 +7,7 @@ use notehost::config::{CallerSettings, ComponentSettings, GrantSettings, Setting
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
-use super::auth_setup::{self, code, unhurried};
+use super::auth_setup::{self, code, settings_without_limits};
 use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server, wait_until};
 use crate::support::place::{Place, component};
@@ -28,7 +28,7 @@ impl RevocationSetup {
         let place = Place::new();
         place.write(NOTE, "an open note\n");
         place.write("Other/Note.md", "another one\n");
-        let mut settings = unhurried(&place);
+        let mut settings = settings_without_limits(&place);
         settings.limits.host_calls = 10_000_000;
         let grant = GrantSettings {
             write: vec!["**".into()],

@@ -58,13 +58,13 @@ impl Key {
     }
 
     /// A key on the curve P-256.
-    pub(crate) fn elliptic(kid: &str) -> Key {
+    pub(crate) fn p256(kid: &str) -> Key {
         let key = EncodingKey::from_ec_pem(&bytes("ec.pem"));
         Key::new(kid, Algorithm::ES256, key.expect("a key"))
     }
 
     /// A key on the curve Ed25519.
-    pub(crate) fn edwards(kid: &str) -> Key {
+    pub(crate) fn ed25519(kid: &str) -> Key {
         let key = EncodingKey::from_ed_pem(&bytes("ed25519.pem"));
         Key::new(kid, Algorithm::EdDSA, key.expect("a key"))
     }

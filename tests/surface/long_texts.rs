@@ -11,18 +11,18 @@ use crate::support::client::Client;
 use crate::support::place::Place;
 
 /// A note of many lines.
-fn long() -> String {
+fn long_text() -> String {
     let lines =
         (1..=900).map(|line| format!("Line {line} tells of gardens and of what grows in them.\n"));
     format!("# Long\n\n{}", lines.collect::<String>())
 }
 
-fn garden() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
-    place.write("Work/Long.md", long());
-    place.write("Work/Other.md", long().replace("Line", "Row"));
+    place.write("Work/Long.md", long_text());
+    place.write("Work/Other.md", long_text().replace("Line", "Row"));
     place.write("Work/Short.md", "# Short\n\nnot much\n");
-    place.write("Work/data.txt", long());
+    place.write("Work/data.txt", long_text());
     place
 }
 
@@ -36,7 +36,7 @@ fn text(result: &Value) -> String {
 
 #[test]
 fn long_texts_are_sent_once() {
-    let place = garden();
+    let place = place_with_notes();
     let mut client = served(&place, "domain");
     let edits = json!([{"old": "Line", "new": "Zeile", "replace_all": true}]);
     for (action, arguments) in [
@@ -70,10 +70,10 @@ fn long_texts_are_sent_once() {
 
 #[test]
 fn text_only_model_can_continue_reading() {
-    let place = garden();
+    let place = place_with_notes();
     let mut client = served(&place, "domain");
     let first = client.call("document.read", json!({"path": "Long"}));
-    assert_eq!(first["structuredContent"]["content"], long().as_str());
+    assert_eq!(first["structuredContent"]["content"], long_text().as_str());
     let reply = text(&first);
     let next = reply
         .split("read on from line ")
@@ -82,7 +82,7 @@ fn text_only_model_can_continue_reading() {
         .and_then(|number| number.parse::<usize>().ok())
         .expect("where to go on");
     // All lines before it are in the text content.
-    let whole = long();
+    let whole = long_text();
     let before: String = whole.split_inclusive('\n').take(next - 1).collect();
     assert!(before.len() > 2_000 && reply.contains(&before), "{reply}");
     let on = client.call("document.read", json!({"path": "Long", "offset": next}));
@@ -99,7 +99,7 @@ fn text_only_model_can_continue_reading() {
 
 #[test]
 fn text_only_clients_get_the_full_text() {
-    let place = garden();
+    let place = place_with_notes();
     let serving = |name: &str, place: &Place, config: &std::path::Path| {
         let mut client = Client::spawn(
             Command::new(env!("CARGO_BIN_EXE_notehost"))
@@ -114,8 +114,8 @@ fn text_only_clients_get_the_full_text() {
         client.ask("initialize", hello);
         client.notify("notifications/initialized", json!({}));
         let read = client.call("document.read", json!({"path": "Long"}));
-        assert_eq!(read["structuredContent"]["content"], long().as_str());
-        text(&read).contains(&long())
+        assert_eq!(read["structuredContent"]["content"], long_text().as_str());
+        text(&read).contains(&long_text())
     };
     let mut settings = place.settings();
     let config = place.config_file(&settings);

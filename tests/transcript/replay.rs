@@ -20,7 +20,7 @@ use crate::support::place::Place;
 pub(crate) async fn replay(text: &str) -> String {
     let Script { header, steps } = Script::parse(text);
     let place = Place::new();
-    let mut stage = Replayer {
+    let mut replayer = Replayer {
         host: None,
         settings: settings(&place, &header),
         caller: Caller::command_line(Some(&header.caller.name)),
@@ -30,7 +30,7 @@ pub(crate) async fn replay(text: &str) -> String {
     let mut played = String::new();
     for step in steps {
         played.push_str(&step.source);
-        played.push_str(&stage.perform(step.act).await);
+        played.push_str(&replayer.perform(step.act).await);
     }
     played
 }

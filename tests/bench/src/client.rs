@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 const REVISION: &str = "2026-07-28";
 
 /// Maximum time for compiling every component.
-const LONGEST_COMPILE: Duration = Duration::from_secs(300);
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Waits until a freshly started server has compiled its components, so that the compiler does not distort the
 /// measurements.
@@ -31,7 +31,7 @@ pub(crate) fn wait_for_compiler(state: &Path) -> Result<()> {
             return Ok(());
         }
         ensure!(
-            began.elapsed() < LONGEST_COMPILE,
+            began.elapsed() < COMPILE_TIMEOUT,
             "the components are never compiled"
         );
         std::thread::sleep(Duration::from_millis(100));

@@ -8,17 +8,17 @@
 
 mod client;
 mod disk;
-mod finding;
-mod making;
 mod native;
 mod pipeline;
 mod sandbox;
-mod serving;
+mod search;
 mod soak;
-mod starting;
+mod startup;
 mod statistics;
+mod transports;
+mod vault_generator;
 mod vaults;
-mod writing;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,13 +36,13 @@ fn main() -> Result<()> {
             let calls = second.map_or(Ok(100_000), |calls| calls.parse())?;
             return soak::run(&build_program()?, calls);
         }
-        Some("make-vault") => return making::run(&rest()),
+        Some("make-vault") => return vault_generator::run(&rest()),
         Some("sandbox") => {
             let place = tempfile::tempdir()?;
             let vault = vaults::synthetic(2000, place.path())?;
             return in_process(&vault, place.path());
         }
-        Some("find") => return finding::run(&build_program()?, &rest()),
+        Some("find") => return search::run(&build_program()?, &rest()),
         _ => {}
     }
     let program = build_program()?;
@@ -60,13 +60,13 @@ fn main() -> Result<()> {
     in_process(&vault, place.path())?;
 
     println!("\n== writing durably, against the disk's own write, fsync and rename");
-    tokio::runtime::Runtime::new()?.block_on(writing::measure(&vault, place.path()))?;
+    tokio::runtime::Runtime::new()?.block_on(writes::measure(&vault, place.path()))?;
 
     println!("\n== start to first answer");
-    starting::measure(&program, &vault, place.path())?;
+    startup::measure(&program, &vault, place.path())?;
 
     println!("\n== over the wire");
-    serving::measure(&program, &vault, place.path())
+    transports::measure(&program, &vault, place.path())
 }
 
 fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {

@@ -54,9 +54,9 @@ impl NativeVault {
 }
 
 /// The environment of the measured calls: the same on both sides, and empty.
-pub(crate) struct Nowhere;
+pub(crate) struct EmptyEnvironment;
 
-impl Surroundings for Nowhere {
+impl Surroundings for EmptyEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: 1_767_225_600_000,
@@ -230,13 +230,13 @@ impl RawVault for NativeVault {
         self.answer(Question::NamesIn(text.to_owned()))
     }
     fn now(&self) -> Now {
-        Nowhere.now()
+        EmptyEnvironment.now()
     }
     fn about(&self) -> Result<About> {
-        Ok(Nowhere.about())
+        Ok(EmptyEnvironment.about())
     }
     fn caller(&self) -> Result<CallerTold> {
-        Ok(Nowhere.caller())
+        Ok(EmptyEnvironment.caller())
     }
     fn conventions(&self) -> Result<Conventions> {
         Ok(Conventions::default())

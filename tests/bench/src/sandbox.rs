@@ -14,15 +14,15 @@ use notehost_sdk::Describes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::native::{NativeVault, Nowhere};
+use crate::native::{EmptyEnvironment, NativeVault};
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
 const RUNS: usize = 2000;
 /// Maximum overhead of the sandbox per call, in microseconds.
-const BAR: f64 = 60.0;
+const MAX_OVERHEAD_US: f64 = 60.0;
 /// Maximum time for building the index.
-const PATIENCE: Duration = Duration::from_secs(120);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(120);
 
 struct Everything;
 
@@ -40,15 +40,19 @@ impl Rules for Everything {
 type Native = fn(&notehost_sdk::Vault, &str, &str) -> notehost_sdk::Result<notehost_sdk::Reply>;
 
 /// A call of a domain.
-struct Asked {
+struct ActionCall {
     domain: &'static str,
     native: Native,
     action: &'static str,
     arguments: Value,
 }
 
-fn asked<D: Describes>(domain: &'static str, action: &'static str, arguments: Value) -> Asked {
-    Asked {
+fn action_call<D: Describes>(
+    domain: &'static str,
+    action: &'static str,
+    arguments: Value,
+) -> ActionCall {
+    ActionCall {
         domain,
         native: D::call,
         action,
@@ -73,43 +77,47 @@ fn add_small_things(notes: &Notes) -> Result<()> {
 }
 
 /// Calls that every domain answers immediately.
-fn at_once(note: &str) -> Vec<Asked> {
+fn quick_calls(note: &str) -> Vec<ActionCall> {
     let here = json!({ "path": note });
     let few = json!({ "path": note, "limit": 5 });
     let cards = json!({ "scope": "note", "path": SHORT, "limit": 5 });
     vec![
-        asked::<notehost_document::Domain>("document", "nothing", json!({})),
-        asked::<notehost_document::Domain>("document", "read", here.clone()),
-        asked::<notehost_notebook::Domain>("notebook", "permissions", json!({ "notebook": "." })),
-        asked::<notehost_search::Domain>(
+        action_call::<notehost_document::Domain>("document", "nothing", json!({})),
+        action_call::<notehost_document::Domain>("document", "read", here.clone()),
+        action_call::<notehost_notebook::Domain>(
+            "notebook",
+            "permissions",
+            json!({ "notebook": "." }),
+        ),
+        action_call::<notehost_search::Domain>(
             "search",
             "text",
             json!({ "query": "things", "limit": 5 }),
         ),
-        asked::<notehost_link::Domain>("link", "backlinks", few),
-        asked::<notehost_tag::Domain>("tag", "of", json!({ "path": SHORT })),
-        asked::<notehost_block::Domain>("block", "count", json!({ "path": SHORT })),
-        asked::<notehost_flashcard::Domain>("flashcard", "list", cards),
-        asked::<notehost_file::Domain>("file", "read", json!({ "path": FILE })),
-        asked::<notehost_database::Domain>("database", "get", json!({ "database": TABLE })),
-        asked::<notehost_fs::Domain>("fs", "cat", here),
-        asked::<notehost_system::Domain>("system", "time", json!({})),
-        asked::<notehost_mascot::Domain>("mascot", "balance", json!({})),
+        action_call::<notehost_link::Domain>("link", "backlinks", few),
+        action_call::<notehost_tag::Domain>("tag", "of", json!({ "path": SHORT })),
+        action_call::<notehost_block::Domain>("block", "count", json!({ "path": SHORT })),
+        action_call::<notehost_flashcard::Domain>("flashcard", "list", cards),
+        action_call::<notehost_file::Domain>("file", "read", json!({ "path": FILE })),
+        action_call::<notehost_database::Domain>("database", "get", json!({ "database": TABLE })),
+        action_call::<notehost_fs::Domain>("fs", "cat", here),
+        action_call::<notehost_system::Domain>("system", "time", json!({})),
+        action_call::<notehost_mascot::Domain>("mascot", "balance", json!({})),
     ]
 }
 
 /// CPU-bound calls, for which the speed of guest code matters.
-fn computing(note: &str) -> Vec<Asked> {
+fn cpu_bound_calls(note: &str) -> Vec<ActionCall> {
     let here = json!({ "path": note });
     let cards = json!({ "scope": "note", "path": note, "limit": 5 });
     let column = json!({ "database": "Area 1", "column": "number", "limit": 5 });
     vec![
-        asked::<notehost_document::Domain>("document", "outline", here.clone()),
-        asked::<notehost_tag::Domain>("tag", "of", here.clone()),
-        asked::<notehost_block::Domain>("block", "count", here.clone()),
-        asked::<notehost_flashcard::Domain>("flashcard", "list", cards),
-        asked::<notehost_file::Domain>("file", "of", here),
-        asked::<notehost_database::Domain>("database", "values", column),
+        action_call::<notehost_document::Domain>("document", "outline", here.clone()),
+        action_call::<notehost_tag::Domain>("tag", "of", here.clone()),
+        action_call::<notehost_block::Domain>("block", "count", here.clone()),
+        action_call::<notehost_flashcard::Domain>("flashcard", "list", cards),
+        action_call::<notehost_file::Domain>("file", "of", here),
+        action_call::<notehost_database::Domain>("database", "values", column),
     ]
 }
 
@@ -126,7 +134,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let index = Index::open(&vault);
     index.start();
     ensure!(
-        index.wait(Some(Instant::now() + PATIENCE)),
+        index.wait(Some(Instant::now() + INDEX_TIMEOUT)),
         "the index is not built"
     );
     let mut components = Vec::new();
@@ -137,33 +145,39 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     println!();
     let note = &notes.notes[notes.notes.len() / 2];
     println!("answered at once        native µs   sandboxed µs   added µs (bar: 60)");
-    for asked in at_once(note) {
-        let (natively, sandboxed) = both(&runtime, &components, &vault, &index, &asked).await?;
+    for action_call in quick_calls(note) {
+        let (natively, sandboxed) =
+            both(&runtime, &components, &vault, &index, &action_call).await?;
         let added = sandboxed - natively;
-        let mark = if added <= BAR { '✓' } else { '✗' };
+        let mark = if added <= MAX_OVERHEAD_US {
+            '✓'
+        } else {
+            '✗'
+        };
         println!(
             "{:22} {natively:10.1} {sandboxed:14.1} {added:10.1} {mark}",
-            asked.name()
+            action_call.name()
         );
     }
     println!("\nfirst computed          native µs   sandboxed µs   ratio");
     // A copied folder has no such table.
     let is_ours = notes.folder.join("Area 1").is_dir();
-    for asked in computing(note) {
-        if asked.domain == "database" && !is_ours {
+    for action_call in cpu_bound_calls(note) {
+        if action_call.domain == "database" && !is_ours {
             continue;
         }
-        let (natively, sandboxed) = both(&runtime, &components, &vault, &index, &asked).await?;
+        let (natively, sandboxed) =
+            both(&runtime, &components, &vault, &index, &action_call).await?;
         let ratio = sandboxed / natively;
         println!(
             "{:22} {natively:10.1} {sandboxed:14.1} {ratio:7.1} ×",
-            asked.name()
+            action_call.name()
         );
     }
     Ok(())
 }
 
-impl Asked {
+impl ActionCall {
     fn name(&self) -> String {
         format!("{}.{}", self.domain, self.action)
     }
@@ -175,24 +189,32 @@ async fn both(
     components: &[Component],
     vault: &Arc<Vault>,
     index: &Arc<Index>,
-    asked: &Asked,
+    action_call: &ActionCall,
 ) -> Result<(f64, f64)> {
     let component = components
         .iter()
-        .find(|component| component.name() == asked.domain)
-        .ok_or_else(|| anyhow!("no component `{}`", asked.domain))?;
-    let text = asked.arguments.to_string();
+        .find(|component| component.name() == action_call.domain)
+        .ok_or_else(|| anyhow!("no component `{}`", action_call.domain))?;
+    let text = action_call.arguments.to_string();
     let natively = Times::of(RUNS, || {
-        let here = NativeVault::new(begin(vault, asked.domain), index);
-        let answered = (asked.native)(&here, asked.action, &text);
-        check_outcome(asked, answered.err().map(|error| error.to_string()))
+        let here = NativeVault::new(begin(vault, action_call.domain), index);
+        let answered = (action_call.native)(&here, action_call.action, &text);
+        check_outcome(action_call, answered.err().map(|error| error.to_string()))
     })?;
     let mut times = Vec::new();
     for run in 0..RUNS + RUNS / 10 {
         let began = Instant::now();
-        let transaction = begin(vault, asked.domain);
-        let refused = one(runtime, component, index, transaction, asked.action, &text).await?;
-        check_outcome(asked, refused)?;
+        let transaction = begin(vault, action_call.domain);
+        let refused = one(
+            runtime,
+            component,
+            index,
+            transaction,
+            action_call.action,
+            &text,
+        )
+        .await?;
+        check_outcome(action_call, refused)?;
         if run >= RUNS / 10 {
             times.push(began.elapsed());
         }
@@ -201,9 +223,11 @@ async fn both(
 }
 
 /// Both sides must run the measured action; only an unknown action may be rejected.
-fn check_outcome(asked: &Asked, refused: Option<String>) -> Result<()> {
+fn check_outcome(action_call: &ActionCall, refused: Option<String>) -> Result<()> {
     match refused {
-        Some(refused) if asked.action != "nothing" => Err(anyhow!("{}: {refused}", asked.name())),
+        Some(refused) if action_call.action != "nothing" => {
+            Err(anyhow!("{}: {refused}", action_call.name()))
+        }
         _ => Ok(()),
     }
 }
@@ -247,7 +271,7 @@ async fn one(
         arguments: Arc::from(arguments),
         transaction,
         index: index.clone(),
-        surroundings: Arc::new(Nowhere),
+        surroundings: Arc::new(EmptyEnvironment),
         outside: Arc::new(notehost::runtime::Nowhere),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),

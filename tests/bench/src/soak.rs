@@ -20,18 +20,18 @@ use crate::vaults::{self, Notes};
 const WORKERS: usize = 8;
 const NOTES: usize = 500;
 /// Maximum ratio of final memory to memory after the warm-up.
-const FLAT: f64 = 1.15;
+const MAX_MEMORY_GROWTH: f64 = 1.15;
 
 /// The results so far.
 #[derive(Default)]
-struct Seen {
+struct Progress {
     begun: AtomicUsize,
     outcomes: Mutex<HashMap<String, usize>>,
     /// Lines whose append was acknowledged.
     answered: Mutex<Vec<String>>,
 }
 
-impl Seen {
+impl Progress {
     fn count(&self, outcome: &str) {
         let mut outcomes = self.outcomes.lock().expect("no worker panics");
         *outcomes.entry(outcome.to_owned()).or_default() += 1;
@@ -53,21 +53,21 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
             json!(notes.folder)
         ),
     )?;
-    let mut server = Served::start(program, &config, &state)?;
+    let mut server = ServedProgram::start(program, &config, &state)?;
     println!("{calls} calls by {WORKERS} clients on {NOTES} notes");
-    let seen = Seen::default();
+    let progress = Progress::default();
     let began = Instant::now();
     let mut memory = Vec::new();
     std::thread::scope(|scope| -> Result<()> {
         let workers: Vec<_> = (0..WORKERS)
             .map(|number| {
-                let (seen, notes, address) = (&seen, &notes, server.address.as_str());
-                scope.spawn(move || work(number, address, notes, seen, calls))
+                let (progress, notes, address) = (&progress, &notes, server.address.as_str());
+                scope.spawn(move || work(number, address, notes, progress, calls))
             })
             .collect();
-        scope.spawn(|| die_now_and_then(&server.address, &seen, calls));
+        scope.spawn(|| kill_clients(&server.address, &progress, calls));
         for tenth in 1..=10 {
-            while seen.begun.load(Ordering::Relaxed) < calls * tenth / 10 {
+            while progress.begun.load(Ordering::Relaxed) < calls * tenth / 10 {
                 if workers.iter().all(|worker| worker.is_finished()) {
                     break;
                 }
@@ -87,7 +87,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
         "{:.0} calls/s",
         calls as f64 / began.elapsed().as_secs_f64()
     );
-    let outcomes = seen.outcomes.lock().expect("no worker panics").clone();
+    let outcomes = progress.outcomes.lock().expect("no worker panics").clone();
     let mut outcomes: Vec<_> = outcomes.into_iter().collect();
     outcomes.sort();
     for (outcome, count) in &outcomes {
@@ -100,7 +100,7 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
         "memory: {early:.1} MiB after 30 %, {last:.1} MiB at the end ({:.2} ×)",
         last / early
     );
-    ensure!(last <= early * FLAT, "memory is not flat");
+    ensure!(last <= early * MAX_MEMORY_GROWTH, "memory is not flat");
     let in_flight = server.metric("notehost_calls_in_flight")?;
     ensure!(in_flight == 0.0, "{in_flight} calls are still in flight");
     let sessions = server.metric("notehost_sessions")?;
@@ -108,22 +108,22 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     println!("calls in flight: 0, sessions: 0");
     server.stop()?;
     println!("stopped when told to");
-    nothing_left(&notes.folder, &state)?;
-    every_answered_line_is_there_once(&notes, &seen)?;
+    check_nothing_left(&notes.folder, &state)?;
+    check_answered_lines(&notes, &progress)?;
     // The lock is free again.
-    Served::start(program, &config, &state)?.stop()?;
+    ServedProgram::start(program, &config, &state)?.stop()?;
     println!("started again and stopped: the lock was free");
     Ok(())
 }
 
 /// The program as a server.
-struct Served {
+struct ServedProgram {
     program: Child,
     address: String,
 }
 
-impl Served {
-    fn start(program: &Path, config: &Path, state: &Path) -> Result<Served> {
+impl ServedProgram {
+    fn start(program: &Path, config: &Path, state: &Path) -> Result<ServedProgram> {
         let mut program = Command::new(program)
             .args([
                 "serve",
@@ -151,7 +151,7 @@ impl Served {
                         .map_while(Result::ok)
                         .for_each(|line| eprintln!("{line}"))
                 });
-                return Ok(Served { program, address });
+                return Ok(ServedProgram { program, address });
             }
         }
     }
@@ -194,7 +194,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedProgram {
     fn drop(&mut self) {
         let _ = self.program.kill();
         let _ = self.program.wait();
@@ -202,9 +202,9 @@ impl Drop for Served {
 }
 
 /// A deterministic pseudorandom generator.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -213,11 +213,17 @@ impl Dice {
     }
 }
 
-fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) -> Result<()> {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (number as u64 + 1));
+fn work(
+    number: usize,
+    address: &str,
+    notes: &Notes,
+    progress: &Progress,
+    calls: usize,
+) -> Result<()> {
+    let mut dice = Random(0x9e37_79b9_7f4a_7c15 ^ (number as u64 + 1));
     let mut http = Http::connect(address)?;
     loop {
-        let call = seen.begun.fetch_add(1, Ordering::Relaxed);
+        let call = progress.begun.fetch_add(1, Ordering::Relaxed);
         if call >= calls {
             return Ok(());
         }
@@ -239,7 +245,7 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
                 ("document__append", arguments)
             }
             960..980 => {
-                vanish(
+                disconnect_early(
                     address,
                     &tool_call(
                         call,
@@ -247,17 +253,17 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
                         json!({"path": path, "text": "vanished"}),
                     ),
                 )?;
-                seen.count("(vanished)");
+                progress.count("(vanished)");
                 continue;
             }
             980..990 => {
-                leave_a_session(address)?;
-                seen.count("(left a session)");
+                abandon_session(address)?;
+                progress.count("(left a session)");
                 continue;
             }
             _ => {
                 cancel(address, path)?;
-                seen.count("(cancelled)");
+                progress.count("(cancelled)");
                 continue;
             }
         };
@@ -265,11 +271,15 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
             serde_json::from_str(&http.call(&tool_call(call, tool, arguments.clone()))?)?;
         let result = &answer["result"];
         let code = result["structuredContent"]["error"]["code"].as_str();
-        seen.count(code.unwrap_or("ok"));
+        progress.count(code.unwrap_or("ok"));
         match (tool, code) {
             ("document__append", None) => {
                 let line = arguments["text"].as_str().unwrap_or_default().to_owned();
-                seen.answered.lock().expect("no worker panics").push(line);
+                progress
+                    .answered
+                    .lock()
+                    .expect("no worker panics")
+                    .push(line);
             }
             (_, None | Some("not_found" | "validation_error" | "confirmation_required")) => {}
             // Several clients write to the same note.
@@ -289,7 +299,7 @@ fn request(address: &str, headers: &str, message: &Value) -> String {
 }
 
 /// Sends a request and disconnects before the reply.
-fn vanish(address: &str, message: &Value) -> Result<()> {
+fn disconnect_early(address: &str, message: &Value) -> Result<()> {
     let name = message["params"]["name"].as_str().unwrap_or_default();
     let headers = format!(
         "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
@@ -322,7 +332,7 @@ fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
 }
 
 /// Starts a session, subscribes to its events, and disconnects without ending it.
-fn leave_a_session(address: &str) -> Result<()> {
+fn abandon_session(address: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let session = begin_session(&mut stream, address)?;
     let mut events = TcpStream::connect(address)?;
@@ -356,8 +366,8 @@ fn cancel(address: &str, path: &str) -> Result<()> {
 }
 
 /// Client processes that are killed in the middle of their work.
-fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
-    while seen.begun.load(Ordering::Relaxed) < calls {
+fn kill_clients(address: &str, progress: &Progress, calls: usize) -> Result<()> {
+    while progress.begun.load(Ordering::Relaxed) < calls {
         let mut client = Command::new(std::env::current_exe()?)
             .args(["soak-client", address])
             .stderr(Stdio::null())
@@ -365,7 +375,7 @@ fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
         std::thread::sleep(Duration::from_millis(300));
         client.kill()?;
         client.wait()?;
-        seen.count("(killed)");
+        progress.count("(killed)");
     }
     Ok(())
 }
@@ -383,7 +393,7 @@ pub(crate) fn client(address: &str) -> Result<()> {
     Ok(())
 }
 
-fn nothing_left(vault: &Path, state: &Path) -> Result<()> {
+fn check_nothing_left(vault: &Path, state: &Path) -> Result<()> {
     for folder in ["journal", "tmp"] {
         let folder = vault.join(".notehost").join(folder);
         let left = std::fs::read_dir(&folder).map_or(0, Iterator::count);
@@ -401,7 +411,7 @@ fn nothing_left(vault: &Path, state: &Path) -> Result<()> {
     Ok(())
 }
 
-fn every_answered_line_is_there_once(notes: &Notes, seen: &Seen) -> Result<()> {
+fn check_answered_lines(notes: &Notes, progress: &Progress) -> Result<()> {
     let mut there: HashMap<String, usize> = HashMap::new();
     for path in &notes.notes {
         let text = std::fs::read_to_string(notes.folder.join(path))?;
@@ -410,7 +420,7 @@ fn every_answered_line_is_there_once(notes: &Notes, seen: &Seen) -> Result<()> {
         }
     }
     let doubled = there.values().filter(|count| **count > 1).count();
-    let answered = seen.answered.lock().expect("no worker panics");
+    let answered = progress.answered.lock().expect("no worker panics");
     let missing = answered
         .iter()
         .filter(|line| !there.contains_key(*line))

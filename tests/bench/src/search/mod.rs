@@ -4,31 +4,31 @@
 //! Folders are copied first; nothing is written to them. The other tools are ripgrep (on the path, or at `RG`), tantivy
 //! called directly, and mcpvault (in the folder `MCPVAULT`). Tools that are not installed are skipped, with a message.
 
-mod beginning;
-mod changing;
-mod chosen;
 mod growth;
 mod mcpvault;
 mod notehost;
-mod plain;
-mod question;
+mod plain_tantivy;
+mod query;
+mod query_selection;
 mod ripgrep;
+mod startup;
 mod table;
+mod updates;
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
 use crate::vaults::{self, Notes};
-use chosen::Chosen;
 use mcpvault::Mcpvault;
 use notehost::Setting;
-use question::{Asked, Contestant, Kind, Patience, Question};
+use query::{Contestant, Kind, Measured, SamplePlan, VaultQuery};
+use query_selection::QuerySelection;
 use ripgrep::Ripgrep;
 use table::{Table, against, bar, mark, time};
 
 /// Maximum ratio of a search's time to tantivy alone.
-const TANTIVY: f64 = 3.0;
+const MAX_TANTIVY_RATIO: f64 = 3.0;
 
 /// The command.
 pub(crate) fn run(program: &Path, words: &[String]) -> Result<()> {
@@ -47,41 +47,46 @@ pub(crate) fn run(program: &Path, words: &[String]) -> Result<()> {
     for folder in words {
         let place = tempfile::tempdir()?;
         let notes = vaults::copied(Path::new(folder), place.path())?;
-        let chosen = chosen::choose(&notes)?;
+        let selection = query_selection::choose(&notes)?;
         println!(
             "==== {folder}: {} notes, {:.1} MiB",
             notes.notes.len(),
-            chosen.bytes as f64 / 1024.0 / 1024.0
+            selection.bytes as f64 / 1024.0 / 1024.0
         );
-        one_vault(program, &notes, &chosen, place.path())?;
+        one_vault(program, &notes, &selection, place.path())?;
     }
     Ok(())
 }
 
-fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Result<()> {
+fn one_vault(
+    program: &Path,
+    notes: &Notes,
+    selection: &QuerySelection,
+    place: &Path,
+) -> Result<()> {
     let setting = Setting {
         program: program.to_owned(),
         vault: notes.folder.clone(),
         state: place.join("state"),
     };
-    let (mut bare, mut with_snippets, plainly) = plain::index(notes, &place.join("plain"))?;
+    let (mut bare, mut with_snippets, plainly) = plain_tantivy::index(notes, &place.join("plain"))?;
 
     println!("\n== start, and the index");
-    beginning::measure(&setting, notes, plainly)?;
+    startup::measure(&setting, notes, plainly)?;
 
     println!("\n== asking");
-    let kinds = &chosen.kinds;
+    let kinds = &selection.kinds;
     let (mut server, _) = setting.start()?;
     server.wait_for_index()?;
-    let ours = ask_all(&mut server, kinds, Patience::MUCH)?;
+    let ours = ask_all(&mut server, kinds, SamplePlan::FAST)?;
     println!("memory after the questions: {}", server.memory()?);
     server.stop()?;
     let mut others = vec![
-        ask_all(&mut bare, kinds, Patience::MUCH)?,
-        ask_all(&mut with_snippets, kinds, Patience::MUCH)?,
+        ask_all(&mut bare, kinds, SamplePlan::FAST)?,
+        ask_all(&mut with_snippets, kinds, SamplePlan::FAST)?,
     ];
     match Ripgrep::found(&notes.folder) {
-        Some(mut ripgrep) => others.push(ask_all(&mut ripgrep, kinds, Patience::LITTLE)?),
+        Some(mut ripgrep) => others.push(ask_all(&mut ripgrep, kinds, SamplePlan::SLOW)?),
         None => println!("ripgrep is left out: no `rg` on the path, and `RG` names none"),
     }
     match Mcpvault::start(&notes.folder)? {
@@ -90,7 +95,7 @@ fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Re
                 "mcpvault answered `initialize` after {} ms",
                 initialized.as_millis()
             );
-            others.push(ask_all(&mut mcpvault, kinds, Patience::LITTLE)?);
+            others.push(ask_all(&mut mcpvault, kinds, SamplePlan::SLOW)?);
         }
         None => println!("mcpvault is left out: `MCPVAULT` names no folder that has it"),
     }
@@ -98,36 +103,40 @@ fn one_vault(program: &Path, notes: &Notes, chosen: &Chosen, place: &Path) -> Re
 
     println!(
         "\n== changing, and finding what was changed (hub: `{}`)",
-        chosen.hub
+        selection.hub
     );
-    changing::measure(&setting, notes, &chosen.hub, place)
+    updates::measure(&setting, notes, &selection.hub, place)
 }
 
 /// A contestant with its results for each kind of query.
 struct Column {
     who: &'static str,
-    asked: Vec<Option<Asked>>,
+    measured: Vec<Option<Measured>>,
 }
 
-fn ask_all(contestant: &mut dyn Contestant, kinds: &[Kind], patience: Patience) -> Result<Column> {
-    let asked: Result<Vec<_>> = kinds
+fn ask_all(
+    contestant: &mut dyn Contestant,
+    kinds: &[Kind],
+    patience: SamplePlan,
+) -> Result<Column> {
+    let measured: Result<Vec<_>> = kinds
         .iter()
-        .map(|kind| question::ask(contestant, kind, patience).context(kind.what))
+        .map(|kind| query::measure_queries(contestant, kind, patience).context(kind.what))
         .collect();
     Ok(Column {
         who: contestant.name(),
-        asked: asked?,
+        measured: measured?,
     })
 }
 
 /// Number of results, and ripgrep's number.
-fn found(kind: &Kind, ours: &Asked, theirs: Option<&Asked>) -> String {
-    let number = |measured: &Asked| {
+fn found(kind: &Kind, ours: &Measured, theirs: Option<&Measured>) -> String {
+    let number = |measured: &Measured| {
         measured
             .found
             .map_or_else(|| "?".to_owned(), |found| found.to_string())
     };
-    let counts_the_same = kind.questions.iter().all(Question::is_of_notes);
+    let counts_the_same = kind.queries.iter().all(VaultQuery::is_of_notes);
     match theirs {
         Some(theirs) if counts_the_same => format!("{} (rg {})", number(ours), number(theirs)),
         _ => number(ours),
@@ -144,29 +153,29 @@ fn print(kinds: &[Kind], ours: &Column, others: &[Column]) {
     head.extend(others.iter().map(|other| other.who));
     let mut table = Table::new(&head);
     for (number, kind) in kinds.iter().enumerate() {
-        let Some(asked) = &ours.asked[number] else {
+        let Some(measured) = &ours.measured[number] else {
             continue;
         };
-        let p50 = asked.times.p50();
+        let p50 = measured.times.p50();
         let mut cells = vec![
             kind.what.to_owned(),
             found(
                 kind,
-                asked,
-                counted.and_then(|other| other.asked[number].as_ref()),
+                measured,
+                counted.and_then(|other| other.measured[number].as_ref()),
             ),
             time(p50),
-            time(asked.times.quantile(0.95)),
+            time(measured.times.quantile(0.95)),
             bar(p50, kind.bar),
         ];
         cells.extend(others.iter().map(|other| {
-            other.asked[number].as_ref().map_or_else(
+            other.measured[number].as_ref().map_or_else(
                 || "–".to_owned(),
                 |theirs| {
                     let comparison = against(p50, theirs.times.p50());
                     // Only tantivy is a target; the others are for comparison.
                     if other.who.starts_with("tantivy") {
-                        let is_near = p50 <= TANTIVY * theirs.times.p50();
+                        let is_near = p50 <= MAX_TANTIVY_RATIO * theirs.times.p50();
                         format!("{comparison} {}", mark(is_near))
                     } else {
                         comparison

@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::chosen::{self, Chosen};
 use super::mcpvault::Mcpvault;
 use super::notehost::Setting;
-use super::plain;
-use super::question::{self, Contestant, Patience};
+use super::plain_tantivy;
+use super::query::{self, Contestant, SamplePlan};
+use super::query_selection::{self, QuerySelection};
 use super::ripgrep::Ripgrep;
 use super::table::{Table, mark, time};
 use crate::client::wait_for_compiler;
-use crate::making;
 use crate::statistics::Times;
+use crate::vault_generator;
 use crate::vaults::Notes;
 
 const BAR: f64 = 0.3;
 
 /// The times of one query by one contestant, per vault size.
-struct Grown {
+struct Growth {
     who: &'static str,
     what: &'static str,
     times: Vec<(usize, f64)>,
@@ -29,34 +29,40 @@ struct Grown {
 
 /// Generates vaults of these sizes and measures on each.
 pub(crate) fn measure(program: &Path, sizes: &[usize], place: &Path) -> Result<()> {
-    let mut grown: Vec<Grown> = Vec::new();
+    let mut grown: Vec<Growth> = Vec::new();
     for &size in sizes {
         let place = place.join(size.to_string());
         let folder = place.join("vault");
-        making::make(&folder, size, making::SEED)?;
+        vault_generator::make(&folder, size, vault_generator::SEED)?;
         let notes = Notes {
             notes: crate::vaults::notes_in(&folder)?,
             folder,
         };
-        let chosen = chosen::choose(&notes)?;
+        let selection = query_selection::choose(&notes)?;
         println!(
             "{size} notes, {:.1} MiB",
-            chosen.bytes as f64 / 1024.0 / 1024.0
+            selection.bytes as f64 / 1024.0 / 1024.0
         );
-        one_size(program, &notes, &chosen, &place, &mut |who, what, took| {
-            let known = grown
-                .iter()
-                .position(|known| known.who == who && known.what == what);
-            let known = known.unwrap_or_else(|| {
-                grown.push(Grown {
-                    who,
-                    what,
-                    times: Vec::new(),
+        one_size(
+            program,
+            &notes,
+            &selection,
+            &place,
+            &mut |who, what, took| {
+                let known = grown
+                    .iter()
+                    .position(|known| known.who == who && known.what == what);
+                let known = known.unwrap_or_else(|| {
+                    grown.push(Growth {
+                        who,
+                        what,
+                        times: Vec::new(),
+                    });
+                    grown.len() - 1
                 });
-                grown.len() - 1
-            });
-            grown[known].times.push((size, took));
-        })?;
+                grown[known].times.push((size, took));
+            },
+        )?;
         std::fs::remove_dir_all(&place)?;
     }
     print(&grown, sizes);
@@ -66,7 +72,7 @@ pub(crate) fn measure(program: &Path, sizes: &[usize], place: &Path) -> Result<(
 fn one_size(
     program: &Path,
     notes: &Notes,
-    chosen: &Chosen,
+    selection: &QuerySelection,
     place: &Path,
     took: &mut dyn FnMut(&'static str, &'static str, f64),
 ) -> Result<()> {
@@ -94,27 +100,27 @@ fn one_size(
     took("Notehost", "index from nothing", built.as_secs_f64() * 1e6);
     let (mut server, _) = setting.start()?;
     server.wait_for_index()?;
-    let mut ask = |contestant: &mut dyn Contestant, patience: Patience| -> Result<()> {
-        for kind in &chosen.kinds {
-            if let Some(measured) = question::ask(contestant, kind, patience)? {
+    let mut ask = |contestant: &mut dyn Contestant, patience: SamplePlan| -> Result<()> {
+        for kind in &selection.kinds {
+            if let Some(measured) = query::measure_queries(contestant, kind, patience)? {
                 took(contestant.name(), kind.what, measured.times.p50());
             }
         }
         Ok(())
     };
-    ask(&mut server, Patience::MUCH)?;
+    ask(&mut server, SamplePlan::FAST)?;
     let memory = server.memory()?;
     server.stop()?;
     println!("  Notehost has {memory} after that");
-    let (mut bare, mut with_snippets, _) = plain::index(notes, &place.join("plain"))?;
-    ask(&mut bare, Patience::MUCH)?;
-    ask(&mut with_snippets, Patience::MUCH)?;
+    let (mut bare, mut with_snippets, _) = plain_tantivy::index(notes, &place.join("plain"))?;
+    ask(&mut bare, SamplePlan::FAST)?;
+    ask(&mut with_snippets, SamplePlan::FAST)?;
     if let Some(mut ripgrep) = Ripgrep::found(&notes.folder) {
-        ask(&mut ripgrep, Patience::LITTLE)?;
+        ask(&mut ripgrep, SamplePlan::SLOW)?;
     }
     let mut started = Duration::ZERO;
     if let Some((mut mcpvault, initialized)) = Mcpvault::start(&notes.folder)? {
-        ask(&mut mcpvault, Patience::LITTLE)?;
+        ask(&mut mcpvault, SamplePlan::SLOW)?;
         started = initialized;
     }
     if !started.is_zero() {
@@ -127,7 +133,7 @@ fn one_size(
     Ok(())
 }
 
-fn print(grown: &[Grown], sizes: &[usize]) {
+fn print(grown: &[Growth], sizes: &[usize]) {
     let sizes: Vec<String> = sizes.iter().map(|size| format!("{size} notes")).collect();
     let mut head = vec!["who", "what"];
     head.extend(sizes.iter().map(String::as_str));

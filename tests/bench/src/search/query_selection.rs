@@ -5,16 +5,16 @@ use std::fs;
 
 use anyhow::Result;
 
-use super::question::{Kind, Question};
+use super::query::{Kind, VaultQuery};
 use crate::vaults::Notes;
 
 /// Number of different queries of each kind.
-const EACH: usize = 5;
+const QUERIES_PER_KIND: usize = 5;
 /// Number of different notes to read.
-const READ: usize = 200;
+const NOTES_TO_READ: usize = 200;
 
 /// The chosen queries.
-pub(crate) struct Chosen {
+pub(crate) struct QuerySelection {
     pub(crate) kinds: Vec<Kind>,
     /// The path of the note with the most backlinks.
     pub(crate) hub: String,
@@ -26,7 +26,7 @@ pub(crate) struct Chosen {
 type Counts = HashMap<String, (usize, usize)>;
 
 #[derive(Default)]
-struct Seen {
+struct TermCounts {
     words: Counts,
     /// Pairs of adjacent characters of a script without spaces.
     pairs: Counts,
@@ -37,89 +37,89 @@ struct Seen {
 }
 
 /// Reads all notes and chooses.
-pub(crate) fn choose(notes: &Notes) -> Result<Chosen> {
-    let mut seen = Seen::default();
+pub(crate) fn choose(notes: &Notes) -> Result<QuerySelection> {
+    let mut counts_of = TermCounts::default();
     for (number, path) in notes.notes.iter().enumerate() {
         let text = fs::read_to_string(notes.folder.join(path))?;
-        seen.note(&text, number);
+        counts_of.note(&text, number);
     }
-    let hub = hub(&seen, &notes.notes);
+    let hub = hub(&counts_of, &notes.notes);
     let count = notes.notes.len();
-    let common: Vec<String> = nearest(&seen.words, count, |word| word.len() >= 4);
-    let rare = nearest(&seen.words, 3, |word| word.len() >= 6);
-    let middle = nearest(&seen.words, count / 50 + 1, |word| word.len() >= 6);
-    let pairs = nearest(&seen.pairs, count / 100 + 1, |_| true);
-    let tag = nearest(&seen.tags, count, |_| true).into_iter().next();
-    let kind = |what, bar: Option<f64>, questions: Vec<Question>| Kind {
+    let common: Vec<String> = nearest(&counts_of.words, count, |word| word.len() >= 4);
+    let rare = nearest(&counts_of.words, 3, |word| word.len() >= 6);
+    let middle = nearest(&counts_of.words, count / 50 + 1, |word| word.len() >= 6);
+    let pairs = nearest(&counts_of.pairs, count / 100 + 1, |_| true);
+    let tag = nearest(&counts_of.tags, count, |_| true).into_iter().next();
+    let kind = |what, bar: Option<f64>, queries: Vec<VaultQuery>| Kind {
         what,
         bar: bar.map(|milliseconds| milliseconds * 1e3),
-        questions,
+        queries,
     };
-    let step = (count / READ).max(1);
-    let read = notes.notes.iter().step_by(step).take(READ);
+    let step = (count / NOTES_TO_READ).max(1);
+    let read = notes.notes.iter().step_by(step).take(NOTES_TO_READ);
     let kinds = vec![
         kind(
             "search, common word",
             Some(1.0),
-            all(&common, Question::Word),
+            all(&common, VaultQuery::Word),
         ),
-        kind("search, rare word", Some(1.0), all(&rare, Question::Word)),
-        kind("search, phrase", Some(1.0), phrases(notes, &seen)?),
-        kind("search, CJK", Some(1.0), all(&pairs, Question::Unspaced)),
+        kind("search, rare word", Some(1.0), all(&rare, VaultQuery::Word)),
+        kind("search, phrase", Some(1.0), phrases(notes, &counts_of)?),
+        kind("search, CJK", Some(1.0), all(&pairs, VaultQuery::Unspaced)),
         kind(
             "search, prefix",
             Some(1.0),
             middle
                 .iter()
-                .map(|word| Question::Prefix(word[..5].to_owned()))
+                .map(|word| VaultQuery::Prefix(word[..5].to_owned()))
                 .collect(),
         ),
         kind(
             "regex, stem of a rare word",
             None,
             rare.iter()
-                .map(|word| Question::Pattern(format!("\\b{}[a-z]+\\b", &word[..5])))
+                .map(|word| VaultQuery::Pattern(format!("\\b{}[a-z]+\\b", &word[..5])))
                 .collect(),
         ),
         kind(
             "regex, dates",
             None,
-            vec![Question::Pattern("\\b\\d{4}-0[1-6]-\\d{2}\\b".into())],
+            vec![VaultQuery::Pattern("\\b\\d{4}-0[1-6]-\\d{2}\\b".into())],
         ),
         kind(
             "backlinks of the hub",
             Some(0.3),
-            vec![Question::Backlinks(hub.clone())],
+            vec![VaultQuery::Backlinks(hub.clone())],
         ),
-        kind("tags", Some(0.3), vec![Question::Tags]),
+        kind("tags", Some(0.3), vec![VaultQuery::Tags]),
         kind(
             "notes of a tag",
             Some(0.3),
-            tag.into_iter().map(Question::Tagged).collect(),
+            tag.into_iter().map(VaultQuery::Tagged).collect(),
         ),
-        kind("unresolved links", Some(0.3), vec![Question::Unresolved]),
+        kind("unresolved links", Some(0.3), vec![VaultQuery::Unresolved]),
         kind(
             "read a note",
             Some(0.12),
-            read.cloned().map(Question::Read).collect(),
+            read.cloned().map(VaultQuery::Read).collect(),
         ),
     ];
-    Ok(Chosen {
+    Ok(QuerySelection {
         // A vault without Chinese text gets no such queries.
         kinds: kinds
             .into_iter()
-            .filter(|kind| !kind.questions.is_empty())
+            .filter(|kind| !kind.queries.is_empty())
             .collect(),
         hub,
-        bytes: seen.bytes,
+        bytes: counts_of.bytes,
     })
 }
 
-fn all(words: &[String], question: impl Fn(String) -> Question) -> Vec<Question> {
-    words.iter().cloned().map(question).collect()
+fn all(words: &[String], query: impl Fn(String) -> VaultQuery) -> Vec<VaultQuery> {
+    words.iter().cloned().map(query).collect()
 }
 
-impl Seen {
+impl TermCounts {
     fn note(&mut self, text: &str, number: usize) {
         self.bytes += text.len();
         let runs = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
@@ -187,16 +187,16 @@ fn nearest(counts: &Counts, target_count: usize, fits: impl Fn(&str) -> bool) ->
     things.sort_unstable();
     things
         .into_iter()
-        .take(EACH)
+        .take(QUERIES_PER_KIND)
         .map(|(_, thing)| thing.clone())
         .collect()
 }
 
 /// Two adjacent words that are both as common as possible, but not in most notes.
-fn phrases(notes: &Notes, seen: &Seen) -> Result<Vec<Question>> {
+fn phrases(notes: &Notes, counts_of: &TermCounts) -> Result<Vec<VaultQuery>> {
     let all = notes.notes.len();
     let commonness = |word: &str| {
-        let count = seen.words.get(word).map_or(0, |(count, _)| *count);
+        let count = counts_of.words.get(word).map_or(0, |(count, _)| *count);
         let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase());
         if is_plain && count <= all / 2 {
             count
@@ -219,15 +219,15 @@ fn phrases(notes: &Notes, seen: &Seen) -> Result<Vec<Question>> {
     phrases.retain(|(commonness, _)| *commonness > 0);
     phrases.sort_unstable_by(|left, right| right.cmp(left));
     phrases.dedup();
-    phrases.truncate(EACH);
+    phrases.truncate(QUERIES_PER_KIND);
     Ok(phrases
         .into_iter()
-        .map(|(_, phrase)| Question::Phrase(phrase))
+        .map(|(_, phrase)| VaultQuery::Phrase(phrase))
         .collect())
 }
 
 /// The note `Hub`, or else the note with the most links to its name.
-fn hub(seen: &Seen, notes: &[String]) -> String {
+fn hub(counts_of: &TermCounts, notes: &[String]) -> String {
     let mut by_name: HashMap<String, Vec<&String>> = HashMap::new();
     for path in notes {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -239,7 +239,7 @@ fn hub(seen: &Seen, notes: &[String]) -> String {
         _ => None,
     };
     let most_linked = || {
-        let mut targets: Vec<(usize, &String)> = seen
+        let mut targets: Vec<(usize, &String)> = counts_of
             .targets
             .iter()
             .map(|(name, (count, _))| (*count, name))
@@ -258,13 +258,13 @@ mod tests {
 
     #[test]
     fn words_are_counted_once_per_note() {
-        let mut seen = Seen::default();
-        seen.note("alpha Alpha [[Folder/Some note#x|y]] #area/one 中文字", 0);
-        seen.note("alpha code_alpha [[some note]] #area/one", 1);
-        assert_eq!(seen.words["alpha"].0, 2);
-        assert_eq!(seen.targets["some note"].0, 2);
-        assert_eq!(seen.tags["area/one"].0, 2);
-        assert_eq!(seen.pairs.len(), 2);
-        assert_eq!(nearest(&seen.words, 2, |_| true)[0], "alpha");
+        let mut counts_of = TermCounts::default();
+        counts_of.note("alpha Alpha [[Folder/Some note#x|y]] #area/one 中文字", 0);
+        counts_of.note("alpha code_alpha [[some note]] #area/one", 1);
+        assert_eq!(counts_of.words["alpha"].0, 2);
+        assert_eq!(counts_of.targets["some note"].0, 2);
+        assert_eq!(counts_of.tags["area/one"].0, 2);
+        assert_eq!(counts_of.pairs.len(), 2);
+        assert_eq!(nearest(&counts_of.words, 2, |_| true)[0], "alpha");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use super::question::{Answer, Contestant, Question};
+use super::query::{Answer, Contestant, VaultQuery};
 
 /// The program `rg`, started for each query.
 pub(crate) struct Ripgrep {
@@ -31,20 +31,20 @@ impl Contestant for Ripgrep {
         "ripgrep"
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
+    fn run(&mut self, query: &VaultQuery) -> Result<Option<Answer>> {
         // One line per note, like a page of hits.
-        let arguments: Vec<String> = match question {
-            Question::Word(word) => vec!["-inwF".into(), "-m1".into(), word.clone()],
-            Question::Phrase(phrase) => vec![
+        let arguments: Vec<String> = match query {
+            VaultQuery::Word(word) => vec!["-inwF".into(), "-m1".into(), word.clone()],
+            VaultQuery::Phrase(phrase) => vec![
                 "-in".into(),
                 "-m1".into(),
                 format!("\\b{}\\b", phrase.replace(' ', "\\W+")),
             ],
-            Question::Prefix(prefix) => vec!["-in".into(), "-m1".into(), format!("\\b{prefix}")],
-            Question::Unspaced(text) => vec!["-nF".into(), "-m1".into(), text.clone()],
-            Question::Pattern(pattern) => vec!["-n".into(), pattern.clone()],
+            VaultQuery::Prefix(prefix) => vec!["-in".into(), "-m1".into(), format!("\\b{prefix}")],
+            VaultQuery::Unspaced(text) => vec!["-nF".into(), "-m1".into(), text.clone()],
+            VaultQuery::Pattern(pattern) => vec!["-n".into(), pattern.clone()],
             // Only wikilinks, as somebody would search for them without an index.
-            Question::Backlinks(path) => {
+            VaultQuery::Backlinks(path) => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let name: String = name
                     .trim_end_matches(".md")
@@ -57,9 +57,9 @@ impl Contestant for Ripgrep {
                 let pattern = format!("\\[\\[([^\\]|#]*/)?{name}(\\.md)?[\\]|#\\\\]");
                 vec!["-in".into(), pattern]
             }
-            Question::Tags => vec!["-noI".into(), "(^|\\s)#[\\w/-]+".into()],
-            Question::Tagged(tag) => vec!["-nF".into(), "-m1".into(), format!("#{tag}")],
-            Question::Unresolved | Question::Read(_) => return Ok(None),
+            VaultQuery::Tags => vec!["-noI".into(), "(^|\\s)#[\\w/-]+".into()],
+            VaultQuery::Tagged(tag) => vec!["-nF".into(), "-m1".into(), format!("#{tag}")],
+            VaultQuery::Unresolved | VaultQuery::Read(_) => return Ok(None),
         };
         let began = Instant::now();
         let output = Command::new(&self.program)

@@ -8,7 +8,7 @@ use crate::statistics::Times;
 
 /// A query on a vault.
 #[derive(Debug, Clone)]
-pub(crate) enum Question {
+pub(crate) enum VaultQuery {
     /// Notes that contain a word.
     Word(String),
     /// Notes that contain words in this order.
@@ -31,12 +31,15 @@ pub(crate) enum Question {
     Read(String),
 }
 
-impl Question {
+impl VaultQuery {
     /// Whether the result is a set of notes that contain some text, which ripgrep can count too.
     pub(crate) fn is_of_notes(&self) -> bool {
         matches!(
             self,
-            Question::Word(_) | Question::Phrase(_) | Question::Prefix(_) | Question::Unspaced(_)
+            VaultQuery::Word(_)
+                | VaultQuery::Phrase(_)
+                | VaultQuery::Prefix(_)
+                | VaultQuery::Unspaced(_)
         )
     }
 }
@@ -45,7 +48,7 @@ impl Question {
 pub(crate) struct Kind {
     pub(crate) what: &'static str,
     pub(crate) bar: Option<f64>,
-    pub(crate) questions: Vec<Question>,
+    pub(crate) queries: Vec<VaultQuery>,
 }
 
 /// The result of a query.
@@ -62,11 +65,11 @@ pub(crate) trait Contestant {
     fn name(&self) -> &'static str;
 
     /// Runs a query; `None` if the tool does not support it.
-    fn ask(&mut self, question: &Question) -> Result<Option<Answer>>;
+    fn run(&mut self, query: &VaultQuery) -> Result<Option<Answer>>;
 }
 
 /// The measurements of one kind of query.
-pub(crate) struct Asked {
+pub(crate) struct Measured {
     pub(crate) times: Times,
     /// Number of results over all queries; `None` if there was no time for all.
     pub(crate) found: Option<usize>,
@@ -74,19 +77,19 @@ pub(crate) struct Asked {
 
 /// How often and how long to repeat a query.
 #[derive(Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct SamplePlan {
     pub(crate) most: usize,
     pub(crate) longest: Duration,
 }
 
-impl Patience {
+impl SamplePlan {
     /// For Notehost and equally fast tools.
-    pub(crate) const MUCH: Patience = Patience {
+    pub(crate) const FAST: SamplePlan = SamplePlan {
         most: 400,
         longest: Duration::from_secs(8),
     };
     /// For tools that take seconds.
-    pub(crate) const LITTLE: Patience = Patience {
+    pub(crate) const SLOW: SamplePlan = SamplePlan {
         most: 400,
         longest: Duration::from_secs(4),
     };
@@ -94,15 +97,15 @@ impl Patience {
 
 /// Runs all queries of a kind in turn until there are enough results. The first round is a warm-up, unless it already
 /// takes too long.
-pub(crate) fn ask(
+pub(crate) fn measure_queries(
     contestant: &mut dyn Contestant,
     kind: &Kind,
-    patience: Patience,
-) -> Result<Option<Asked>> {
+    patience: SamplePlan,
+) -> Result<Option<Measured>> {
     let began = Instant::now();
     let (mut first, mut found) = (Vec::new(), 0);
-    for question in &kind.questions {
-        let Some(answer) = contestant.ask(question)? else {
+    for query in &kind.queries {
+        let Some(answer) = contestant.run(query)? else {
             return Ok(None);
         };
         first.push(answer.took);
@@ -111,18 +114,18 @@ pub(crate) fn ask(
             break;
         }
     }
-    let is_whole = first.len() == kind.questions.len();
+    let is_whole = first.len() == kind.queries.len();
     let mut times = Vec::new();
-    for question in kind.questions.iter().cycle().take(patience.most) {
+    for query in kind.queries.iter().cycle().take(patience.most) {
         if began.elapsed() > patience.longest {
             break;
         }
-        times.extend(contestant.ask(question)?.map(|answer| answer.took));
+        times.extend(contestant.run(query)?.map(|answer| answer.took));
     }
     if times.len() < 3 {
         times.extend(first);
     }
-    Ok((!times.is_empty()).then(|| Asked {
+    Ok((!times.is_empty()).then(|| Measured {
         times: Times::new(times),
         found: is_whole.then_some(found),
     }))

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
-use super::question::{Answer, Contestant, Question};
+use super::query::{Answer, Contestant, VaultQuery};
 use crate::client::{Memory, Pipes, tool_call};
 
 /// Maximum time for building an index.
-const LONGEST: Duration = Duration::from_secs(900);
+const MAX_INDEX_TIME: Duration = Duration::from_secs(900);
 
 /// The parameters of a server.
 pub(crate) struct Setting {
@@ -92,7 +92,7 @@ impl Notehost {
                 return Ok(self.began.elapsed());
             }
             ensure!(
-                self.began.elapsed() < LONGEST,
+                self.began.elapsed() < MAX_INDEX_TIME,
                 "the index is never complete: {}",
                 reply["index"]
             );
@@ -116,36 +116,36 @@ impl Contestant for Notehost {
         "Notehost"
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
-        let (tool, arguments) = match question {
-            Question::Word(word) | Question::Unspaced(word) => (
+    fn run(&mut self, query: &VaultQuery) -> Result<Option<Answer>> {
+        let (tool, arguments) = match query {
+            VaultQuery::Word(word) | VaultQuery::Unspaced(word) => (
                 "search",
                 json!({"action": "text", "query": word, "limit": 20}),
             ),
-            Question::Phrase(phrase) => (
+            VaultQuery::Phrase(phrase) => (
                 "search",
                 json!({"action": "text", "query": format!("\"{phrase}\""), "limit": 20}),
             ),
-            Question::Prefix(prefix) => (
+            VaultQuery::Prefix(prefix) => (
                 "search",
                 json!({"action": "text", "query": format!("{prefix}*"), "limit": 20}),
             ),
-            Question::Pattern(pattern) => (
+            VaultQuery::Pattern(pattern) => (
                 "search",
                 json!({"action": "regex", "pattern": pattern, "limit": 20}),
             ),
-            Question::Backlinks(path) => (
+            VaultQuery::Backlinks(path) => (
                 "link",
                 json!({"action": "backlinks", "path": path, "limit": 20}),
             ),
-            Question::Tags => ("tag", json!({"action": "list", "limit": 50})),
-            Question::Tagged(tag) => ("tag", json!({"action": "notes", "tag": tag, "limit": 20})),
-            Question::Unresolved => ("link", json!({"action": "unresolved", "limit": 20})),
-            Question::Read(path) => ("document", json!({"action": "read", "path": path})),
+            VaultQuery::Tags => ("tag", json!({"action": "list", "limit": 50})),
+            VaultQuery::Tagged(tag) => ("tag", json!({"action": "notes", "tag": tag, "limit": 20})),
+            VaultQuery::Unresolved => ("link", json!({"action": "unresolved", "limit": 20})),
+            VaultQuery::Read(path) => ("document", json!({"action": "read", "path": path})),
         };
         let (took, reply) = self.call(tool, arguments)?;
-        let found = match question {
-            Question::Read(_) => usize::from(reply["content"].is_string()),
+        let found = match query {
+            VaultQuery::Read(_) => usize::from(reply["content"].is_string()),
             _ => {
                 let items = reply["items"].as_array();
                 let items = items.with_context(|| format!("`{tool}` gave no list: {reply}"))?;

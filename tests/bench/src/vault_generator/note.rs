@@ -1,13 +1,13 @@
 //! Generates the text of one note.
 
 use super::hub;
-use super::plan::{Hub, Plan, Planned, Target, capital};
+use super::plan::{Hub, Plan, PlannedNote, Target, capital};
 use super::random::Random;
 use super::words::Script;
 
 /// Median size of a note in bytes.
-const MEDIAN: f64 = 1500.0;
-const LONGEST: f64 = 100_000.0;
+const MEDIAN_BYTES: f64 = 1500.0;
+const MAX_BYTES: f64 = 100_000.0;
 
 /// The text of the note with this number.
 pub(crate) fn text(plan: &Plan, number: usize) -> String {
@@ -16,7 +16,7 @@ pub(crate) fn text(plan: &Plan, number: usize) -> String {
         return hub::note();
     }
     let mut random = Random::new(plan.seed, number as u64);
-    let length = random.log_normal(MEDIAN, 1.0).clamp(40.0, LONGEST) as usize;
+    let length = random.log_normal(MEDIAN_BYTES, 1.0).clamp(40.0, MAX_BYTES) as usize;
     let mut writer = Writer {
         plan,
         note,
@@ -48,7 +48,7 @@ fn block_id(number: usize) -> Option<String> {
 
 struct Writer<'p> {
     plan: &'p Plan,
-    note: &'p Planned,
+    note: &'p PlannedNote,
     number: usize,
     /// Links that are not written yet.
     links: Vec<Target>,

@@ -13,7 +13,7 @@ use tantivy::schema::{Field, IndexRecordOption, STORED, STRING, Schema, TEXT};
 use tantivy::snippet::SnippetGenerator;
 use tantivy::{Index, IndexWriter, Searcher, TantivyDocument, Term, doc};
 
-use super::question::{Answer, Contestant, Question};
+use super::query::{Answer, Contestant, VaultQuery};
 use crate::vaults::Notes;
 
 /// An index of a vault's notes.
@@ -50,17 +50,17 @@ pub(crate) fn index(notes: &Notes, folder: &Path) -> Result<(Plain, Plain, Durat
 }
 
 impl Plain {
-    fn query(&self, question: &Question) -> Result<Option<Box<dyn Query>>> {
+    fn query(&self, vault_query: &VaultQuery) -> Result<Option<Box<dyn Query>>> {
         let term = |word: &str| Term::from_field_text(self.body, word);
-        Ok(match question {
-            Question::Word(word) => {
+        Ok(match vault_query {
+            VaultQuery::Word(word) => {
                 let query = TermQuery::new(term(word), IndexRecordOption::WithFreqs);
                 Some(Box::new(query))
             }
-            Question::Phrase(phrase) => Some(Box::new(PhraseQuery::new(
+            VaultQuery::Phrase(phrase) => Some(Box::new(PhraseQuery::new(
                 phrase.split(' ').map(term).collect(),
             ))),
-            Question::Prefix(prefix) => Some(Box::new(RegexQuery::from_pattern(
+            VaultQuery::Prefix(prefix) => Some(Box::new(RegexQuery::from_pattern(
                 &format!("{prefix}.*"),
                 self.body,
             )?)),
@@ -79,9 +79,9 @@ impl Contestant for Plain {
         }
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
+    fn run(&mut self, vault_query: &VaultQuery) -> Result<Option<Answer>> {
         let began = Instant::now();
-        let Some(query) = self.query(question)? else {
+        let Some(query) = self.query(vault_query)? else {
             return Ok(None);
         };
         let best = TopDocs::with_limit(20).order_by_score();

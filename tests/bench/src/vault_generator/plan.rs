@@ -16,7 +16,7 @@ pub(crate) const DECOYS: usize = 20;
 pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) vocabulary: Vocabulary,
-    pub(crate) notes: Vec<Planned>,
+    pub(crate) notes: Vec<PlannedNote>,
     /// Paths of images.
     pub(crate) assets: Vec<String>,
     pub(crate) tags: Vec<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
 }
 
 /// A planned note.
-pub(crate) struct Planned {
+pub(crate) struct PlannedNote {
     pub(crate) path: String,
     pub(crate) script: Script,
     /// Whether its name alone identifies it in links.
@@ -56,7 +56,7 @@ pub(crate) enum Hub {
     Decoy(usize),
 }
 
-impl Planned {
+impl PlannedNote {
     /// The name without folder and extension.
     pub(crate) fn name(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
@@ -76,7 +76,7 @@ impl Plan {
         let mut paths = HashSet::with_capacity(count);
         while notes.len() < count {
             let note = if notes.is_empty() {
-                planned(HUB.to_owned(), Script::Latin, true)
+                plan_notes(HUB.to_owned(), Script::Latin, true)
             } else {
                 let folder = &folders[folder_ranks.rank(&mut random)];
                 any_note(notes.len(), folder, &vocabulary, &mut names, &mut random)
@@ -113,8 +113,8 @@ impl Plan {
     }
 }
 
-fn planned(path: String, script: Script, is_unique: bool) -> Planned {
-    Planned {
+fn plan_notes(path: String, script: Script, is_unique: bool) -> PlannedNote {
+    PlannedNote {
         path,
         script,
         is_unique,
@@ -151,20 +151,20 @@ fn any_note(
     vocabulary: &Vocabulary,
     names: &mut HashSet<String>,
     random: &mut Random,
-) -> Planned {
+) -> PlannedNote {
     if number.is_multiple_of(33) {
         let day = number / 33;
         let (year, month, day) = (2015 + day / 336, day / 28 % 12 + 1, day % 28 + 1);
         let date = format!("{year}-{month:02}-{day:02}");
-        return planned(format!("Daily/{year}/{date}.md"), Script::Latin, true);
+        return plan_notes(format!("Daily/{year}/{date}.md"), Script::Latin, true);
     }
     if random.chance(0.01) {
         let name = random.one(&["Index", "README", "Notes"]);
-        return planned(format!("{folder}/{name}.md"), Script::Latin, false);
+        return plan_notes(format!("{folder}/{name}.md"), Script::Latin, false);
     }
     let script = Script::any(random);
     let name = unused_name(script, vocabulary, names, random);
-    planned(format!("{folder}/{name}.md"), script, true)
+    plan_notes(format!("{folder}/{name}.md"), script, true)
 }
 
 fn unused_name(
@@ -217,7 +217,7 @@ fn tags(count: usize, vocabulary: &Vocabulary, random: &mut Random) -> Vec<Strin
 
 /// Preferential attachment: three of four links point to the target of an earlier link, so that a few notes get
 /// thousands. The hub gets none of these.
-fn connect(notes: &mut [Planned], random: &mut Random) {
+fn connect(notes: &mut [PlannedNote], random: &mut Random) {
     if notes.len() < 2 {
         return;
     }
@@ -244,7 +244,7 @@ fn connect(notes: &mut [Planned], random: &mut Random) {
 }
 
 /// Chooses the notes that link to the hub and those that only seem to. In a small vault, all but a few.
-fn point_to_hub(notes: &mut [Planned], random: &mut Random) {
+fn point_to_hub(notes: &mut [PlannedNote], random: &mut Random) {
     notes[0].hub = Hub::Itself;
     let decoys = DECOYS.min((notes.len() - 1) / 10);
     let links = HUB_LINKS.min(notes.len() - 1 - decoys);

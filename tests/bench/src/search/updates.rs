@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, ensure};
 use serde_json::json;
 
-use super::beginning::marker;
 use super::mcpvault::Mcpvault;
 use super::notehost::{Notehost, Setting};
+use super::startup::marker;
 use super::table::{Table, against, bar, mark, time};
 use crate::disk;
-use crate::making::plan;
 use crate::statistics::Times;
+use crate::vault_generator::plan;
 use crate::vaults::Notes;
 
 const RUNS: usize = 50;
 const RENAMES: usize = 5;
 const RENAME: Option<f64> = Some(300e3);
-const NOTICED: Option<f64> = Some(2e6);
+const EXTERNAL_EDITS: Option<f64> = Some(2e6);
 const MEMORY: u64 = 120;
 /// After this time the index on disk contains all changes.
-const QUIET: Duration = Duration::from_secs(6);
+const SETTLE_TIME: Duration = Duration::from_secs(6);
 
 /// Measures.
 pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path) -> Result<()> {
@@ -33,7 +33,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
     server.wait_for_index()?;
     let mut table = Table::new(&["what", "p50", "p95", "bar", ""]);
     let appended = &notes.notes[notes.notes.len() / 2];
-    let (mut creating, mut appending) = (Both::default(), Both::default());
+    let (mut creating, mut appending) = (WriteAndFind::default(), WriteAndFind::default());
     for run in 0..RUNS {
         let word = marker("created", run);
         let path = format!("Created here/Note {run}.md");
@@ -57,13 +57,13 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
 
     let mut times = Vec::new();
     for run in 0..5 {
-        times.push(noticed(&mut server, notes, run)?);
+        times.push(find_external_edit(&mut server, notes, run)?);
     }
     line(
         &mut table,
         "somebody else writes a note: found",
         &Times::new(times),
-        NOTICED,
+        EXTERNAL_EDITS,
     );
 
     let sources = sources(&mut server, hub)?;
@@ -116,24 +116,24 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
         mark(after == sources)
     );
     println!("memory at once after all that: {}", server.memory()?);
-    std::thread::sleep(QUIET);
+    std::thread::sleep(SETTLE_TIME);
     let memory = server.memory()?;
     println!(
         "memory when what was changed is written to the index: {memory} (bar: ≤ {MEMORY} MiB {})",
         mark(memory.now <= MEMORY)
     );
     server.stop()?;
-    peer(notes)
+    measure_mcpvault(notes)
 }
 
 /// The time for writing, and for writing and finding together.
 #[derive(Default)]
-struct Both {
+struct WriteAndFind {
     wrote: Vec<Duration>,
     found: Vec<Duration>,
 }
 
-impl Both {
+impl WriteAndFind {
     fn written_and_found(
         &mut self,
         server: &mut Notehost,
@@ -174,7 +174,7 @@ fn durable_line(table: &mut Table, what: &str, times: &Times, floor: f64) {
 }
 
 /// Writes a note without the server; returns the time until it is found.
-fn noticed(server: &mut Notehost, notes: &Notes, run: usize) -> Result<Duration> {
+fn find_external_edit(server: &mut Notehost, notes: &Notes, run: usize) -> Result<Duration> {
     let word = marker("elsewhere", run);
     fs::write(
         notes.folder.join(format!("Written elsewhere {run}.md")),
@@ -252,7 +252,7 @@ fn changed(before: &HashMap<String, u64>, after: &HashMap<String, u64>) -> usize
 }
 
 /// The same for mcpvault, which does not rewrite links.
-fn peer(notes: &Notes) -> Result<()> {
+fn measure_mcpvault(notes: &Notes) -> Result<()> {
     let Some((mut server, _)) = Mcpvault::start(&notes.folder)? else {
         return Ok(());
     };

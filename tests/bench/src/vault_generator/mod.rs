@@ -4,8 +4,8 @@
 //! for a seed. One note, `Hub`, has 500 backlinks in every supported form.
 
 pub(crate) mod hub;
+mod image;
 mod note;
-mod picture;
 pub(crate) mod plan;
 mod random;
 mod words;
@@ -59,7 +59,7 @@ pub(crate) fn make(folder: &Path, notes: usize, seed: u64) -> Result<u64> {
         "{\n  \"folder\": \"Daily\",\n  \"format\": \"YYYY/YYYY-MM-DD\"\n}\n",
     )?;
     for (number, path) in plan.assets.iter().enumerate() {
-        fs::write(folder.join(path), picture::png(number))?;
+        fs::write(folder.join(path), image::png(number))?;
     }
     let threads = std::thread::available_parallelism()?.get();
     std::thread::scope(|scope| {

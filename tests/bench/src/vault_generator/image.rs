@@ -3,10 +3,10 @@
 /// A PNG of one pixel.
 pub(crate) fn png(number: usize) -> Vec<u8> {
     let [red, green, blue, ..] = (number as u32).wrapping_mul(0x9E37_79B1).to_le_bytes();
-    let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+    let mut image = b"\x89PNG\r\n\x1a\n".to_vec();
     // One pixel, eight bits each for red, green and blue.
     chunk(
-        &mut picture,
+        &mut image,
         b"IHDR",
         &[0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0],
     );
@@ -15,18 +15,18 @@ pub(crate) fn png(number: usize) -> Vec<u8> {
     let mut data = vec![0x78, 0x01, 0x01, 4, 0, !4, !0];
     data.extend(line);
     data.extend(adler(&line).to_be_bytes());
-    chunk(&mut picture, b"IDAT", &data);
-    chunk(&mut picture, b"IEND", &[]);
-    picture
+    chunk(&mut image, b"IDAT", &data);
+    chunk(&mut image, b"IEND", &[]);
+    image
 }
 
-fn chunk(picture: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
-    picture.extend((data.len() as u32).to_be_bytes());
-    let from = picture.len();
-    picture.extend(kind);
-    picture.extend(data);
-    let sum = checksum(&picture[from..]);
-    picture.extend(sum.to_be_bytes());
+fn chunk(image: &mut Vec<u8>, kind: &[u8; 4], data: &[u8]) {
+    image.extend((data.len() as u32).to_be_bytes());
+    let from = image.len();
+    image.extend(kind);
+    image.extend(data);
+    let sum = checksum(&image[from..]);
+    image.extend(sum.to_be_bytes());
 }
 
 /// CRC-32, as used by PNG.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use super::question::{Answer, Contestant, Question};
+use super::query::{Answer, Contestant, VaultQuery};
 use crate::client::{Memory, Pipes};
 
 /// A running server.
@@ -59,19 +59,19 @@ impl Contestant for Mcpvault {
         "mcpvault"
     }
 
-    fn ask(&mut self, question: &Question) -> Result<Option<Answer>> {
-        let (tool, arguments) = match question {
+    fn run(&mut self, query: &VaultQuery) -> Result<Option<Answer>> {
+        let (tool, arguments) = match query {
             // It has no syntax for phrases and prefixes, so it gets the same words.
-            Question::Word(words)
-            | Question::Phrase(words)
-            | Question::Prefix(words)
-            | Question::Unspaced(words) => ("search_notes", json!({"query": words, "limit": 20})),
-            Question::Tags => ("list_all_tags", json!({})),
-            Question::Read(path) => ("read_note", json!({"path": path})),
-            Question::Pattern(_)
-            | Question::Backlinks(_)
-            | Question::Tagged(_)
-            | Question::Unresolved => return Ok(None),
+            VaultQuery::Word(words)
+            | VaultQuery::Phrase(words)
+            | VaultQuery::Prefix(words)
+            | VaultQuery::Unspaced(words) => ("search_notes", json!({"query": words, "limit": 20})),
+            VaultQuery::Tags => ("list_all_tags", json!({})),
+            VaultQuery::Read(path) => ("read_note", json!({"path": path})),
+            VaultQuery::Pattern(_)
+            | VaultQuery::Backlinks(_)
+            | VaultQuery::Tagged(_)
+            | VaultQuery::Unresolved => return Ok(None),
         };
         let (took, text) = self.call(tool, arguments)?;
         let found = match serde_json::from_str(&text) {
