@@ -23,7 +23,7 @@ fn meta() -> Value {
 
 fn begin(client: &mut HttpClient, tool: &str, arguments: Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments, "_meta": meta()});
-    client.task_request("tools/call", params)["result"].take()
+    client.ask("tools/call", params)["result"].take()
 }
 
 fn task_request(client: &mut HttpClient, method: &str, task: &str, more: Value) -> Value {
@@ -31,7 +31,7 @@ fn task_request(client: &mut HttpClient, method: &str, task: &str, more: Value) 
     for (key, value) in more.as_object().expect("an object") {
         params[key] = value.clone();
     }
-    client.task_request(method, params)
+    client.ask(method, params)
 }
 
 fn get_task(client: &mut HttpClient, task: &str) -> Value {

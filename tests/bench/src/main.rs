@@ -62,10 +62,10 @@ fn main() -> Result<()> {
     println!("\n== writing durably, against the disk's own write, fsync and rename");
     tokio::runtime::Runtime::new()?.block_on(writes::measure(&vault, place.path()))?;
 
-    println!("\n== start to first answer");
+    println!("\n== start to first reply");
     startup::measure(&program, &vault, place.path())?;
 
-    println!("\n== over the wire");
+    println!("\n== over the transports");
     transports::measure(&program, &vault, place.path())
 }
 
@@ -73,7 +73,7 @@ fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {
     println!("\n== the sandbox, against the same action run natively");
     tokio::runtime::Runtime::new()?.block_on(sandbox::measure(vault, place))?;
 
-    println!("\n== every stage of a call but the wire");
+    println!("\n== every stage of a call except the transport");
     tokio::runtime::Runtime::new()?.block_on(pipeline::measure(vault, place))
 }
 
@@ -85,6 +85,6 @@ fn build_program() -> Result<PathBuf> {
         .context("cargo runs")?;
     ensure!(built.success(), "notehost could not be built");
     let here = std::env::current_exe()?;
-    let folder = here.parent().context("the program lies in a folder")?;
+    let folder = here.parent().context("the program is in a folder")?;
     Ok(folder.join("notehost"))
 }

@@ -107,12 +107,12 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     ensure!(sessions == 0.0, "{sessions} sessions are left");
     println!("calls in flight: 0, sessions: 0");
     server.stop()?;
-    println!("stopped when told to");
+    println!("stopped on request");
     check_nothing_left(&notes.folder, &state)?;
     check_answered_lines(&notes, &progress)?;
     // The lock is free again.
     ServedProgram::start(program, &config, &state)?.stop()?;
-    println!("started again and stopped: the lock was free");
+    println!("restarted and stopped: the lock was free");
     Ok(())
 }
 
@@ -187,7 +187,7 @@ impl ServedProgram {
         let status = Command::new("kill")
             .arg(self.program.id().to_string())
             .status()?;
-        ensure!(status.success(), "the program cannot be told to stop");
+        ensure!(status.success(), "the program cannot be signalled");
         let ended = self.program.wait()?;
         ensure!(ended.success(), "the program ended with {ended}");
         Ok(())
@@ -318,7 +318,7 @@ fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     let mut buffer = [0; 4096];
     loop {
         let length = stream.read(&mut buffer)?;
-        ensure!(length > 0, "the program hung up");
+        ensure!(length > 0, "the program closed the connection");
         answer.extend_from_slice(&buffer[..length]);
         let text = String::from_utf8_lossy(&answer).to_lowercase();
         let session = text

@@ -132,7 +132,7 @@ fn over_http(
             times.extend(
                 client
                     .join()
-                    .map_err(|_| anyhow::anyhow!("a client broke"))??,
+                    .map_err(|_| anyhow::anyhow!("a client thread panicked"))??,
             );
         }
         Ok(times)
@@ -159,5 +159,5 @@ fn listening_at(child: &mut std::process::Child) -> Result<String> {
             return Ok(address);
         }
     }
-    anyhow::bail!("the program never said where it listens")
+    anyhow::bail!("the program does not print its address")
 }

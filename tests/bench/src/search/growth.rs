@@ -97,12 +97,12 @@ fn one_size(
         "start to `initialize`",
         Times::new(starts).p50(),
     );
-    took("Notehost", "index from nothing", built.as_secs_f64() * 1e6);
+    took("Notehost", "index from scratch", built.as_secs_f64() * 1e6);
     let (mut server, _) = setting.start()?;
     server.wait_for_index()?;
-    let mut ask = |contestant: &mut dyn Contestant, patience: SamplePlan| -> Result<()> {
+    let mut ask = |contestant: &mut dyn Contestant, plan: SamplePlan| -> Result<()> {
         for kind in &selection.kinds {
-            if let Some(measured) = query::measure_queries(contestant, kind, patience)? {
+            if let Some(measured) = query::measure_queries(contestant, kind, plan)? {
                 took(contestant.name(), kind.what, measured.times.p50());
             }
         }
@@ -146,7 +146,7 @@ fn print(grown: &[Growth], sizes: &[usize]) {
         cells.resize(2 + sizes.len(), String::new());
         let exponent = exponent(&line.times);
         cells.push(exponent.map_or_else(String::new, |exponent| format!("{exponent:.2}")));
-        let has_bar = line.who == "Notehost" && line.what != "index from nothing";
+        let has_bar = line.who == "Notehost" && line.what != "index from scratch";
         cells.push(match exponent {
             Some(exponent) if has_bar => format!("≤ {BAR} {}", mark(exponent <= BAR)),
             _ => String::new(),

@@ -34,7 +34,7 @@ const MAX_TANTIVY_RATIO: f64 = 3.0;
 pub(crate) fn run(program: &Path, words: &[String]) -> Result<()> {
     ensure!(!words.is_empty(), "find FOLDER… | --growth [NOTES…]");
     let cores = std::thread::available_parallelism()?;
-    println!("{cores} cores; bars are those for 14,000 notes\n");
+    println!("{cores} cores; targets are for 14,000 notes\n");
     if words[0] == "--growth" {
         let sizes: Result<Vec<usize>, _> = words[1..].iter().map(|size| size.parse()).collect();
         let mut sizes = sizes.context("find --growth [NOTES…]")?;
@@ -74,20 +74,20 @@ fn one_vault(
     println!("\n== start, and the index");
     startup::measure(&setting, notes, plainly)?;
 
-    println!("\n== asking");
+    println!("\n== queries");
     let kinds = &selection.kinds;
     let (mut server, _) = setting.start()?;
     server.wait_for_index()?;
-    let ours = ask_all(&mut server, kinds, SamplePlan::FAST)?;
-    println!("memory after the questions: {}", server.memory()?);
+    let ours = measure_all(&mut server, kinds, SamplePlan::FAST)?;
+    println!("memory after the queries: {}", server.memory()?);
     server.stop()?;
     let mut others = vec![
-        ask_all(&mut bare, kinds, SamplePlan::FAST)?,
-        ask_all(&mut with_snippets, kinds, SamplePlan::FAST)?,
+        measure_all(&mut bare, kinds, SamplePlan::FAST)?,
+        measure_all(&mut with_snippets, kinds, SamplePlan::FAST)?,
     ];
     match Ripgrep::found(&notes.folder) {
-        Some(mut ripgrep) => others.push(ask_all(&mut ripgrep, kinds, SamplePlan::SLOW)?),
-        None => println!("ripgrep is left out: no `rg` on the path, and `RG` names none"),
+        Some(mut ripgrep) => others.push(measure_all(&mut ripgrep, kinds, SamplePlan::SLOW)?),
+        None => println!("ripgrep skipped: no `rg` on the path and `RG` is not set"),
     }
     match Mcpvault::start(&notes.folder)? {
         Some((mut mcpvault, initialized)) => {
@@ -95,14 +95,14 @@ fn one_vault(
                 "mcpvault answered `initialize` after {} ms",
                 initialized.as_millis()
             );
-            others.push(ask_all(&mut mcpvault, kinds, SamplePlan::SLOW)?);
+            others.push(measure_all(&mut mcpvault, kinds, SamplePlan::SLOW)?);
         }
-        None => println!("mcpvault is left out: `MCPVAULT` names no folder that has it"),
+        None => println!("mcpvault skipped: `MCPVAULT` is not a folder that contains it"),
     }
     print(kinds, &ours, &others);
 
     println!(
-        "\n== changing, and finding what was changed (hub: `{}`)",
+        "\n== updates, and finding changed notes (hub: `{}`)",
         selection.hub
     );
     updates::measure(&setting, notes, &selection.hub, place)
@@ -114,14 +114,14 @@ struct Column {
     measured: Vec<Option<Measured>>,
 }
 
-fn ask_all(
+fn measure_all(
     contestant: &mut dyn Contestant,
     kinds: &[Kind],
-    patience: SamplePlan,
+    plan: SamplePlan,
 ) -> Result<Column> {
     let measured: Result<Vec<_>> = kinds
         .iter()
-        .map(|kind| query::measure_queries(contestant, kind, patience).context(kind.what))
+        .map(|kind| query::measure_queries(contestant, kind, plan).context(kind.what))
         .collect();
     Ok(Column {
         who: contestant.name(),
@@ -146,7 +146,7 @@ fn found(kind: &Kind, ours: &Measured, theirs: Option<&Measured>) -> String {
 fn print(kinds: &[Kind], ours: &Column, others: &[Column]) {
     println!(
         "tantivy: scores and counts only; with snippets: also a snippet for each of twenty notes, as our reply has.\n\
-         found: notes, lines or links, over all questions of a kind; ripgrep's count beside it where it counts the same."
+         found: notes, lines or links, over all queries of a kind; ripgrep's count beside it where it counts the same."
     );
     let counted = others.iter().find(|other| other.who == "ripgrep");
     let mut head = vec!["what", "found", "p50", "p95", "bar"];

@@ -78,20 +78,20 @@ pub(crate) struct Measured {
 /// How often and how long to repeat a query.
 #[derive(Clone, Copy)]
 pub(crate) struct SamplePlan {
-    pub(crate) most: usize,
-    pub(crate) longest: Duration,
+    pub(crate) max_samples: usize,
+    pub(crate) max_time: Duration,
 }
 
 impl SamplePlan {
     /// For Notehost and equally fast tools.
     pub(crate) const FAST: SamplePlan = SamplePlan {
-        most: 400,
-        longest: Duration::from_secs(8),
+        max_samples: 400,
+        max_time: Duration::from_secs(8),
     };
     /// For tools that take seconds.
     pub(crate) const SLOW: SamplePlan = SamplePlan {
-        most: 400,
-        longest: Duration::from_secs(4),
+        max_samples: 400,
+        max_time: Duration::from_secs(4),
     };
 }
 
@@ -100,7 +100,7 @@ impl SamplePlan {
 pub(crate) fn measure_queries(
     contestant: &mut dyn Contestant,
     kind: &Kind,
-    patience: SamplePlan,
+    plan: SamplePlan,
 ) -> Result<Option<Measured>> {
     let began = Instant::now();
     let (mut first, mut found) = (Vec::new(), 0);
@@ -110,14 +110,14 @@ pub(crate) fn measure_queries(
         };
         first.push(answer.took);
         found += answer.found;
-        if began.elapsed() > patience.longest {
+        if began.elapsed() > plan.max_time {
             break;
         }
     }
     let is_whole = first.len() == kind.queries.len();
     let mut times = Vec::new();
-    for query in kind.queries.iter().cycle().take(patience.most) {
-        if began.elapsed() > patience.longest {
+    for query in kind.queries.iter().cycle().take(plan.max_samples) {
+        if began.elapsed() > plan.max_time {
             break;
         }
         times.extend(contestant.run(query)?.map(|answer| answer.took));

@@ -38,18 +38,18 @@ struct TermCounts {
 
 /// Reads all notes and chooses.
 pub(crate) fn choose(notes: &Notes) -> Result<QuerySelection> {
-    let mut counts_of = TermCounts::default();
+    let mut terms = TermCounts::default();
     for (number, path) in notes.notes.iter().enumerate() {
         let text = fs::read_to_string(notes.folder.join(path))?;
-        counts_of.note(&text, number);
+        terms.note(&text, number);
     }
-    let hub = hub(&counts_of, &notes.notes);
+    let hub = hub(&terms, &notes.notes);
     let count = notes.notes.len();
-    let common: Vec<String> = nearest(&counts_of.words, count, |word| word.len() >= 4);
-    let rare = nearest(&counts_of.words, 3, |word| word.len() >= 6);
-    let middle = nearest(&counts_of.words, count / 50 + 1, |word| word.len() >= 6);
-    let pairs = nearest(&counts_of.pairs, count / 100 + 1, |_| true);
-    let tag = nearest(&counts_of.tags, count, |_| true).into_iter().next();
+    let common: Vec<String> = nearest(&terms.words, count, |word| word.len() >= 4);
+    let rare = nearest(&terms.words, 3, |word| word.len() >= 6);
+    let middle = nearest(&terms.words, count / 50 + 1, |word| word.len() >= 6);
+    let pairs = nearest(&terms.pairs, count / 100 + 1, |_| true);
+    let tag = nearest(&terms.tags, count, |_| true).into_iter().next();
     let kind = |what, bar: Option<f64>, queries: Vec<VaultQuery>| Kind {
         what,
         bar: bar.map(|milliseconds| milliseconds * 1e3),
@@ -64,7 +64,7 @@ pub(crate) fn choose(notes: &Notes) -> Result<QuerySelection> {
             all(&common, VaultQuery::Word),
         ),
         kind("search, rare word", Some(1.0), all(&rare, VaultQuery::Word)),
-        kind("search, phrase", Some(1.0), phrases(notes, &counts_of)?),
+        kind("search, phrase", Some(1.0), phrases(notes, &terms)?),
         kind("search, CJK", Some(1.0), all(&pairs, VaultQuery::Unspaced)),
         kind(
             "search, prefix",
@@ -111,7 +111,7 @@ pub(crate) fn choose(notes: &Notes) -> Result<QuerySelection> {
             .filter(|kind| !kind.queries.is_empty())
             .collect(),
         hub,
-        bytes: counts_of.bytes,
+        bytes: terms.bytes,
     })
 }
 
@@ -193,10 +193,10 @@ fn nearest(counts: &Counts, target_count: usize, fits: impl Fn(&str) -> bool) ->
 }
 
 /// Two adjacent words that are both as common as possible, but not in most notes.
-fn phrases(notes: &Notes, counts_of: &TermCounts) -> Result<Vec<VaultQuery>> {
+fn phrases(notes: &Notes, terms: &TermCounts) -> Result<Vec<VaultQuery>> {
     let all = notes.notes.len();
     let commonness = |word: &str| {
-        let count = counts_of.words.get(word).map_or(0, |(count, _)| *count);
+        let count = terms.words.get(word).map_or(0, |(count, _)| *count);
         let is_plain = word.bytes().all(|byte| byte.is_ascii_lowercase());
         if is_plain && count <= all / 2 {
             count
@@ -227,7 +227,7 @@ fn phrases(notes: &Notes, counts_of: &TermCounts) -> Result<Vec<VaultQuery>> {
 }
 
 /// The note `Hub`, or else the note with the most links to its name.
-fn hub(counts_of: &TermCounts, notes: &[String]) -> String {
+fn hub(terms: &TermCounts, notes: &[String]) -> String {
     let mut by_name: HashMap<String, Vec<&String>> = HashMap::new();
     for path in notes {
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -239,7 +239,7 @@ fn hub(counts_of: &TermCounts, notes: &[String]) -> String {
         _ => None,
     };
     let most_linked = || {
-        let mut targets: Vec<(usize, &String)> = counts_of
+        let mut targets: Vec<(usize, &String)> = terms
             .targets
             .iter()
             .map(|(name, (count, _))| (*count, name))
@@ -258,13 +258,13 @@ mod tests {
 
     #[test]
     fn words_are_counted_once_per_note() {
-        let mut counts_of = TermCounts::default();
-        counts_of.note("alpha Alpha [[Folder/Some note#x|y]] #area/one 中文字", 0);
-        counts_of.note("alpha code_alpha [[some note]] #area/one", 1);
-        assert_eq!(counts_of.words["alpha"].0, 2);
-        assert_eq!(counts_of.targets["some note"].0, 2);
-        assert_eq!(counts_of.tags["area/one"].0, 2);
-        assert_eq!(counts_of.pairs.len(), 2);
-        assert_eq!(nearest(&counts_of.words, 2, |_| true)[0], "alpha");
+        let mut terms = TermCounts::default();
+        terms.note("alpha Alpha [[Folder/Some note#x|y]] #area/one 中文字", 0);
+        terms.note("alpha code_alpha [[some note]] #area/one", 1);
+        assert_eq!(terms.words["alpha"].0, 2);
+        assert_eq!(terms.targets["some note"].0, 2);
+        assert_eq!(terms.tags["area/one"].0, 2);
+        assert_eq!(terms.pairs.len(), 2);
+        assert_eq!(nearest(&terms.words, 2, |_| true)[0], "alpha");
     }
 }

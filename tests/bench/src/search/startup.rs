@@ -13,7 +13,7 @@ use crate::statistics::Times;
 use crate::vaults::Notes;
 
 const INITIALIZE: Option<f64> = Some(20e3);
-const FROM_NOTHING: Option<f64> = Some(15e6);
+const FROM_SCRATCH: Option<f64> = Some(15e6);
 /// Number of notes that change while no server runs.
 const CHANGED: usize = 100;
 
@@ -21,12 +21,7 @@ const CHANGED: usize = 100;
 pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Result<()> {
     let mut table = Table::new(&["what", "p50", "p95", "bar", ""]);
     let (mut server, first) = setting.start()?;
-    line(
-        &mut table,
-        "initialize, first start ever",
-        vec![first],
-        None,
-    );
+    line(&mut table, "initialize, first start", vec![first], None);
     server.wait_for_index()?;
     wait_for_compiler(&setting.state)?;
     server.stop()?;
@@ -36,7 +31,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
         setting.forget_index()?;
         times.push(setting.start()?.1);
     }
-    line(&mut table, "initialize, no index yet", times, INITIALIZE);
+    line(&mut table, "initialize, no index", times, INITIALIZE);
 
     setting.forget_index()?;
     let (mut server, _) = setting.start()?;
@@ -45,10 +40,10 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
     server.stop()?;
     let (ours, theirs) = (built.as_secs_f64() * 1e6, plainly.as_secs_f64() * 1e6);
     table.line([
-        "index from nothing".into(),
+        "index from scratch".into(),
         time(ours),
         String::new(),
-        bar(ours, FROM_NOTHING),
+        bar(ours, FROM_SCRATCH),
         format!("tantivy alone {}", against(ours, theirs)),
     ]);
 
@@ -56,7 +51,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
     for _ in 0..20 {
         times.push(setting.start()?.1);
     }
-    line(&mut table, "initialize, index there", times, INITIALIZE);
+    line(&mut table, "initialize, existing index", times, INITIALIZE);
 
     let mut times = Vec::new();
     for _ in 0..5 {
@@ -64,7 +59,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, plainly: Duration) -> Re
         times.push(server.wait_for_index()?);
         server.stop()?;
     }
-    line(&mut table, "index complete after no change", times, None);
+    line(&mut table, "index complete, unchanged vault", times, None);
 
     let mut times = Vec::new();
     for run in 0..3 {

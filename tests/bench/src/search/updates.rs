@@ -89,13 +89,13 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
     line(&mut table, &format!("{what}: the first"), &first, RENAME);
     line(
         &mut table,
-        &format!("{what}: at once after another"),
+        &format!("{what}: immediately after another"),
         &Times::new(times[1..].to_vec()),
         RENAME,
     );
     table.print();
     println!(
-        "one after another, each waits for the index to read what the one before rewrote; and ext4 goes through every file \
+        "consecutive renames wait until the index has read the notes that the previous one rewrote; and ext4 goes through every file \
          that was replaced in the last minute before it makes a new one."
     );
     // The hub of a generated vault has a known number of links.
@@ -119,7 +119,7 @@ pub(crate) fn measure(setting: &Setting, notes: &Notes, hub: &str, place: &Path)
     std::thread::sleep(SETTLE_TIME);
     let memory = server.memory()?;
     println!(
-        "memory when what was changed is written to the index: {memory} (bar: ≤ {MEMORY} MiB {})",
+        "memory after the changes are written to the index: {memory} (bar: ≤ {MEMORY} MiB {})",
         mark(memory.now <= MEMORY)
     );
     server.stop()?;
@@ -192,7 +192,7 @@ fn find_external_edit(server: &mut Notehost, notes: &Notes, run: usize) -> Resul
         let elapsed = began.elapsed();
         ensure!(
             elapsed < Duration::from_secs(60),
-            "what somebody else wrote is never found"
+            "an external edit is never found"
         );
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -45,7 +45,7 @@ pub(crate) fn run(words: &[String]) -> Result<()> {
 
 /// Writes a vault into an empty or new folder. Returns the total size of its notes.
 pub(crate) fn make(folder: &Path, notes: usize, seed: u64) -> Result<u64> {
-    ensure!(notes > 0, "a vault has at least one note");
+    ensure!(notes > 0, "a vault needs at least one note");
     let is_new = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     ensure!(is_new, "`{}` is not empty", folder.display());
     let plan = Plan::new(notes, seed);
@@ -79,7 +79,7 @@ pub(crate) fn make(folder: &Path, notes: usize, seed: u64) -> Result<u64> {
         for thread in running {
             bytes += thread
                 .join()
-                .map_err(|_| anyhow::anyhow!("a thread broke"))??;
+                .map_err(|_| anyhow::anyhow!("a thread panicked"))??;
         }
         Ok(bytes)
     })
