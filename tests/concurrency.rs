@@ -55,7 +55,7 @@ fn concurrent_writers_lose_and_duplicate_nothing() {
             .collect();
         // The editor must also stop if a client fails, or the scope never ends.
         is_over.store(true, Ordering::SeqCst);
-        let edits = editor.join().expect("the editor goes on to the end");
+        let edits = editor.join().expect("the editor does not panic");
         assert!(result.iter().all(Result::is_ok), "a client failed");
         edits
     });
@@ -79,7 +79,7 @@ fn concurrent_writers_lose_and_duplicate_nothing() {
         .map(|(line, times)| format!("`{line}` is there {times} times"))
         .collect();
     assert!(wrong.is_empty(), "after {edits} edits: {wrong:#?}");
-    assert!(found.is_empty(), "nobody wrote this: {found:#?}");
+    assert!(found.is_empty(), "unexpected lines: {found:#?}");
     assert!(edits >= 100, "the editor wrote {edits} times only");
 }
 

@@ -125,9 +125,7 @@ impl ClientTest {
             .unwrap_or_else(|| panic!("no verdict on {task}: {result:#?}"));
         let mut wrong: Vec<String> = Vec::new();
         for name in CHECKS {
-            let verdict = verdicts
-                .get(name)
-                .map_or("nothing was said", String::as_str);
+            let verdict = verdicts.get(name).map_or("no result", String::as_str);
             if verdict != "ok" {
                 wrong.push(format!("{name}: {verdict}"));
             }

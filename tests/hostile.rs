@@ -45,7 +45,7 @@ impl AttackSetup {
         let host = place.host(settings).await;
         assert!(
             host.registry().snapshot().broken().is_empty(),
-            "the enemy is let in"
+            "the hostile guest is loaded"
         );
         let before = place.snapshot();
         AttackSetup {

@@ -45,7 +45,7 @@ impl EgressSetup {
         let host = place.host(settings).await;
         assert!(
             host.registry().snapshot().broken().is_empty(),
-            "the messenger is let in: {:?}",
+            "the guest is loaded: {:?}",
             host.registry().snapshot().broken()
         );
         EgressSetup {

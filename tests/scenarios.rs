@@ -18,7 +18,7 @@ async fn recorded_scenarios_match() {
     for file in transcript::files(&folder) {
         let name = file
             .strip_prefix(&folder)
-            .expect("it lies there")
+            .expect("it is in the folder")
             .display()
             .to_string();
         if !name.contains(&filter) {
@@ -44,11 +44,11 @@ async fn recorded_scenarios_match() {
         let _ = writeln!(
             failed,
             "{}",
-            diff.unified_diff().header(&name, "what happened")
+            diff.unified_diff().header(&name, "current replies")
         );
     }
     assert!(
         failed.is_empty(),
-        "{failed}\nIf that is as it should be: UPDATE=1 cargo test scenarios"
+        "{failed}\nIf this is intended, run UPDATE=1 cargo test scenarios"
     );
 }

@@ -83,7 +83,7 @@ impl RunResult {
     fn messages(&self) -> Vec<Value> {
         let message = |line| match serde_json::from_str::<Value>(line) {
             Ok(message) if message["jsonrpc"] == "2.0" => message,
-            _ => panic!("something on stdout that is no message: {line}"),
+            _ => panic!("invalid message on stdout: {line}"),
         };
         self.output.lines().map(message).collect()
     }

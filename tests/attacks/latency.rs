@@ -70,7 +70,7 @@ fn hostile_requests_do_not_slow_down_other_callers() {
     }
     assert!(findings.is_empty(), "{findings:#?}");
     let most = memory * 13 / 10 + MEMORY_SLACK;
-    wait_until("the memory is given back", || setup.memory() <= most);
+    wait_until("the memory is released", || setup.memory() <= most);
 }
 
 /// The list is long enough, and every attack has a unique name.

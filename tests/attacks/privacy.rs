@@ -177,7 +177,7 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     let scopes = ["--scopes", "read,admin"];
 
     let boss = token(&place, "boss", &scopes);
-    let open = streams(&server, &boss).expect("the token holds");
+    let open = streams(&server, &boss).expect("the token is valid");
     revoke(&place, "boss");
     assert_end(open);
 

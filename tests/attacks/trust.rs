@@ -56,7 +56,7 @@ fn fail(place: &Place, arguments: &[&str], code: i32, reason: &str) {
     let output = run(place, arguments);
     let text = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
-    assert!(text.contains(reason), "`{reason}` is not said: {text}");
+    assert!(text.contains(reason), "missing `{reason}`: {text}");
 }
 
 /// The entry of `steady` in `component list`.

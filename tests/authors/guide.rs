@@ -75,7 +75,7 @@ fn follow(title: &str) {
                 }
             }
             ("sh", commands) => folder = run(commands, &folder, &state),
-            (other, _) => panic!("a block of `{other}` that nobody runs"),
+            (other, _) => panic!("no runner for a block of `{other}`"),
         }
     }
 }

@@ -35,7 +35,7 @@ fn contract_reference_page_is_up_to_date() {
     let known = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         known == page,
-        "`sdk/docs/wit.md` is not what `wit/` says: UPDATE=1 writes it anew"
+        "`sdk/docs/wit.md` does not match `wit/`: run with UPDATE=1"
     );
 }
 
@@ -141,10 +141,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             );
             return;
         }
-        other => panic!(
-            "`{name}` is a {}: teach this page to tell it",
-            other.as_str()
-        ),
+        other => panic!("`{name}` is a {}: add it to this generator", other.as_str()),
     };
     let _ = write!(page, "**{kind} `{name}`** {}", prose(&found.docs));
     if found.docs.is_empty() {
@@ -198,7 +195,7 @@ fn type_name(resolve: &Resolve, kind: &Type) -> String {
             format!("borrow<{}>", type_name(resolve, &Type::Id(*of)))
         }
         TypeDefKind::Handle(Handle::Own(of)) => type_name(resolve, &Type::Id(*of)),
-        other => panic!("a nameless {}: teach this page to tell it", other.as_str()),
+        other => panic!("an anonymous {}: add it to this generator", other.as_str()),
     }
 }
 

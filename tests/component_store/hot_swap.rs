@@ -79,7 +79,7 @@ fn hot_swaps_under_load_fail_no_call() {
     });
     assert!(
         seen[1] > 0 && seen[2] > 0,
-        "both versions were met: {seen:?}"
+        "both versions replied: {seen:?}"
     );
     assert_eq!(seen[1] + seen[2], calls.load(Ordering::Relaxed));
 }

@@ -148,7 +148,7 @@ fn component_can_be_inspected_without_running_it() {
     );
     assert!(
         report.get("actions").is_none(),
-        "nobody asked it yet: {report}"
+        "it has not been run yet: {report}"
     );
     workspace.succeed(&["component", "add", &version("one")]);
     let report = workspace.succeed(&["component", "inspect", "steady"]);
@@ -182,7 +182,7 @@ fn running_server_loads_changes_and_notifies_clients() {
             .count()
     };
     // Simultaneous changes are announced together, a moment later.
-    wait_until("the client is told", || {
+    wait_until("the client is notified", || {
         client.ask("ping", json!({}));
         notified(&client) >= 1
     });
@@ -220,7 +220,7 @@ fn component_folder_is_loaded_and_hot_swapped() {
     assert_eq!(version_of(&mut client), 1);
     // An invalid file replaces nothing.
     std::fs::write(folder.join("steady.wasm"), b"\0asm garbage").expect("a file");
-    wait_until("the problem is told", || {
+    wait_until("the problem is listed", || {
         let entry = workspace.list_entry();
         entry.is_some_and(|entry| entry["problem"].is_string())
     });

@@ -21,7 +21,7 @@ fn workspace() -> Workspace {
 fn assert_rejected(workspace: &Workspace, arguments: &[&str], reason: &str) {
     let before = workspace.store();
     let report = workspace.fail(arguments);
-    assert!(report.contains(reason), "`{reason}` is not said: {report}");
+    assert!(report.contains(reason), "missing `{reason}`: {report}");
     assert!(!report.contains("panicked"), "{report}");
     assert_eq!(workspace.store(), before, "the store is as it was");
     assert_eq!(workspace.call("say", r#"{"text": "a"}"#)["version"], 1);
@@ -37,7 +37,7 @@ fn files_without_a_valid_component_are_rejected() {
         file.to_str().expect("a path of text").to_owned()
     };
     let other_contract = String::from_utf8_lossy(&whole).contains("notehost:domain/domain@0.1.0");
-    assert!(other_contract, "the contract's name stands in it");
+    assert!(other_contract, "the contract's name was replaced");
     let later = replaced(
         &whole,
         b"notehost:domain/domain@0.1.0",
@@ -151,7 +151,7 @@ fn modified_store_contents_do_not_run() {
     let mut changed = bytes.clone();
     *changed.last_mut().expect("a byte") ^= 1;
     std::fs::write(content, changed).expect("a file");
-    let list_entry = workspace.list_entry().expect("it is told");
+    let list_entry = workspace.list_entry().expect("it is listed");
     let problem = list_entry["problem"].as_str().expect("a problem");
     assert!(
         problem.contains("not the one that was installed"),

@@ -51,7 +51,7 @@ async fn use_it(host: &Host, place: &Place, name: &str) {
 
     for before in [0, 1] {
         let reply = ask("everything", json!({"path": path})).await;
-        let report = reply.expect("it asks").structured;
+        let report = reply.expect("the call succeeds").structured;
         assert_eq!(report["before"], before, "what it kept: {report:?}");
         assert_eq!(report["count"], 1);
         assert!(

@@ -66,5 +66,5 @@ fn damaged_components_never_panic() {
             assert_eq!(cut.track().is_ok(), lacks == 0, "cut after {at} bytes");
         }
     }
-    assert!(refused > 0, "some damage is seen without a compiler");
+    assert!(refused > 0, "some damage is detected without compiling");
 }

@@ -80,7 +80,7 @@ async fn assert_whole(
     let after = oracle.after(before, change).await;
     assert!(
         now == *before || now == after,
-        "{what}: {} is torn",
+        "{what}: {} is partially applied",
         change.name
     );
     now == after
@@ -123,7 +123,7 @@ async fn exit_at_any_commit_step_leaves_transactions_atomic() {
         .iter()
         .filter(|point| point.starts_with("commit") || point.starts_with("apply"))
     {
-        assert!(reached.contains(point), "no deed ever reached {point}");
+        assert!(reached.contains(point), "no change reached {point}");
     }
 }
 

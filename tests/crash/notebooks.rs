@@ -118,7 +118,7 @@ pub(super) fn assert_nothing_left_over(vault: &Path) {
             .flatten()
             .map(|entry| entry.file_name())
             .collect();
-        assert!(left.is_empty(), "{folder} still holds {left:?}");
+        assert!(left.is_empty(), "left in {folder}: {left:?}");
     }
 }
 

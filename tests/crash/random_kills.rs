@@ -77,7 +77,10 @@ fn assert_same(now: &Files, before: &Files, turn: usize, notebook: &str) {
     let torn: Vec<&String> = paths
         .filter(|path| now.get(*path) != before.get(*path))
         .collect();
-    assert!(torn.is_empty(), "turn {turn}: {notebook} is torn: {torn:?}");
+    assert!(
+        torn.is_empty(),
+        "turn {turn}: {notebook} is partially changed: {torn:?}"
+    );
 }
 
 /// A random duration around the length of a commit.

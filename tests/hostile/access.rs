@@ -131,7 +131,7 @@ async fn reader_cannot_escape_its_grant_with_any_path() {
             );
             assert!(
                 !report.contains("/vault"),
-                "{with} {shown:?} tells where the vault is: {report}"
+                "{with} {shown:?} reveals the path of the vault: {report}"
             );
             match with {
                 "stat" | "read" => assert!(is_refusal(&outcome), "{with} {shown:?}: {report}"),
@@ -148,7 +148,10 @@ async fn reader_cannot_escape_its_grant_with_any_path() {
 #[tokio::test(flavor = "multi_thread")]
 async fn writer_cannot_escape_its_grant_with_any_path() {
     let setup = AttackSetup::with(|settings| {
-        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        let hostile = settings
+            .components
+            .get_mut("hostile")
+            .expect("the hostile guest");
         hostile.grant = GrantSettings {
             delete: vec!["Open/**".into()],
             ..GrantSettings::default()
@@ -222,7 +225,10 @@ async fn denied_paths_look_like_missing_paths() {
 #[tokio::test(flavor = "multi_thread")]
 async fn action_cannot_exceed_its_declared_effect() {
     let setup = AttackSetup::with(|settings| {
-        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        let hostile = settings
+            .components
+            .get_mut("hostile")
+            .expect("the hostile guest");
         hostile.grant.delete = vec!["**".into()];
     })
     .await;

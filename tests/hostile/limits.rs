@@ -80,7 +80,7 @@ async fn guest_that_ignores_a_refused_write_stages_nothing_more() {
     let reply = setup
         .attack("stage_regardless", json!({}))
         .await
-        .expect("it says that all is well");
+        .expect("it reports success");
     let refused = reply.structured["refused"].as_u64().expect("a number");
     let landed: u64 = std::fs::read_dir(setup.place.vault().join("Open/Big"))
         .expect("what was allowed has landed")
@@ -102,7 +102,7 @@ async fn log_floods_are_dropped() {
         setup
             .attack(attack, json!({}))
             .await
-            .expect("talking much is no crime");
+            .expect("verbose logging is not an error");
     }
     setup.assert_unharmed().await;
 }
@@ -110,7 +110,7 @@ async fn log_floods_are_dropped() {
 /// Sets limits for the hostile guest alone.
 fn of_the_enemy(settings: &mut Settings, limits: ComponentLimits) {
     let hostile = settings.components.get_mut("hostile");
-    hostile.expect("the enemy").limits = limits;
+    hostile.expect("the hostile guest").limits = limits;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,7 +122,10 @@ async fn component_limits_can_be_lower_than_the_default() {
             host_calls: Some(70),
         };
         of_the_enemy(settings, less);
-        let hostile = settings.components.get_mut("hostile").expect("the enemy");
+        let hostile = settings
+            .components
+            .get_mut("hostile")
+            .expect("the hostile guest");
         hostile.grant.store_bytes = Some(3 << 20);
     })
     .await;

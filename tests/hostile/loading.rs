@@ -26,7 +26,7 @@ async fn reason(name: &str, file: PathBuf) -> String {
     let host = place.host(settings).await;
     let read = call(&host, "document.read", json!({"path": "Note"}))
         .await
-        .expect("the rest works");
+        .expect("other components work");
     assert_eq!(read.structured["content"], "still here\n");
     let error = call(&host, &format!("{name}.read"), json!({}))
         .await

@@ -31,7 +31,11 @@ fn progress_over_stdio_precedes_the_reply() {
     let before = client.notifications().len();
     let quiet = client.call("slow.work", arguments);
     assert_eq!(error_code(&quiet), None, "{quiet}");
-    assert_eq!(client.notifications().len(), before, "nobody asked");
+    assert_eq!(
+        client.notifications().len(),
+        before,
+        "no progress was requested"
+    );
 }
 
 #[test]
@@ -141,7 +145,7 @@ fn actions_on_many_notes_report_progress() {
     assert_eq!(
         place.read("Many/Note 7.md").expect("a note"),
         b"# Note 7\n\nsee [[Plot]], gamma\n\nbeta\n",
-        "and they did what they said"
+        "the changes are applied"
     );
 }
 

@@ -68,7 +68,7 @@ fn only_long_calls_become_tasks() {
     let task = id_of(&begin(&mut client, "slow__work", arguments.clone()));
     let working = get_task(&mut client, &task);
     assert_eq!(working["status"], "working", "{working}");
-    wait_until("it says how far it is", || {
+    wait_until("it reports progress", || {
         let message = get_task(&mut client, &task)["statusMessage"].take();
         message
             .as_str()

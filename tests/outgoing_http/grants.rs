@@ -66,7 +66,11 @@ async fn only_granted_hosts_are_reached() {
         let answer = setup.ask(scheme, &authority, "/page").await;
         assert_refused(&answer, why);
     }
-    assert_eq!(setup.server.received().len(), 1, "nothing else was asked");
+    assert_eq!(
+        setup.server.received().len(),
+        1,
+        "no other request was sent"
+    );
 }
 
 /// `*` grants every public host; private addresses are not included, in whatever form they are written.

@@ -51,7 +51,7 @@ fn admin_tool_is_hidden_from_non_admins() {
     assert_eq!(
         refused.to_string().replace("admin", "zzzzz"),
         unknown.to_string(),
-        "it looks like a domain that nobody knows"
+        "it looks like an unknown domain"
     );
     let help = client.send("resources/read", json!({"uri": "notehost://help/admin"}));
     assert!(client.answer(help).get("error").is_some());

@@ -26,7 +26,7 @@ async fn long_list_is_cut_between_items_and_can_be_continued() {
         assert!(size <= 4000, "{size}");
         for item in page.structured["items"].as_array().expect("items") {
             let path = item["path"].as_str().expect("a path").to_owned();
-            assert!(seen.insert(path), "told twice: {item}");
+            assert!(seen.insert(path), "listed twice: {item}");
         }
         pages += 1;
         let Some(next) = page.structured.get("next_cursor") else {

@@ -81,7 +81,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
         "ok"
     );
 
-    wait_until("the records tell of it", || status(&place)["traps"] == 1);
+    wait_until("it is recorded", || status(&place)["traps"] == 1);
     let report = status(&place);
     assert_eq!(report["over_limits"], 1, "{report}");
     assert_eq!(report["quarantine"][0]["reason"], reason, "{report}");
@@ -181,7 +181,7 @@ fn half_open_breaker_tries_one_call() {
 
 /// The same component with different bytes: an additional custom section.
 fn other_version(place: &Place) -> PathBuf {
-    let mut bytes = std::fs::read(guest("hostile")).expect("the enemy");
+    let mut bytes = std::fs::read(guest("hostile")).expect("the hostile guest");
     bytes.extend([0, 6, 4, b'n', b'o', b't', b'e', 1]);
     let file = place.outside().join("hostile-2.wasm");
     std::fs::write(&file, bytes).expect("a file");
@@ -202,7 +202,10 @@ fn breaker_resets_for_a_new_version_and_survives_a_restart() {
     assert_eq!(code(&met), "unavailable", "{met}");
 
     let mut settings = config(&place);
-    let enemy = settings.components.get_mut("hostile").expect("the enemy");
+    let enemy = settings
+        .components
+        .get_mut("hostile")
+        .expect("the hostile guest");
     enemy.path = Some(other_version(&place));
     place.config_file(&settings);
     wait_until("the other version answers", || {
@@ -322,7 +325,7 @@ fn component_log_is_stored() {
         output.read_line(&mut line).expect("a line");
         line
     });
-    wait_until("it is told", || {
+    wait_until("it is printed", || {
         client.call("hostile.print", json!({}));
         reading.is_finished()
     });

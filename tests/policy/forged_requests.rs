@@ -135,7 +135,7 @@ fn forged_and_misused_tokens_are_rejected() {
         forged.push(("expired", signed(claims_with("exp", json!(now() - 600)))));
         forged.push(("without an end", signed(claims_without("exp"))));
         forged.push((
-            "an end that is no time",
+            "an invalid expiry time",
             signed(claims_with("exp", json!("soon"))),
         ));
         forged.push((

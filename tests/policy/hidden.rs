@@ -89,7 +89,7 @@ impl VaultPair {
         );
         assert!(
             self.differences.is_empty(),
-            "{} answers tell that something is hidden:\n{}",
+            "{} replies reveal that something is hidden:\n{}",
             self.differences.len(),
             some(&self.differences)
         );

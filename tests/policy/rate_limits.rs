@@ -53,8 +53,7 @@ fn http_callers_are_rate_limited_by_effect() {
     // A restart does not reset the buckets: they are saved at shutdown.
     let mut server = server;
     let pid = rustix::process::Pid::from_child(server.process());
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM)
-        .expect("it can be told to stop");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("the signal is sent");
     server.process().wait().expect("it stops");
     drop(server);
     let server = Server::start(&config, &place.state());

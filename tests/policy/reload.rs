@@ -112,7 +112,7 @@ impl ReloadSetup {
 
     #[track_caller]
     fn wait_for_log(&self, words: &str) {
-        until(&format!("the log says `{words}`"), || {
+        until(&format!("the log contains `{words}`"), || {
             self.log
                 .lock()
                 .expect("the log")
@@ -214,7 +214,7 @@ fn disabling_a_component_notifies_clients() {
         let document = settings.components.entry("document".into()).or_default();
         document.actions.insert("remove".into(), false);
     });
-    until("clients are told", || {
+    until("clients are notified", || {
         let names = tools(&mut setup);
         let notifications = setup.client.notifications().iter();
         let notifications =

@@ -128,7 +128,10 @@ fn hide(settings: &mut Settings) {
 }
 
 fn hostile_component(settings: &mut Settings) -> &mut ComponentSettings {
-    settings.components.get_mut("hostile").expect("the enemy")
+    settings
+        .components
+        .get_mut("hostile")
+        .expect("the hostile guest")
 }
 
 fn gone() -> Value {

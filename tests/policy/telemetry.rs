@@ -384,7 +384,7 @@ fn note_contents_never_appear_in_telemetry() {
     let read = client.call("document.read", json!({"path": "Work/Diary"}));
     assert!(
         read.to_string().contains(SECRET),
-        "the note says it: {read}"
+        "the note contains it: {read}"
     );
     make_calls(|name, arguments| client.call(name, arguments));
     let metrics = server.metrics();
@@ -393,7 +393,7 @@ fn note_contents_never_appear_in_telemetry() {
     // The calls are recorded in all four.
     assert!(
         log.contains("already_exists"),
-        "the log tells of calls: {log}"
+        "the log contains calls: {log}"
     );
     assert!(metrics.contains("already_exists"), "{metrics}");
     collector.wait_for(b"already_exists");

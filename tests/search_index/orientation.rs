@@ -70,7 +70,7 @@ fn orientation_is_sent_once_per_session() {
     client.initialize();
     let mut texts = Vec::new();
     // The first result after the index is ready carries it.
-    wait_until("it is told", || {
+    wait_until("it is sent", || {
         texts.extend(orientation_text(
             &client.call("document.read", json!({"path": READ})),
         ));
@@ -180,11 +180,11 @@ fn orientation_omits_notebooks_not_listed_in_the_config() {
     let place = place();
     let mut client = start_client(&place);
     let mut text = None;
-    wait_until("it is told", || {
+    wait_until("it is sent", || {
         text = orientation_text(&client.call("document.read", json!({"path": READ})));
         text.is_some()
     });
-    let text = text.expect("it was told");
+    let text = text.expect("it was sent");
     assert!(text.contains("`Work` (rwd)"), "{text}");
     assert!(
         !text.contains("House style") && !text.contains("obey"),

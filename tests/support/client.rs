@@ -139,12 +139,12 @@ impl Client {
                 .recv_timeout(TIMEOUT)
                 .expect("the program answers");
             let message: Value = serde_json::from_str(&line)
-                .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
+                .unwrap_or_else(|_| panic!("invalid message on stdout: {line}"));
             match (message["id"].as_u64(), message.get("method")) {
                 (Some(id), None) => drop(self.early.insert(id, message)),
                 (None, _) => self.notifications.push(message),
                 (Some(id), Some(_)) => {
-                    let says = self.person.clone().expect("nobody is there to be asked");
+                    let says = self.person.clone().expect("an unexpected elicitation");
                     self.write(&json!({"jsonrpc": "2.0", "id": id, "result": says}));
                     self.asked.push(message);
                 }
@@ -196,7 +196,7 @@ impl Client {
     pub(crate) fn next_notification(&mut self) -> Value {
         while self.notifications.is_empty() {
             let line = self.messages.recv_timeout(TIMEOUT);
-            let line = line.expect("the program tells something");
+            let line = line.expect("the program sends a message");
             let message: Value = serde_json::from_str(&line).expect("a message");
             match message["id"].as_u64() {
                 Some(id) => drop(self.early.insert(id, message)),

@@ -17,7 +17,7 @@ pub(crate) fn guest(name: &str) -> PathBuf {
         built.join("examples").join(format!("{name}.wasm")),
     ];
     let found = places.into_iter().find(|file| file.exists());
-    found.unwrap_or_else(|| panic!("there is no guest `{name}`"))
+    found.unwrap_or_else(|| panic!("no guest `{name}`"))
 }
 
 /// The component of a project in `sdk/examples`.

@@ -52,7 +52,8 @@ impl Response {
             .filter_map(|line| line.strip_prefix("data: "));
         let event = events.rfind(|data| !data.is_empty());
         let text = event.unwrap_or(&self.body);
-        serde_json::from_str(text).unwrap_or_else(|_| panic!("a body that is no message: {self:?}"))
+        serde_json::from_str(text)
+            .unwrap_or_else(|_| panic!("invalid message in the body: {self:?}"))
     }
 }
 

@@ -17,6 +17,6 @@ use std::path::PathBuf;
 pub(crate) fn repository() -> PathBuf {
     let host = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     host.parent()
-        .expect("the host lies in the repository")
+        .expect("the host is in the repository")
         .to_owned()
 }

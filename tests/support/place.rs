@@ -58,7 +58,7 @@ impl Place {
     /// Writes a file of the vault, as an external editor does.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.vault().join(path);
-        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("a file has a parent folder")).expect("folders");
         fs::write(&path, bytes).expect("the file can be written");
         let file = fs::File::options()
             .write(true)
@@ -76,7 +76,7 @@ impl Place {
     /// Creates a symbolic link in the vault.
     pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
         let path = self.vault().join(path);
-        fs::create_dir_all(path.parent().expect("a link lies in a folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("a link has a parent folder")).expect("folders");
         std::os::unix::fs::symlink(target, path).expect("the link can be made");
     }
 

@@ -33,7 +33,7 @@ impl Registry {
         let program = match program() {
             Ok(program) => program,
             Err(reason) => {
-                eprintln!("skipped: there is no registry to test with: {reason}");
+                eprintln!("skipped: no registry available: {reason}");
                 return None;
             }
         };

@@ -34,15 +34,12 @@ impl Snapshot {
             .filter(|path| self.0.get(*path) != before.0.get(*path))
             .collect();
         changed.dedup();
-        assert!(
-            changed.is_empty(),
-            "something changed that must not: {changed:#?}"
-        );
+        assert!(changed.is_empty(), "unexpected changes: {changed:#?}");
     }
 }
 
 fn collect(path: &Path, found: &mut BTreeMap<PathBuf, (u32, Content)>) {
-    let metadata = fs::symlink_metadata(path).expect("it is there");
+    let metadata = fs::symlink_metadata(path).expect("it exists");
     let content = if metadata.is_symlink() {
         Content::Link(fs::read_link(path).expect("a link"))
     } else if metadata.is_dir() {

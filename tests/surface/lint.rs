@@ -42,7 +42,7 @@ struct SchemaCounts {
 }
 
 fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut SchemaCounts) {
-    assert!(depth <= MAX_DEPTH, "{place} lies too deep");
+    assert!(depth <= MAX_DEPTH, "{place} is nested too deeply");
     let kind = schema.get("type").and_then(Value::as_str);
     let kind = kind.unwrap_or_else(|| panic!("{place} has no single type"));
     for keyword in schema.keys() {
@@ -54,7 +54,7 @@ fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut S
     match kind {
         "array" => {
             let items = schema.get("items").and_then(Value::as_object);
-            let items = items.unwrap_or_else(|| panic!("{place} does not tell its items"));
+            let items = items.unwrap_or_else(|| panic!("{place} does not declare its items"));
             check(items, &format!("{place}[]"), depth + 1, counted);
         }
         "object" => {}
@@ -91,7 +91,7 @@ fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut S
     counted.properties += properties.len();
     for (name, inner) in properties {
         let inner = inner.as_object().unwrap_or_else(|| {
-            panic!("{place}.{name} is no schema that tells something");
+            panic!("{place}.{name} is not a useful schema");
         });
         check(inner, &format!("{place}.{name}"), depth + 1, counted);
     }

@@ -130,8 +130,5 @@ fn text_only_clients_get_the_full_text() {
     };
     settings.callers.insert("stdio".into(), wants);
     let config = place.config_file(&settings);
-    assert!(
-        serving("claude-code", &place, &config),
-        "the config says so"
-    );
+    assert!(serving("claude-code", &place, &config), "as configured");
 }

@@ -60,7 +60,10 @@ fn surface_of_a_caller_follows_config_changes() {
             > 0
     };
     while !is_told(&client) {
-        assert!(began.elapsed() < TIMEOUT, "nobody told of other tools");
+        assert!(
+            began.elapsed() < TIMEOUT,
+            "no notification about changed tools"
+        );
         std::thread::sleep(Duration::from_millis(50));
         listed(&mut client);
     }

@@ -44,7 +44,7 @@ fn contracts_are_frozen() {
     assert_says(
         repository().join("tests/frozen-wit.txt"),
         &frozen,
-        "a contract or a component built for it changed. wit/README.md tells what may change within a track; if this may, accept it with UPDATE=1",
+        "a contract or a component built for it changed. wit/README.md lists what may change within a track; accept an allowed change with UPDATE=1",
     );
 }
 
@@ -65,7 +65,7 @@ async fn component_descriptions_are_up_to_date() {
                 .join(embedded.name)
                 .join("description.json"),
             &format!("{json}\n"),
-            "is not what the component says; UPDATE=1 writes it anew",
+            "does not match the component; run with UPDATE=1",
         );
     }
 }

@@ -122,7 +122,7 @@ fn collect(folder: &Path, top: &Path, found: &mut Vec<Source>) {
             found.push(Source {
                 path: path
                     .strip_prefix(top)
-                    .expect("it lies there")
+                    .expect("it is in the repository")
                     .display()
                     .to_string(),
                 text: std::fs::read_to_string(&path).expect("a source file"),
@@ -158,7 +158,7 @@ fn rooms_use_only_allowed_rooms() {
             }
         }
     }
-    assert_none("a room uses what it may not", &offences);
+    assert_none("a room uses a room that it may not use", &offences);
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn room_dependencies_are_acyclic() {
             let found = ROOMS.iter().position(|(name, _)| name == used);
             assert!(
                 found.is_some_and(|found| found < place),
-                "`{room}` uses `{used}`, which does not stand before it"
+                "`{room}` uses `{used}`, which is not listed before it"
             );
         }
     }
@@ -275,5 +275,5 @@ fn files_are_short_and_open_with_module_docs() {
             offences.push(format!("{}: does not open with `//!`", source.path));
         }
     }
-    assert_none("files that a reader would not like", &offences);
+    assert_none("files that are too long or lack module docs", &offences);
 }

@@ -87,7 +87,7 @@ pub(crate) fn unescaped(line: &str) -> (Vec<u8>, bool) {
                 bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
                 rest = after;
             }
-            other => panic!("`\\{other}` is no escape: {line}"),
+            other => panic!("unknown escape `\\{other}`: {line}"),
         }
     }
     bytes.extend_from_slice(rest.as_bytes());

@@ -258,13 +258,13 @@ fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
         .collect();
     assert!(
         problems.is_empty(),
-        "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}"
+        "{domain}.{action} violates its output schema: {problems:#?}\n{structured:#}"
     );
     let mut undeclared = Vec::new();
     find_undeclared(&schema, &structured, "", &mut undeclared);
     assert!(
         undeclared.is_empty(),
-        "{domain}.{action} answers what its output schema does not tell: {undeclared:?}\n{structured:#}"
+        "{domain}.{action} returns fields that its output schema does not declare: {undeclared:?}\n{structured:#}"
     );
     check_paths(&structured, false);
 }
@@ -304,7 +304,7 @@ fn check_paths(value: &Value, is_path: bool) {
             let leaves = path.starts_with('/')
                 || path.split('/').any(|part| part == "..")
                 || path.contains('\\');
-            assert!(!leaves, "a reply holds the path {path:?}");
+            assert!(!leaves, "a reply contains the path {path:?}");
         }
         Value::Array(items) => items.iter().for_each(|item| check_paths(item, is_path)),
         Value::Object(map) => {

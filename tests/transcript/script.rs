@@ -118,9 +118,7 @@ impl Script {
                 }
                 _ if matches!(line, "" | "#" | "===") => StepKind::Nothing,
                 _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
-                    let answered = steps
-                        .last_mut()
-                        .expect("an answer stands below what it answers");
+                    let answered = steps.last_mut().expect("a reply follows its request");
                     answered.recorded.push_str(line);
                     answered.recorded.push('\n');
                     continue;

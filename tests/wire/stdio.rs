@@ -274,7 +274,7 @@ fn log_goes_to_stderr_and_can_be_json() {
     let call = lines
         .iter()
         .find(|line| line["action"] == "read")
-        .expect("the call is told");
+        .expect("the call is logged");
     assert_eq!(call["domain"], "document");
     assert!(
         call["level"].is_string() && call["timestamp"].is_string(),

@@ -324,7 +324,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         6,
     ),
     flood(
-        "lists of tools that nobody reads",
+        "tool lists that the client never reads",
         Raw(|| {
             let body = tools_list();
             format!(
@@ -354,12 +354,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         Pieces(7),
         2,
     ),
-    flood(
-        "connections on which nothing is asked",
-        Raw(String::new),
-        Connections(300),
-        1,
-    ),
+    flood("idle connections", Raw(String::new), Connections(300), 1),
     flood(
         "connections with half a head",
         Raw(|| "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ".to_owned()),

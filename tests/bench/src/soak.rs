@@ -179,7 +179,7 @@ impl ServedProgram {
             .filter(|line| line.starts_with(name))
             .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         let values: Vec<f64> = values.collect();
-        ensure!(!values.is_empty(), "there is no metric `{name}`");
+        ensure!(!values.is_empty(), "no metric `{name}`");
         Ok(values.iter().sum())
     }
 

@@ -81,7 +81,7 @@ fn blank(read: &Blocks<'_>, gap: std::ops::Range<usize>) {
         .trim_start_matches('\u{feff}')
         .bytes()
         .all(|byte| b" \t\r\n".contains(&byte));
-    assert!(plain, "between blocks stands {gap:?}");
+    assert!(plain, "text between blocks: {gap:?}");
 }
 
 /// Writing a block back unchanged changes no byte.

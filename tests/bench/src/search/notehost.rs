@@ -61,7 +61,7 @@ impl Setting {
         }
         ensure!(
             forget(&self.state)? > 0,
-            "there is no folder `index` in `{}`",
+            "no folder `index` in `{}`",
             self.state.display()
         );
         Ok(())
