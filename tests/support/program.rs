@@ -122,7 +122,7 @@ impl Drop for Server {
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + TIMEOUT;
     while !is_true() {
-        assert!(Instant::now() < deadline, "it did not come to pass: {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -3,19 +3,19 @@
 //!
 //! Targets that need several texts split one input at the byte [`BETWEEN`].
 
-mod assets;
+mod binary_files;
+mod databases;
 mod host;
+mod index_queries;
 mod notes;
-mod questions;
-mod tables;
-mod words;
+mod text_input;
 
-pub use assets::{asset, package};
+pub use binary_files::{asset, package};
+pub use databases::{base, expression};
 pub use host::{journal, keys, manifest, message};
+pub use index_queries::question;
 pub use notes::{edits, note};
-pub use questions::question;
-pub use tables::{base, expression};
-pub use words::{path, query};
+pub use text_input::{path, query};
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -27,12 +27,12 @@ use serde_json::Value;
 pub const BETWEEN: char = '\u{1e}';
 
 /// Where to save the current input, if anywhere: libFuzzer cannot report it after a stack overflow.
-static KEPT_AT: LazyLock<Option<OsString>> =
+static SAVED_INPUT: LazyLock<Option<OsString>> =
     LazyLock::new(|| std::env::var_os("NOTEHOST_FUZZ_KEPT"));
 
 /// Runs a target on an input.
 pub fn run(target: fn(&[u8]), input: &[u8]) {
-    if let Some(place) = &*KEPT_AT {
+    if let Some(place) = &*SAVED_INPUT {
         std::fs::write(place, input).expect("the input is kept");
     }
     target(input);
@@ -45,7 +45,11 @@ fn call<D: Describes>(vault: &MemoryVault, action: &str, arguments: Value) -> Op
 }
 
 /// The same, for an action whose changes the next one must not see.
-fn tried<D: Describes>(vault: &MemoryVault, action: &str, arguments: Value) -> Option<Value> {
+fn call_and_rollback<D: Describes>(
+    vault: &MemoryVault,
+    action: &str,
+    arguments: Value,
+) -> Option<Value> {
     let reply = call::<D>(vault, action, arguments);
     vault.rollback();
     reply

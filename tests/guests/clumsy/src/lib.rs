@@ -13,20 +13,20 @@ type Run = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, its effect, and its function.
 const ACTIONS: [(&str, &str, Run); 14] = [
-    ("fine", "write", fine),
+    ("conforming", "write", conforming),
     ("nullable", "read", length),
-    ("untold", "read", length),
-    ("misled", "read", length),
+    ("undescribed", "read", length),
+    ("wrong_example", "read", length),
     ("panics", "read", panics),
-    ("mumbles", "read", mumbles),
-    ("shrugs", "read", shrugs),
-    ("misfits", "read", misfits),
-    ("oversteps", "read", oversteps),
+    ("unknown_code", "read", unknown_code),
+    ("empty_message", "read", empty_message),
+    ("wrong_output", "read", wrong_output),
+    ("stores_in_read", "read", stores_in_read),
     ("spins", "read", spins),
-    ("dices", "read", dices),
-    ("trusts", "read", trusts),
-    ("assumes", "read", assumes),
-    ("removes", "write", removes),
+    ("nondeterministic", "read", nondeterministic),
+    ("ignores_denial", "read", ignores_denial),
+    ("ignores_changes", "read", ignores_changes),
+    ("removes_in_write", "write", removes_in_write),
 ];
 
 struct Clumsy;
@@ -38,7 +38,7 @@ impl Guest for Clumsy {
             .map(|(name, effect, _)| {
                 json!({
                     "name": name,
-                    "description": "Tell how long a note is, after a fashion.",
+                    "description": "Return the length of a note.",
                     "effect": effect,
                     "input": input(name),
                     "output": {
@@ -72,18 +72,18 @@ export_bindings!(Clumsy with_types_in notehost_sdk::guest);
 fn input(action: &str) -> Value {
     let path = match action {
         "nullable" => json!({"type": ["string", "null"], "description": "The note."}),
-        "untold" => json!({"type": "string"}),
+        "undescribed" => json!({"type": "string"}),
         _ => json!({"type": "string", "description": "The note."}),
     };
     let mut input = json!({"type": "object", "properties": {"path": path}, "required": ["path"]});
-    if action == "misled" {
+    if action == "wrong_example" {
         input["examples"] = json!([{"note": "Work/Plan.md"}]);
     }
     input
 }
 
 /// Follows every rule.
-fn fine(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn conforming(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let bytes = vault.read(path(arguments))?.bytes;
     store::set("length", bytes.len().to_string().as_bytes())?;
     answer(bytes.len())
@@ -101,7 +101,7 @@ fn panics(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 }
 
 /// Uses an unknown error code.
-fn mumbles(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn unknown_code(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
         Err(_) => Err(refusal("oops", "something went wrong")),
@@ -109,7 +109,7 @@ fn mumbles(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 }
 
 /// Fails with a message that explains nothing.
-fn shrugs(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn empty_message(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
         Err(error) => Err(refusal(&error.code, "")),
@@ -117,20 +117,20 @@ fn shrugs(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 }
 
 /// Returns something that does not match its output schema.
-fn misfits(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn wrong_output(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     Ok(reply(&json!({ "length": length.to_string() })))
 }
 
 /// Stores a counter, although it is declared as a read.
-fn oversteps(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn stores_in_read(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = store::set("count", b"1");
     answer(length)
 }
 
 /// Removes, although it is declared as a write.
-fn removes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn removes_in_write(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = vault.remove(path(arguments));
     answer(length)
@@ -145,14 +145,14 @@ fn spins(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 }
 
 /// Its result depends on the clock.
-fn dices(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn nondeterministic(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     answer(length + since.map_or(0, |since| since.as_nanos() as usize % 1_000_000_007))
 }
 
 /// Assumes that a note that it listed can be read.
-fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn ignores_denial(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let folder = vault
         .list("", false, None, 10)
@@ -161,7 +161,7 @@ fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
 }
 
 /// Assumes that a note keeps its length.
-fn assumes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+fn ignores_changes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let expected = vault.stat(path(arguments))?.size;
     let length = vault.read(path(arguments))?.bytes.len();
     assert_eq!(expected, length as u64, "the note stays as it is");

@@ -4,7 +4,7 @@ use notehost_database::Domain as Database;
 use notehost_sdk::{MemoryVault, Vault};
 use serde_json::json;
 
-use crate::{BETWEEN, call, tried};
+use crate::{BETWEEN, call, call_and_rollback};
 
 fn rows() -> MemoryVault {
     Vault::in_memory()
@@ -32,28 +32,28 @@ pub fn base(input: &[u8]) {
         call::<Database>(&vault, "get", json!({ "database": database }));
         call::<Database>(&vault, "query", json!({ "database": database }));
         call::<Database>(&vault, "columns", json!({ "database": database }));
-        tried::<Database>(
+        call_and_rollback::<Database>(
             &vault,
             "add_column",
             json!({ "database": database, "name": "price", "type": "number" }),
         );
-        tried::<Database>(
+        call_and_rollback::<Database>(
             &vault,
             "add_column",
             json!({ "database": database, "name": "sum", "formula": "rating + 1" }),
         );
-        tried::<Database>(
+        call_and_rollback::<Database>(
             &vault,
             "remove_column",
             json!({ "database": database, "name": "rating" }),
         );
-        tried::<Database>(
+        call_and_rollback::<Database>(
             &vault,
             "add_rows",
             json!({ "database": database, "rows": [{ "name": "New", "rating": 1 }] }),
         );
     }
-    tried::<Database>(
+    call_and_rollback::<Database>(
         &vault,
         "duplicate",
         json!({ "database": "Shelf.base", "to": "Second.base" }),

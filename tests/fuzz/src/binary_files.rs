@@ -7,7 +7,7 @@ use serde_json::json;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::{call, tried};
+use crate::{call, call_and_rollback};
 
 /// Bytes under the name of each supported file type.
 pub fn asset(input: &[u8]) {
@@ -26,7 +26,7 @@ pub fn asset(input: &[u8]) {
     );
     call::<File>(&vault, "list", json!({ "path": "Work" }));
     call::<File>(&vault, "unused", json!({}));
-    tried::<File>(
+    call_and_rollback::<File>(
         &vault,
         "rename",
         json!({ "path": "Work/it.png", "to": "other.png" }),

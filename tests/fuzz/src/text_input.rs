@@ -3,7 +3,7 @@
 use notehost_sdk::{MemoryVault, Vault};
 use serde_json::{Value, json};
 
-use crate::{call, texts, tried};
+use crate::{call, call_and_rollback, texts};
 
 fn vault() -> MemoryVault {
     Vault::in_memory()
@@ -82,27 +82,27 @@ pub fn path(input: &[u8]) {
         json!({ "path": first, "mentions": "also" }),
     );
     call::<notehost_tag::Domain>(&vault, "notes", json!({ "tag": first }));
-    tried::<Document>(
+    call_and_rollback::<Document>(
         &vault,
         "create",
         json!({ "path": first, "content": second }),
     );
-    tried::<Document>(
+    call_and_rollback::<Document>(
         &vault,
         "rename",
         json!({ "path": "Work/Plan.md", "to": first }),
     );
-    tried::<Document>(
+    call_and_rollback::<Document>(
         &vault,
         "move",
         json!({ "paths": ["Home/Notes.md", first], "to": second }),
     );
-    tried::<Files>(&vault, "write", json!({ "path": first, "content": second }));
-    tried::<Files>(&vault, "mv", json!({ "from": "Work", "to": first }));
-    tried::<Files>(&vault, "cp", json!({ "from": first, "to": second }));
-    tried::<Files>(&vault, "mkdir", json!({ "path": first }));
-    tried::<Files>(&vault, "rm", json!({ "path": first }));
-    tried::<notehost_file::Domain>(
+    call_and_rollback::<Files>(&vault, "write", json!({ "path": first, "content": second }));
+    call_and_rollback::<Files>(&vault, "mv", json!({ "from": "Work", "to": first }));
+    call_and_rollback::<Files>(&vault, "cp", json!({ "from": first, "to": second }));
+    call_and_rollback::<Files>(&vault, "mkdir", json!({ "path": first }));
+    call_and_rollback::<Files>(&vault, "rm", json!({ "path": first }));
+    call_and_rollback::<notehost_file::Domain>(
         &vault,
         "rename",
         json!({ "path": "Home/photo.png", "to": first }),
