@@ -1,5 +1,5 @@
-"""The official Python SDK as a judge: drives a running Notehost through everything a client does, and prints one JSON
-object, the verdict on each. Its only argument is the task, as JSON; tests/external_clients.rs writes it."""
+"""The official Python SDK as a test client: drives a running Notehost through everything a client does, and prints one
+JSON object with the result of each check. Its only argument is the task as JSON, from tests/external_clients.rs."""
 
 import asyncio
 import json
@@ -14,20 +14,20 @@ from mcp.types import ElicitResult
 
 TASK = json.loads(sys.argv[1])
 IS_MODERN = TASK["era"] == "modern"
-# Longer than anything takes, even on a busy machine; only a hang reaches it.
-PATIENCE = 40
+# Longer than any operation, even on a busy machine; only a hang reaches it.
+TIMEOUT_SECONDS = 40
 PLAN = "notehost://vault/main/Work/Plan.md"
 
-verdicts = {}
-asked = []
-says = {"approve": True}
+results = {}
+elicitations = []
+user_answer = {"approve": True}
 tools_changed = asyncio.Event()
 plan_updated = asyncio.Event()
 
 
-def check(condition, words):
+def check(condition, details):
     if not condition:
-        raise AssertionError(str(words))
+        raise AssertionError(str(details))
 
 
 def note(path):
@@ -35,11 +35,11 @@ def note(path):
 
 
 async def elicit(_context, params):
-    asked.append(params.message)
-    return ElicitResult(action="accept", content=dict(says))
+    elicitations.append(params.message)
+    return ElicitResult(action="accept", content=dict(user_answer))
 
 
-async def hear(message):
+async def on_message(message):
     method = getattr(message, "method", None) or getattr(getattr(message, "root", None), "method", None)
     if method == "notifications/tools/list_changed":
         tools_changed.set()
@@ -47,11 +47,11 @@ async def hear(message):
         plan_updated.set()
 
 
-async def judge(name, work):
+async def run_check(name, work):
     try:
-        verdicts[name] = await asyncio.wait_for(work, PATIENCE) or "ok"
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is the verdict
-        verdicts[name] = f"{type(error).__name__}: {error}"
+        results[name] = await asyncio.wait_for(work, TIMEOUT_SECONDS) or "ok"
+    except Exception as error:  # noqa: BLE001 - any exception is the result of the check
+        results[name] = f"{type(error).__name__}: {error}"
 
 
 async def connected(client):
@@ -86,19 +86,19 @@ async def error(client):
 
 
 async def progress(client):
-    seen = []
+    reported = []
 
-    async def told(done, total, message):
-        seen.append((done, total, message))
+    async def on_progress(done, total, message):
+        reported.append((done, total, message))
 
-    worked = await client.call_tool("slow__work", {"steps": 6, "pause": 100}, progress_callback=told)
+    worked = await client.call_tool("slow__work", {"steps": 6, "pause": 100}, progress_callback=on_progress)
     check(worked.structured_content["steps"] == 6, worked)
-    check(len(seen) >= 2 and seen[-1] == (6, 6, "steps"), seen)
-    check(all(one[0] < other[0] for one, other in zip(seen, seen[1:])), seen)
+    check(len(reported) >= 2 and reported[-1] == (6, 6, "steps"), reported)
+    check(all(one[0] < other[0] for one, other in zip(reported, reported[1:])), reported)
 
 
 async def cancel(client):
-    # There is one place for calls: a guest that went on would keep every later call out.
+    # There is only one slot for calls: a guest that kept running would block every later call.
     arguments = {"steps": 100_000, "pause": 50, "path": "Work/Late.md"}
     endless = asyncio.create_task(client.call_tool("slow__work", arguments))
     await asyncio.sleep(0.5)
@@ -116,14 +116,14 @@ async def cancel(client):
 
 async def elicited(client):
     arguments = {"action": "remove", "paths": ["Work/Old.md"]}
-    says["approve"] = False
+    user_answer["approve"] = False
     declined = await client.call_tool("document", arguments)
     check(declined.is_error and declined.structured_content["error"]["code"] == "approval_invalid", declined)
-    check(os.path.exists(note("Work/Old.md")), "it was removed although the person said no")
-    says["approve"] = True
+    check(os.path.exists(note("Work/Old.md")), "it was removed although the user declined")
+    user_answer["approve"] = True
     removed = await client.call_tool("document", arguments)
     check(not removed.is_error and not os.path.exists(note("Work/Old.md")), removed)
-    check(len(asked) == 2 and all("-old" in message for message in asked), asked)
+    check(len(elicitations) == 2 and all("-old" in message for message in elicitations), elicitations)
 
 
 def edit():
@@ -159,14 +159,14 @@ async def list_changed(client):
         tools = (await client.list_tools()).tools
         return json.dumps([tool.input_schema for tool in tools if tool.name == "steady"])
 
-    check('"count"' not in await describes(), "the second version is there already")
+    check('"count"' not in await describes(), "the second version is already loaded")
     if IS_MODERN:
         async with client.listen(tools_list_changed=True) as changes:
             swap()
             async for _ in changes:
                 break
     else:
-        # A stream for what the server says unasked may still be on its way up.
+        # The stream for server notifications may not be open yet.
         await asyncio.sleep(0.3)
         swap()
         await tools_changed.wait()
@@ -177,8 +177,8 @@ async def list_changed(client):
 
 async def pipelined(client):
     async def say(number):
-        said = await client.call_tool("steady", {"action": "say", "text": f"number {number}"})
-        return said.structured_content["words"][1] == str(number)
+        reply = await client.call_tool("steady", {"action": "say", "text": f"number {number}"})
+        return reply.structured_content["words"][1] == str(number)
 
     answers = await asyncio.gather(*(say(number) for number in range(400)))
     check(all(answers), f"lost or mixed up: {answers.count(False)}")
@@ -196,21 +196,21 @@ async def main():
         transport,
         mode="auto" if IS_MODERN else "legacy",
         elicitation_callback=elicit,
-        message_handler=hear,
+        message_handler=on_message,
     )
     async with client:
-        await judge("connect", connected(client))
-        await judge("list", list_(client))
-        await judge("call", call(client))
-        await judge("error", error(client))
-        await judge("progress", progress(client))
-        await judge("cancel", cancel(client))
-        await judge("elicit", elicited(client))
-        await judge("subscribe", subscribe(client))
-        await judge("list_changed", list_changed(client))
-        await judge("pipelined", pipelined(client))
-    verdicts["close"] = "ok"
+        await run_check("connect", connected(client))
+        await run_check("list", list_(client))
+        await run_check("call", call(client))
+        await run_check("error", error(client))
+        await run_check("progress", progress(client))
+        await run_check("cancel", cancel(client))
+        await run_check("elicit", elicited(client))
+        await run_check("subscribe", subscribe(client))
+        await run_check("list_changed", list_changed(client))
+        await run_check("pipelined", pipelined(client))
+    results["close"] = "ok"
 
 
 asyncio.run(main())
-print(json.dumps(verdicts))
+print(json.dumps(results))

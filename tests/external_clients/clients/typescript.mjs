@@ -1,8 +1,8 @@
-// The official TypeScript SDK as a judge: drives a running Notehost through everything a client does, and prints one
-// JSON object, the verdict on each. Its only argument is the task, as JSON; tests/external_clients.rs writes it.
+// The official TypeScript SDK as a test client: drives a running Notehost through everything a client does, and prints
+// one JSON object with the result of each check. Its only argument is the task as JSON, from tests/external_clients.rs.
 //
-// Two packages: `@modelcontextprotocol/sdk` (version 1, the era of sessions) and `@modelcontextprotocol/client`
-// (version 2, both eras).
+// Two packages: `@modelcontextprotocol/sdk` (version 1, session-based revisions) and
+// `@modelcontextprotocol/client` (version 2, stateless and session-based revisions).
 
 import { existsSync } from "node:fs";
 import { copyFile, rename, writeFile } from "node:fs/promises";
@@ -11,9 +11,9 @@ import { join } from "node:path";
 const task = JSON.parse(process.argv[2]);
 const sdk = task.sdk === 1 ? await versionOne() : await versionTwo();
 const isModern = task.era === "modern";
-const verdicts = {};
+const results = {};
 
-/** What both packages have, under one name. */
+/** The common interface of both packages. */
 async function versionOne() {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
@@ -49,65 +49,65 @@ async function versionTwo() {
   };
 }
 
-function check(condition, words) {
-  if (!condition) throw new Error(typeof words === "string" ? words : JSON.stringify(words));
+function check(condition, details) {
+  if (!condition) throw new Error(typeof details === "string" ? details : JSON.stringify(details));
 }
 
 function sleep(milliseconds) {
   return new Promise((done) => setTimeout(done, milliseconds));
 }
 
-/** Longer than anything takes, even on a busy machine; only a hang reaches it. */
+/** The timeout is longer than any operation, even on a busy machine; only a hang reaches it. */
 async function inTime(promise, what) {
   let timer;
   const late = new Promise((_, fail) => {
-    timer = setTimeout(() => fail(new Error(`it took too long: ${what}`)), 40_000);
+    timer = setTimeout(() => fail(new Error(`timed out: ${what}`)), 40_000);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Something that happens once, and can be waited for. */
+/** A one-time event with a promise. */
 function event() {
   let happened;
   const promise = new Promise((done) => (happened = done));
   return { happened, promise };
 }
 
-async function judge(name, work) {
+async function runCheck(name, work) {
   try {
-    verdicts[name] = (await inTime(work(), name)) ?? "ok";
+    results[name] = (await inTime(work(), name)) ?? "ok";
   } catch (error) {
-    verdicts[name] = `${error?.name}: ${error?.message ?? error}`;
+    results[name] = `${error?.name}: ${error?.message ?? error}`;
   }
 }
 
-const says = { approve: true };
-const asked = [];
-/** Every message of the server since the beginning, in the order in which the SDK got them. */
+const userAnswer = { approve: true };
+const elicitations = [];
+/** Every message of the server, in order of arrival. */
 const arrived = [];
 const client = sdk.client({ elicitation: { form: {} } });
 sdk.onRequest(client, "elicitation/create", async (request) => {
-  asked.push(request.params.message);
-  return { action: "accept", content: { ...says } };
+  elicitations.push(request.params.message);
+  return { action: "accept", content: { ...userAnswer } };
 });
 const call = (tool, args, options) => sdk.call(client, { name: tool, arguments: args }, options);
 const note = (path) => join(task.vault, path);
 
-await judge("connect", async () => {
+await runCheck("connect", async () => {
   const transport = task.url
     ? sdk.http(new URL(task.url), { headers: { Authorization: task.authorization } })
     : sdk.stdio({ command: task.command[0], args: task.command.slice(1), stderr: "ignore" });
   await client.connect(transport);
-  const hear = transport.onmessage;
+  const onMessage = transport.onmessage;
   transport.onmessage = (message, ...more) => {
     arrived.push(message);
-    return hear(message, ...more);
+    return onMessage(message, ...more);
   };
   check(client.getServerVersion().name === "notehost", client.getServerVersion());
   if (client.getProtocolEra) check(client.getProtocolEra() === task.era, client.getProtocolEra());
 });
 
-await judge("list", async () => {
+await runCheck("list", async () => {
   const { tools } = await client.listTools();
   const document = tools.find((tool) => tool.name === "document");
   check(document?.inputSchema.type === "object", tools.map((tool) => tool.name));
@@ -115,7 +115,7 @@ await judge("list", async () => {
   check(resources.length > 0, "no resources");
 });
 
-await judge("call", async () => {
+await runCheck("call", async () => {
   const read = await call("document", { action: "read", path: "Work/Plan" });
   check(read.structuredContent.content === task.plan && !read.isError, read);
   const uri = "notehost://vault/main/Work/Plan.md";
@@ -123,7 +123,7 @@ await judge("call", async () => {
   check(contents[0].text.includes("write tests"), contents);
 });
 
-await judge("error", async () => {
+await runCheck("error", async () => {
   const absent = await call("document", { action: "read", path: "Absent" });
   check(absent.isError && absent.structuredContent.error.code === "not_found", absent);
   let refused;
@@ -131,24 +131,24 @@ await judge("error", async () => {
   check(refused?.code === -32602, `${refused}`);
 });
 
-await judge("progress", async () => {
-  const seen = [];
-  const worked = await call("slow__work", { steps: 6, pause: 100 }, { onprogress: (told) => seen.push(told) });
+await runCheck("progress", async () => {
+  const reported = [];
+  const worked = await call("slow__work", { steps: 6, pause: 100 }, { onprogress: (progress) => reported.push(progress) });
   check(worked.structuredContent.steps === 6, worked);
-  // The SDK takes up a notification a moment later than an answer, and by then has forgotten who wanted it: what comes in one
-  // piece with the answer never gets to `onprogress`. So the last word, which comes before the answer, is looked for where it
-  // arrives.
+  // The SDK handles a notification slightly later than a reply, and by then has dropped its progress handler: a
+  // notification that arrives together with the reply never reaches `onprogress`. So look for the last one, which precedes
+  // the reply, in the raw messages.
   const answer = arrived.findLastIndex((message) => message.result?.structuredContent?.steps === 6);
-  const told = arrived.slice(0, answer).filter((message) => message.method === "notifications/progress");
-  const last = told.at(-1)?.params;
-  check(answer > 0 && last?.progress === 6 && last.total === 6, told);
-  check(seen.length >= 2 && seen.every((one) => one.total === 6), seen);
-  check(seen.every((told, place) => place === 0 || told.progress > seen[place - 1].progress), seen);
+  const notifications = arrived.slice(0, answer).filter((message) => message.method === "notifications/progress");
+  const last = notifications.at(-1)?.params;
+  check(answer > 0 && last?.progress === 6 && last.total === 6, notifications);
+  check(reported.length >= 2 && reported.every((one) => one.total === 6), reported);
+  check(reported.every((progress, place) => place === 0 || progress.progress > reported[place - 1].progress), reported);
 });
 
-await judge("cancel", async () => {
+await runCheck("cancel", async () => {
   const abort = new AbortController();
-  // There is one place for calls: a guest that went on would keep every later call out.
+  // There is only one slot for calls: a guest that kept running would block every later call.
   const endless = call("slow__work", { steps: 100_000, pause: 50, path: "Work/Late.md" }, { signal: abort.signal });
   await sleep(500);
   abort.abort("enough");
@@ -160,18 +160,18 @@ await judge("cancel", async () => {
   check(!existsSync(note("Work/Late.md")), "a cancelled call has written");
 });
 
-await judge("elicit", async () => {
-  says.approve = false;
+await runCheck("elicit", async () => {
+  userAnswer.approve = false;
   const declined = await call("document", { action: "remove", paths: ["Work/Old.md"] });
   check(declined.isError && declined.structuredContent.error.code === "approval_invalid", declined);
-  check(existsSync(note("Work/Old.md")), "it was removed although the person said no");
-  says.approve = true;
+  check(existsSync(note("Work/Old.md")), "it was removed although the user declined");
+  userAnswer.approve = true;
   const removed = await call("document", { action: "remove", paths: ["Work/Old.md"] });
   check(!removed.isError && !existsSync(note("Work/Old.md")), removed);
-  check(asked.length === 2 && asked.every((message) => message.includes("-old")), asked);
+  check(elicitations.length === 2 && elicitations.every((message) => message.includes("-old")), elicitations);
 });
 
-await judge("subscribe", async () => {
+await runCheck("subscribe", async () => {
   if (!client.getServerCapabilities()?.resources?.subscribe) return "not offered";
   const uri = "notehost://vault/main/Work/Plan.md";
   const updated = event();
@@ -186,16 +186,16 @@ await judge("subscribe", async () => {
   if (!isModern) await client.unsubscribeResource({ uri });
 });
 
-await judge("list_changed", async () => {
+await runCheck("list_changed", async () => {
   const describes = async () => {
     const { tools } = await client.listTools();
     return JSON.stringify(tools.find((tool) => tool.name === "steady")?.inputSchema ?? {});
   };
-  check(!(await describes()).includes('"count"'), "the second version is there already");
+  check(!(await describes()).includes('"count"'), "the second version is already loaded");
   const changed = event();
   sdk.onNotification(client, "notifications/tools/list_changed", () => changed.happened());
   const listening = isModern ? await client.listen({ toolsListChanged: true }) : undefined;
-  // A stream for what the server says unasked may still be on its way up.
+  // The stream for server notifications may not be open yet.
   if (!isModern) await sleep(300);
   await copyFile(task.swap.with, `${task.swap.file}.new`);
   await rename(`${task.swap.file}.new`, task.swap.file);
@@ -206,7 +206,7 @@ await judge("list_changed", async () => {
   await listening?.close();
 });
 
-await judge("pipelined", async () => {
+await runCheck("pipelined", async () => {
   const numbers = Array.from({ length: 400 }, (_, number) => number);
   const answers = await Promise.all(
     numbers.map((number) => call("steady", { action: "say", text: `number ${number}` })),
@@ -215,9 +215,9 @@ await judge("pipelined", async () => {
   check(lost.length === 0, `lost or mixed up: ${lost.length}`);
 });
 
-await judge("close", async () => {
+await runCheck("close", async () => {
   await client.close();
 });
 
-console.log(JSON.stringify(verdicts));
+console.log(JSON.stringify(results));
 process.exit(0);
