@@ -121,7 +121,10 @@ fn every_broken_rule_is_reported_under_its_check() {
             "`{action}` is found under {checks:?}, and not `{check}`: {report:#}"
         );
     }
-    assert!(found.is_empty(), "`conforming` follows every rule: {found:?}");
+    assert!(
+        found.is_empty(),
+        "`conforming` follows every rule: {found:?}"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::support::http::Server;
 use crate::support::issuer::{key_file, private_key};
 
 /// The arguments of `notehost call` for a server.
-fn words<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
+fn call_arguments<'a>(url: &'a str, words: &[&'a str]) -> Vec<&'a str> {
     [&["call"], words, &["--server", url]].concat()
 }
 
