@@ -346,7 +346,7 @@ fn confirmation_shows_deleted_content_first() {
         json!({"path": "Work/Plan", "content": content}),
     );
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
-    let message = client.asked()[0]["params"]["message"]
+    let message = client.elicitations()[0]["params"]["message"]
         .as_str()
         .expect("a message")
         .to_owned();

@@ -164,7 +164,7 @@ impl LatencySetup {
     fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Latencies, Replies) {
         let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
-        let (rounds, kept) = (
+        let (rounds, collected) = (
             AtomicUsize::new(0),
             Arc::new(Mutex::new(Replies::default())),
         );
@@ -173,7 +173,7 @@ impl LatencySetup {
                 scope.spawn(|| {
                     while !is_over.load(Ordering::Relaxed) {
                         let answer = attacks(&self.server, attack.way, &message, &is_over);
-                        kept.lock().expect("no panic").add(answer);
+                        collected.lock().expect("no panic").add(answer);
                         rounds.fetch_add(1, Ordering::Relaxed);
                     }
                 });
@@ -187,7 +187,7 @@ impl LatencySetup {
             is_over.store(true, Ordering::Relaxed);
             noticed
         });
-        let answers = std::mem::take(&mut *kept.lock().expect("no panic"));
+        let answers = std::mem::take(&mut *collected.lock().expect("no panic"));
         (noticed, answers)
     }
 }

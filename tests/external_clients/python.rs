@@ -43,13 +43,13 @@ fn packages() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-fn client(era: &str, wire: Wire) {
+fn client(revision: &str, wire: Wire) {
     let Some(packages) = packages() else {
         return;
     };
     let mut python = Command::new(packages.join("bin/python"));
     python.arg(packages.join(SCRIPT));
-    ClientTest::new().run_client(&mut python, wire, json!({"era": era}));
+    ClientTest::new().run_client(&mut python, wire, json!({"revision": revision}));
 }
 
 #[test]

@@ -34,13 +34,13 @@ fn packages() -> Option<&'static Path> {
     folder.as_deref()
 }
 
-fn client(version: u32, era: &str, wire: Wire) {
+fn client(version: u32, revision: &str, wire: Wire) {
     let Some(packages) = packages() else {
         return;
     };
     let mut node = Command::new("node");
     node.arg(packages.join(SCRIPT));
-    let task = json!({"sdk": version, "era": era});
+    let task = json!({"sdk": version, "revision": revision});
     ClientTest::new().run_client(&mut node, wire, task);
 }
 

@@ -136,13 +136,13 @@ fn task_asks_the_user_for_confirmation() {
         "{done}"
     );
     let mut client = HttpClient::stateless(server.address()).with_token(&attended);
-    for (says, is_there) in [(false, true), (true, false)] {
+    for (approves, is_there) in [(false, true), (true, false)] {
         let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
         let asks = wait_for(&mut client, &task, "input_required");
         let question = &asks["inputRequests"]["approval"];
         assert!(question.to_string().contains("-# Plan"), "{asks}");
         assert!(place.read("Work/Plan.md").is_some());
-        let answer = json!({"approval": {"action": "accept", "content": {"approve": says}}});
+        let answer = json!({"approval": {"action": "accept", "content": {"approve": approves}}});
         task_request(
             &mut client,
             "tasks/update",
@@ -151,7 +151,7 @@ fn task_asks_the_user_for_confirmation() {
         );
         let done = wait_for(&mut client, &task, "completed");
         let code = error_code(&done["result"]);
-        assert_eq!(code.is_none(), says, "{done}");
+        assert_eq!(code.is_none(), approves, "{done}");
         assert_eq!(place.read("Work/Plan.md").is_some(), is_there, "{done}");
     }
 }

@@ -465,8 +465,8 @@ fn command_line_call_with_a_token_has_the_tokens_rights() {
     let refused = call(&[&append[..], &["phone"]].concat());
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.output.contains("forbidden"), "{refused:?}");
-    let nobody = call(&[&read[..], &["nobody"]].concat());
-    assert_eq!(nobody.code, Some(2), "{nobody:?}");
+    let unknown_token = call(&[&read[..], &["nobody"]].concat());
+    assert_eq!(unknown_token.code, Some(2), "{unknown_token:?}");
     // A token can be revoked while the config is broken; meanwhile no permissions apply.
     fs::write(place.root().join("notehost.toml"), "broken").expect("the config");
     revoke(&place, "phone");

@@ -20,10 +20,10 @@ impl Collector {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let bodies = Arc::new(Mutex::new(Vec::new()));
-        let kept = bodies.clone();
+        let received = bodies.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let kept = kept.clone();
+                let received = received.clone();
                 std::thread::spawn(move || {
                     let mut stream = BufReader::new(stream);
                     while let Some((head, body)) = request(&mut stream) {
@@ -32,7 +32,7 @@ impl Collector {
                             head.to_lowercase().contains("application/x-protobuf"),
                             "{head}"
                         );
-                        kept.lock().expect("no panic").extend(body);
+                        received.lock().expect("no panic").extend(body);
                         let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n";
                         if stream.get_mut().write_all(answer.as_bytes()).is_err() {
                             return;

@@ -263,7 +263,7 @@ fn pending_approvals_are_limited() {
 
 #[test]
 fn session_based_client_confirms_by_elicitation() {
-    for (says, code) in [
+    for (user_answer, code) in [
         (
             json!({"action": "accept", "content": {"approve": true}}),
             None,
@@ -277,11 +277,11 @@ fn session_based_client_confirms_by_elicitation() {
     ] {
         let place = place_with_notes();
         let mut client = start_without_handshake(&place);
-        client.initialize_with_elicitation(says.clone());
+        client.initialize_with_elicitation(user_answer.clone());
         let outcome = client.call("document.remove", remove());
-        assert_eq!(error_code(&outcome), code, "{says}: {outcome}");
+        assert_eq!(error_code(&outcome), code, "{user_answer}: {outcome}");
         assert_eq!(place.read("Work/Plan.md").is_some(), code.is_some());
-        let elicitation = &client.asked()[0];
+        let elicitation = &client.elicitations()[0];
         assert_eq!(elicitation["method"], "elicitation/create");
         let message = elicitation["params"]["message"]
             .as_str()
@@ -298,9 +298,9 @@ fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
     let mut meta = stateless_meta();
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});
     let mut params = json!({"name": "document__remove", "arguments": arguments, "_meta": meta});
-    if let Some((state, says)) = answer {
+    if let Some((state, user_answer)) = answer {
         params["requestState"] = state.into();
-        params["inputResponses"] = json!({"approval": says});
+        params["inputResponses"] = json!({"approval": user_answer});
     }
     params
 }

@@ -135,11 +135,11 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
         for tier in TIERS {
             for effect in EFFECTS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
-                let met = ask(action, arguments);
-                let (found, expected_code) = (code(&met), expected(tier, effect));
+                let outcome = ask(action, arguments);
+                let (found, expected_code) = (code(&outcome), expected(tier, effect));
                 if found != expected_code {
                     wrong.push(format!(
-                        "{who}, tier {tier}, {action}: {found}, not {expected_code}: {met}"
+                        "{who}, tier {tier}, {action}: {found}, not {expected_code}: {outcome}"
                     ));
                 }
             }
@@ -229,12 +229,12 @@ fn component_grant_only_restricts() {
         for tier in TIERS {
             for effect in EFFECTS {
                 let (action, arguments) = call_of("hostile", effect, &notebook(tier));
-                let met = ask(&threads, &host, &caller, action, arguments);
+                let outcome = ask(&threads, &host, &caller, action, arguments);
                 let expected_code = expected(tier.min(grant), effect);
                 assert_eq!(
-                    code(&met),
+                    code(&outcome),
                     expected_code,
-                    "tier {tier}, grant {grant}, {action}: {met}"
+                    "tier {tier}, grant {grant}, {action}: {outcome}"
                 );
             }
         }
@@ -281,7 +281,7 @@ fn action_cannot_exceed_its_effect() {
     ] {
         for tier in TIERS {
             let path = format!("{}/Note.md", notebook(tier));
-            let met = ask(
+            let outcome = ask(
                 &threads,
                 &host,
                 &caller,
@@ -289,9 +289,9 @@ fn action_cannot_exceed_its_effect() {
                 json!({"with": with, "path": path}),
             );
             assert_eq!(
-                code(&met),
+                code(&outcome),
                 "permission_denied",
-                "{action} {with} in {tier}: {met}"
+                "{action} {with} in {tier}: {outcome}"
             );
         }
     }
@@ -317,16 +317,16 @@ fn scopes_are_checked_before_tiers() {
         for (effect, is_allowed) in EFFECTS.into_iter().zip(allowed) {
             for tier in TIERS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
-                let met = ask(&threads, &host, &caller, action, arguments);
+                let outcome = ask(&threads, &host, &caller, action, arguments);
                 let expected_code = if is_allowed {
                     expected(tier, effect)
                 } else {
                     "forbidden"
                 };
                 assert_eq!(
-                    code(&met),
+                    code(&outcome),
                     expected_code,
-                    "scopes `{words}`, tier {tier}, {action}: {met}"
+                    "scopes `{words}`, tier {tier}, {action}: {outcome}"
                 );
             }
         }

@@ -38,7 +38,7 @@ impl Listener {
             place.config_file(&settings_hiding_diary(&place, "stdio"));
             let mut client = start_without_handshake(&place);
             client.send("subscriptions/listen", subscription_params(&uris));
-            let listener = Listener::Stdio(client).acknowledged();
+            let listener = Listener::Stdio(client).expect_acknowledgement();
             test(&place, listener, "stateless, stdio");
         }
         {
@@ -57,15 +57,15 @@ impl Listener {
             let place = place_with_diary();
             let config = place.config_file(&settings_hiding_diary(&place, "http"));
             let server = Server::start(&config, &place.state());
-            let stream = listening(&server, None, &uris);
+            let stream = listen_request(&server, None, &uris);
             let client = HttpClient::stateless(server.address());
-            let listener = Listener::Http(stream, client).acknowledged();
+            let listener = Listener::Http(stream, client).expect_acknowledgement();
             test(&place, listener, "stateless, http");
         }
     }
 
     /// The first notification of the stateless revision confirms the subscription.
-    fn acknowledged(mut self) -> Listener {
+    fn expect_acknowledgement(mut self) -> Listener {
         let first = self.next();
         let method = "notifications/subscriptions/acknowledged";
         assert_eq!(first["method"], method, "{first}");
@@ -82,24 +82,24 @@ impl Listener {
 
     /// Asserts the next notification about resources: its method and its resource.
     #[track_caller]
-    fn hears(&mut self, era: &str, method: &str, path: Option<&str>) {
+    fn expect_notification(&mut self, revision: &str, method: &str, path: Option<&str>) {
         let notification = self.next();
-        assert_eq!(notification["method"], method, "{era}: {notification}");
+        assert_eq!(notification["method"], method, "{revision}: {notification}");
         let expected = path.map_or(Value::Null, |path| uri(path).into());
         assert_eq!(
             notification["params"]["uri"], expected,
-            "{era}: {notification}"
+            "{revision}: {notification}"
         );
     }
 
     /// Calls an action.
     #[track_caller]
-    fn call(&mut self, era: &str, name: &str, arguments: Value) {
+    fn call(&mut self, revision: &str, name: &str, arguments: Value) {
         let tool = name.replacen('.', "__", 1);
         let mut params = json!({"name": tool, "arguments": arguments});
         let answer = match self {
             Listener::Stdio(client) => {
-                if era.starts_with("stateless") {
+                if revision.starts_with("stateless") {
                     params["_meta"] = stateless_meta();
                 }
                 let id = client.send("tools/call", params);
@@ -136,7 +136,7 @@ fn stream_of(server: &Server, client: &HttpClient) -> Connection {
 }
 
 /// A request of the stateless revision whose response is a stream.
-fn listening(server: &Server, token: Option<&str>, uris: &[String]) -> Connection {
+fn listen_request(server: &Server, token: Option<&str>, uris: &[String]) -> Connection {
     let mut stream = Connection::open(server.address());
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": subscription_params(uris)});
     let shown = token.map(|token| format!("Bearer {token}"));
@@ -159,37 +159,37 @@ fn edit(place: &Place, path: &str, text: &str) {
 fn subscriptions_report_own_and_foreign_changes() {
     Listener::each(
         &["Work/Plan.md", "Garden/My%20plan"],
-        |place, mut listener, era| {
+        |place, mut listener, revision| {
             let append = json!({"path": "Work/Plan", "text": "more"});
-            listener.call(era, "document.append", append);
-            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+            listener.call(revision, "document.append", append);
+            listener.expect_notification(revision, UPDATED, Some("Work/Plan.md"));
 
             edit(
                 place,
                 "Work/Plan.md",
                 "# Plan\n\nwritten by somebody else\n",
             );
-            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+            listener.expect_notification(revision, UPDATED, Some("Work/Plan.md"));
 
             // The notification has the URI of the subscription.
             edit(place, "Garden/My plan.md", "# Garden\n\nwater it\n");
-            listener.hears(era, UPDATED, Some("Garden/My%20plan"));
+            listener.expect_notification(revision, UPDATED, Some("Garden/My%20plan"));
 
             // Not subscribed, but the list has a new entry.
             edit(place, "Garden/New.md", "# New\n");
-            listener.hears(era, LIST_CHANGED, None);
+            listener.expect_notification(revision, LIST_CHANGED, None);
             edit(place, "Garden/New.md", "# New, but not for long\n");
             listener.call(
-                era,
+                revision,
                 "document.rename",
                 json!({"path": "Garden/New", "to": "Newer"}),
             );
-            listener.hears(era, LIST_CHANGED, None);
+            listener.expect_notification(revision, LIST_CHANGED, None);
 
             // Reading a removed note fails.
             fs::remove_file(place.vault().join("Work/Plan.md")).expect("it was there");
-            listener.hears(era, LIST_CHANGED, None);
-            listener.hears(era, UPDATED, Some("Work/Plan.md"));
+            listener.expect_notification(revision, LIST_CHANGED, None);
+            listener.expect_notification(revision, UPDATED, Some("Work/Plan.md"));
         },
     );
 }
@@ -197,13 +197,13 @@ fn subscriptions_report_own_and_foreign_changes() {
 #[test]
 fn subscriptions_omit_hidden_notes() {
     let paths = ["Work/Plan.md", "Diary/Secret.md", "Diary/Later.md"];
-    Listener::each(&paths, |place, mut listener, era| {
+    Listener::each(&paths, |place, mut listener, revision| {
         edit(place, "Diary/Secret.md", "# Hush\n\nmore of it\n");
         edit(place, "Diary/Later.md", "# Later\n");
         // Longer than the debounce interval, so that earlier notifications would come first.
         std::thread::sleep(std::time::Duration::from_millis(700));
         edit(place, "Work/Plan.md", "# Plan\n\nthe first that is heard\n");
-        listener.hears(era, UPDATED, Some("Work/Plan.md"));
+        listener.expect_notification(revision, UPDATED, Some("Work/Plan.md"));
     });
 }
 
@@ -229,7 +229,7 @@ fn each_subscriber_gets_only_visible_changes() {
     let server = Server::start(&config, &place.state());
     let uris = [uri("Diary/Secret.md"), uri("Work/Plan.md")];
     let [mut for_ana, mut for_bob] = [&ana, &bob].map(|token| {
-        let mut stream = listening(&server, Some(token), &uris);
+        let mut stream = listen_request(&server, Some(token), &uris);
         stream.event();
         stream
     });

@@ -19,11 +19,11 @@ pub(crate) struct Client {
     input: Option<ChildStdin>,
     messages: Receiver<String>,
     last_id: u64,
-    early: HashMap<u64, Value>,
+    early_replies: HashMap<u64, Value>,
     notifications: Vec<Value>,
     /// The user's answer to elicitations, and the elicitations received.
-    person: Option<Value>,
-    asked: Vec<Value>,
+    user_answer: Option<Value>,
+    elicitations: Vec<Value>,
 }
 
 impl Client {
@@ -68,16 +68,16 @@ impl Client {
             program,
             messages,
             last_id: 0,
-            early: HashMap::new(),
+            early_replies: HashMap::new(),
             notifications: Vec::new(),
-            person: None,
-            asked: Vec::new(),
+            user_answer: None,
+            elicitations: Vec::new(),
         }
     }
 
     /// `initialize` as a client with elicitation, whose user always gives this answer.
-    pub(crate) fn initialize_with_elicitation(&mut self, says: Value) {
-        self.person = Some(says);
+    pub(crate) fn initialize_with_elicitation(&mut self, answer_value: Value) {
+        self.user_answer = Some(answer_value);
         self.ask(
             "initialize",
             json!({
@@ -90,8 +90,8 @@ impl Client {
     }
 
     /// The elicitations received.
-    pub(crate) fn asked(&self) -> &[Value] {
-        &self.asked
+    pub(crate) fn elicitations(&self) -> &[Value] {
+        &self.elicitations
     }
 
     /// `initialize`, as in the session-based revisions.
@@ -131,7 +131,7 @@ impl Client {
     /// The full reply to a request: with `result` or `error`.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
-            if let Some(answer) = self.early.remove(&id) {
+            if let Some(answer) = self.early_replies.remove(&id) {
                 return answer;
             }
             let line = self
@@ -141,12 +141,12 @@ impl Client {
             let message: Value = serde_json::from_str(&line)
                 .unwrap_or_else(|_| panic!("invalid message on stdout: {line}"));
             match (message["id"].as_u64(), message.get("method")) {
-                (Some(id), None) => drop(self.early.insert(id, message)),
+                (Some(id), None) => drop(self.early_replies.insert(id, message)),
                 (None, _) => self.notifications.push(message),
                 (Some(id), Some(_)) => {
-                    let says = self.person.clone().expect("an unexpected elicitation");
-                    self.write(&json!({"jsonrpc": "2.0", "id": id, "result": says}));
-                    self.asked.push(message);
+                    let answer_value = self.user_answer.clone().expect("an unexpected elicitation");
+                    self.write(&json!({"jsonrpc": "2.0", "id": id, "result": answer_value}));
+                    self.elicitations.push(message);
                 }
             }
         }
@@ -159,23 +159,23 @@ impl Client {
             if let Ok(message) = serde_json::from_str::<Value>(&line)
                 && let Some(id) = message["id"].as_u64()
             {
-                self.early.insert(id, message);
+                self.early_replies.insert(id, message);
             }
         }
-        self.early.contains_key(&id)
+        self.early_replies.contains_key(&id)
     }
 
     /// The reply to a request, or `None` if the program exits first.
     pub(crate) fn answer_or_exit(&mut self, id: u64) -> Option<Value> {
-        while !self.early.contains_key(&id) {
+        while !self.early_replies.contains_key(&id) {
             let line = self.messages.recv().ok()?;
             if let Ok(message) = serde_json::from_str::<Value>(&line)
                 && let Some(id) = message["id"].as_u64()
             {
-                self.early.insert(id, message);
+                self.early_replies.insert(id, message);
             }
         }
-        self.early.remove(&id)
+        self.early_replies.remove(&id)
     }
 
     /// The result of a request.
@@ -199,7 +199,7 @@ impl Client {
             let line = line.expect("the program sends a message");
             let message: Value = serde_json::from_str(&line).expect("a message");
             match message["id"].as_u64() {
-                Some(id) => drop(self.early.insert(id, message)),
+                Some(id) => drop(self.early_replies.insert(id, message)),
                 None => self.notifications.push(message),
             }
         }

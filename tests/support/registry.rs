@@ -124,8 +124,8 @@ fn program() -> Result<PathBuf, String> {
 }
 
 fn fetch() -> Result<PathBuf, String> {
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
-    let program = kept.join("usr/bin").join(PACKAGE);
+    let installed = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
+    let program = installed.join("usr/bin").join(PACKAGE);
     if program.exists() {
         return Ok(program);
     }
@@ -141,7 +141,7 @@ fn fetch() -> Result<PathBuf, String> {
     let unpacked = beside.path().join("unpacked");
     run(Command::new("dpkg").arg("-x").arg(&package).arg(&unpacked))?;
     // A concurrent test run may have been faster.
-    let _ = std::fs::rename(&unpacked, &kept);
+    let _ = std::fs::rename(&unpacked, &installed);
     match program.exists() {
         true => Ok(program),
         false => Err(format!("the package has no `{PACKAGE}`")),

@@ -13,7 +13,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import ElicitResult
 
 TASK = json.loads(sys.argv[1])
-IS_MODERN = TASK["era"] == "modern"
+IS_MODERN = TASK["revision"] == "modern"
 # Longer than any operation, even on a busy machine; only a hang reaches it.
 TIMEOUT_SECONDS = 40
 PLAN = "notehost://vault/main/Work/Plan.md"

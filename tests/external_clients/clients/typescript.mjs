@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 const task = JSON.parse(process.argv[2]);
 const sdk = task.sdk === 1 ? await versionOne() : await versionTwo();
-const isModern = task.era === "modern";
+const isModern = task.revision === "modern";
 const results = {};
 
 /** The common interface of both packages. */
@@ -37,7 +37,7 @@ async function versionOne() {
 async function versionTwo() {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
-  const mode = task.era === "modern" ? { pin: "2026-07-28" } : "legacy";
+  const mode = task.revision === "modern" ? { pin: "2026-07-28" } : "legacy";
   return {
     client: (capabilities) =>
       new Client({ name: "judge", version: "2" }, { capabilities, versionNegotiation: { mode } }),
@@ -104,7 +104,7 @@ await runCheck("connect", async () => {
     return onMessage(message, ...more);
   };
   check(client.getServerVersion().name === "notehost", client.getServerVersion());
-  if (client.getProtocolEra) check(client.getProtocolEra() === task.era, client.getProtocolEra());
+  if (client.getProtocolEra) check(client.getProtocolEra() === task.revision, client.getProtocolEra());
 });
 
 await runCheck("list", async () => {
