@@ -4,21 +4,21 @@
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says back what it is told.
+    /// Echoes texts.
     "echo" {
         "say" => Say,
         "remember" => Remember,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
 pub struct Said {
     /// The text.
@@ -38,17 +38,17 @@ impl Action for Say {
     }
 }
 
-/// Keep a text in the domain's own store, and say what was kept before.
+/// Store a text in the domain's own store, and return the previous one.
 #[args]
 pub struct Remember {
     /// The text.
     pub text: String,
 }
 
-/// What was kept.
+/// The stored text.
 #[reply]
 pub struct Remembered {
-    /// The text that was kept before, if there was one.
+    /// The previous text, if there was one.
     pub before: Option<String>,
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Takes its time.
+    /// Slow actions.
     "slow" {
         "work" => Work,
         "remove" => Remove,
@@ -18,18 +18,18 @@ domain! {
 /// Work for a while, then write a note.
 #[args]
 pub struct Work {
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u32,
-    /// How many milliseconds each takes.
+    /// The duration of each step in milliseconds.
     pub pause: u64,
     /// The note that is written at the end.
     pub path: Option<String>,
 }
 
-/// What was done.
+/// The completed work.
 #[reply]
 pub struct Worked {
-    /// How many steps.
+    /// The number of steps.
     pub steps: u32,
 }
 
@@ -49,9 +49,9 @@ impl Action for Work {
 /// Work for a while, then remove a note.
 #[args]
 pub struct Remove {
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u32,
-    /// How many milliseconds each takes.
+    /// The duration of each step in milliseconds.
     pub pause: u64,
     /// The note.
     pub path: String,

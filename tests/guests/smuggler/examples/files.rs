@@ -12,11 +12,11 @@ domain! {
 /// Read a file of the machine.
 #[args]
 pub struct Read {
-    /// Which file.
+    /// The path of the file.
     pub file: String,
 }
 
-/// What was in it.
+/// The content of the file.
 #[reply]
 pub struct Loot {
     /// The text.

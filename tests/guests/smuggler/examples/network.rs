@@ -11,19 +11,19 @@ domain! {
     }
 }
 
-/// Send a text away.
+/// Send a text over the network.
 #[args]
 pub struct Send {
-    /// Where to.
+    /// The address to connect to.
     pub address: String,
-    /// What.
+    /// The text to send.
     pub text: String,
 }
 
-/// Whether it went.
+/// The result.
 #[reply]
 pub struct Sent {
-    /// How much.
+    /// The number of bytes sent.
     pub bytes: u64,
 }
 

@@ -3,23 +3,23 @@
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers.
+    /// Reports the version that replies.
     "steady" {
         "say" => Say,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
 pub struct Said {
-    /// Which version said it.
+    /// The version that replied.
     pub version: u32,
     /// The text.
     pub text: String,

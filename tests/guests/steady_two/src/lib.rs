@@ -3,14 +3,14 @@
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers, word by word.
+    /// Reports the version that replies, as words.
     "steady" {
         "say" => Say,
         "count" => Count,
     }
 }
 
-/// Say a text back, word by word.
+/// Return the words of a text.
 #[args]
 pub struct Say {
     /// The text.
@@ -19,10 +19,10 @@ pub struct Say {
     pub loud: Option<bool>,
 }
 
-/// What was said.
+/// The words of the text.
 #[reply]
 pub struct Said {
-    /// Which version said it.
+    /// The version that replied.
     pub version: u32,
     /// The words.
     pub words: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Count {
     pub text: String,
 }
 
-/// How many there are.
+/// The result.
 #[reply]
 pub struct Counted {
     /// The number of words.

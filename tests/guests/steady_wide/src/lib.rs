@@ -3,24 +3,24 @@
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers, and writes it down.
+    /// Reports the version that replies, and writes notes.
     "steady" {
         "say" => Say,
         "note" => Note,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
 pub struct Said {
-    /// Which version said it.
+    /// The version that replied.
     pub version: u32,
     /// The text.
     pub text: String,
@@ -47,7 +47,7 @@ pub struct Note {
     pub text: String,
 }
 
-/// Nothing more is said.
+/// An empty result.
 #[reply]
 pub struct Noted {}
 
