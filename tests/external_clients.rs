@@ -198,7 +198,7 @@ fn wait(running: &mut Child, timeout: Duration) -> Option<i32> {
 }
 
 /// The folder of a client's packages with its script beside them, where modules are found. `None` with a message if
-/// they cannot be installed. They are reinstalled when the requirements (`wanted`) change.
+/// they cannot be installed. They are reinstalled when the requirements change.
 fn installed(
     name: &str,
     script: &str,

@@ -25,37 +25,37 @@ pub struct Wipe {
 
 /// The result.
 #[reply]
-pub struct Done {
+pub struct PathReply {
     /// The path of the note.
     pub path: String,
 }
 
 impl Action for Look {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.stat(&self.path)?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }
 
 impl Action for Put {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.create(&self.path, b"put\n")?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }
 
 impl Action for Wipe {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.remove(&self.path)?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }

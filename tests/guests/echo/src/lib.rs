@@ -20,21 +20,21 @@ pub struct Say {
 
 /// The echoed text.
 #[reply]
-pub struct Said {
+pub struct SayReply {
     /// The text.
     pub text: String,
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Said> {
-        Ok(Said { text: self.text })
+    fn run(self, _: &Vault) -> Result<SayReply> {
+        Ok(SayReply { text: self.text })
     }
 
-    fn text(said: &Said) -> String {
-        said.text.clone()
+    fn text(reply: &SayReply) -> String {
+        reply.text.clone()
     }
 }
 
@@ -47,19 +47,19 @@ pub struct Remember {
 
 /// The stored text.
 #[reply]
-pub struct Remembered {
+pub struct RememberReply {
     /// The previous text, if there was one.
     pub before: Option<String>,
 }
 
 impl Action for Remember {
-    type Output = Remembered;
+    type Output = RememberReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Remembered> {
+    fn run(self, vault: &Vault) -> Result<RememberReply> {
         let before = vault.store_get("text")?;
         vault.store_set("text", self.text.as_bytes())?;
-        Ok(Remembered {
+        Ok(RememberReply {
             before: before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         })
     }

@@ -12,7 +12,8 @@ struct Messenger;
 
 impl Guest for Messenger {
     fn describe() -> String {
-        let early = request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
+        let describe_request =
+            request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
         let action = |name: &str, effect: &str| {
             json!({
                 "name": name,
@@ -25,7 +26,7 @@ impl Guest for Messenger {
         json!({
             "name": "messenger",
             "version": "0.1.0",
-            "description": format!("Asked early: {early}"),
+            "description": format!("Asked early: {describe_request}"),
             "actions": [action("fetch", "read"), action("send", "write")],
         })
         .to_string()

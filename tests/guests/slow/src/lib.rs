@@ -28,21 +28,21 @@ pub struct Work {
 
 /// The completed work.
 #[reply]
-pub struct Worked {
+pub struct WorkReply {
     /// The number of steps.
     pub steps: u32,
 }
 
 impl Action for Work {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
-        take(vault, self.steps, self.pause);
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
+        run_steps(vault, self.steps, self.pause);
         if let Some(path) = &self.path {
             vault.create(path, b"done\n")?;
         }
-        Ok(Worked { steps: self.steps })
+        Ok(WorkReply { steps: self.steps })
     }
 }
 
@@ -58,13 +58,13 @@ pub struct Remove {
 }
 
 impl Action for Remove {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
-        take(vault, self.steps, self.pause);
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
+        run_steps(vault, self.steps, self.pause);
         vault.remove(&self.path)?;
-        Ok(Worked { steps: self.steps })
+        Ok(WorkReply { steps: self.steps })
     }
 }
 
@@ -76,10 +76,10 @@ pub struct Stamp {
 }
 
 impl Action for Stamp {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let text = format!(
             "{} {} {:016x}\n",
@@ -88,11 +88,11 @@ impl Action for Stamp {
             RandomState::new().hash_one(0),
         );
         vault.write(&self.path, text.as_bytes(), None)?;
-        Ok(Worked { steps: 1 })
+        Ok(WorkReply { steps: 1 })
     }
 }
 
-fn take(vault: &Vault, steps: u32, pause: u64) {
+fn run_steps(vault: &Vault, steps: u32, pause: u64) {
     let total = u64::from(steps);
     for step in 1..=total {
         sleep(Duration::from_millis(pause));

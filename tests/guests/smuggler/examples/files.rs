@@ -18,18 +18,18 @@ pub struct Read {
 
 /// The content of the file.
 #[reply]
-pub struct Loot {
+pub struct FileContent {
     /// The text.
     pub text: String,
 }
 
 impl Action for Read {
-    type Output = Loot;
+    type Output = FileContent;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Loot> {
+    fn run(self, _: &Vault) -> Result<FileContent> {
         let text = std::fs::read_to_string(self.file)
             .map_err(|error| Error::not_found(error.to_string()))?;
-        Ok(Loot { text })
+        Ok(FileContent { text })
     }
 }

@@ -22,20 +22,20 @@ pub struct Send {
 
 /// The result.
 #[reply]
-pub struct Sent {
+pub struct SendReply {
     /// The number of bytes sent.
     pub bytes: u64,
 }
 
 impl Action for Send {
-    type Output = Sent;
+    type Output = SendReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Sent> {
+    fn run(self, _: &Vault) -> Result<SendReply> {
         let sent = std::net::TcpStream::connect(&self.address)
             .and_then(|mut stream| stream.write_all(self.text.as_bytes()));
         sent.map_err(|error| Error::not_found(error.to_string()))?;
-        Ok(Sent {
+        Ok(SendReply {
             bytes: self.text.len() as u64,
         })
     }

@@ -18,7 +18,7 @@ pub struct Say {
 
 /// The echoed text.
 #[reply]
-pub struct Said {
+pub struct SayReply {
     /// The version that replied.
     pub version: u32,
     /// The text.
@@ -26,21 +26,21 @@ pub struct Said {
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Said> {
+    fn run(self, vault: &Vault) -> Result<SayReply> {
         // Long enough for hot swaps to happen during calls.
         for _ in 0..20 {
             vault.access("x.md");
         }
-        Ok(Said {
+        Ok(SayReply {
             version: 1,
             text: self.text,
         })
     }
 
-    fn text(said: &Said) -> String {
-        said.text.clone()
+    fn text(reply: &SayReply) -> String {
+        reply.text.clone()
     }
 }

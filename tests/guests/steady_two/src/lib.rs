@@ -21,7 +21,7 @@ pub struct Say {
 
 /// The words of the text.
 #[reply]
-pub struct Said {
+pub struct SayReply {
     /// The version that replied.
     pub version: u32,
     /// The words.
@@ -29,16 +29,16 @@ pub struct Said {
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Said> {
+    fn run(self, vault: &Vault) -> Result<SayReply> {
         for _ in 0..20 {
             vault.access("x.md");
         }
         let loud = self.loud.unwrap_or(false);
         let words = self.text.split_whitespace();
-        Ok(Said {
+        Ok(SayReply {
             version: 2,
             words: words
                 .map(|word| match loud {
@@ -49,8 +49,8 @@ impl Action for Say {
         })
     }
 
-    fn text(said: &Said) -> String {
-        said.words.join(" ")
+    fn text(reply: &SayReply) -> String {
+        reply.words.join(" ")
     }
 }
 
@@ -63,18 +63,18 @@ pub struct Count {
 
 /// The result.
 #[reply]
-pub struct Counted {
+pub struct CountReply {
     /// The number of words.
     pub words: u32,
 }
 
 impl Action for Count {
-    type Output = Counted;
+    type Output = CountReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Counted> {
+    fn run(self, _: &Vault) -> Result<CountReply> {
         let words = self.text.split_whitespace().count();
-        Ok(Counted {
+        Ok(CountReply {
             words: u32::try_from(words).unwrap_or(u32::MAX),
         })
     }

@@ -19,7 +19,7 @@ pub struct Say {
 
 /// The echoed text.
 #[reply]
-pub struct Said {
+pub struct SayReply {
     /// The version that replied.
     pub version: u32,
     /// The text.
@@ -27,11 +27,11 @@ pub struct Said {
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Said> {
-        Ok(Said {
+    fn run(self, _: &Vault) -> Result<SayReply> {
+        Ok(SayReply {
             version: 3,
             text: self.text,
         })
@@ -49,14 +49,14 @@ pub struct Note {
 
 /// An empty result.
 #[reply]
-pub struct Noted {}
+pub struct NoteReply {}
 
 impl Action for Note {
-    type Output = Noted;
+    type Output = NoteReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Noted> {
+    fn run(self, vault: &Vault) -> Result<NoteReply> {
         vault.create(&self.path, self.text.as_bytes())?;
-        Ok(Noted {})
+        Ok(NoteReply {})
     }
 }
