@@ -117,7 +117,7 @@ impl ClientTest {
             }
         }
         let result = run(client.arg(task.to_string()), RUN_TIMEOUT);
-        let verdicts: BTreeMap<String, String> = result
+        let check_results: BTreeMap<String, String> = result
             .output
             .lines()
             .last()
@@ -125,9 +125,9 @@ impl ClientTest {
             .unwrap_or_else(|| panic!("no verdict on {task}: {result:#?}"));
         let mut wrong: Vec<String> = Vec::new();
         for name in CHECKS {
-            let verdict = verdicts.get(name).map_or("no result", String::as_str);
-            if verdict != "ok" {
-                wrong.push(format!("{name}: {verdict}"));
+            let check_result = check_results.get(name).map_or("no result", String::as_str);
+            if check_result != "ok" {
+                wrong.push(format!("{name}: {check_result}"));
             }
         }
         assert!(wrong.is_empty(), "{task}\n{wrong:#?}\n{}", result.errors);
@@ -211,15 +211,15 @@ fn installed(
         .join(name);
     let requirements = clients.join(requirements);
     let mark = folder.join("installed");
-    let asked_for = fs::read(&requirements).expect("what is to be installed");
-    if fs::read(&mark).ok().as_ref() != Some(&asked_for) {
+    let required = fs::read(&requirements).expect("what is to be installed");
+    if fs::read(&mark).ok().as_ref() != Some(&required) {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).expect("a folder in target");
         if let Err(missing) = install(&folder, &requirements) {
             skip(&missing);
             return None;
         }
-        fs::write(&mark, asked_for).expect("the mark");
+        fs::write(&mark, required).expect("the mark");
     }
     fs::copy(clients.join(script), folder.join(script)).expect("the script");
     Some(folder)

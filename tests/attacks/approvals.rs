@@ -315,12 +315,12 @@ fn concurrent_deletions_are_summed() {
         let edit = json!({"path": "Work/Plan", "edits": [{"old": old, "new": ""}]});
         client.send_call("document.edit", edit);
     }
-    let landed = clients
+    let committed = clients
         .iter_mut()
         .map(|client| client.receive()["result"].take())
         .filter(|result| error_code(result).is_none())
         .count();
-    assert_eq!(landed, 2, "more than 20 lines need a person");
+    assert_eq!(committed, 2, "more than 20 lines need a person");
 }
 
 #[test]

@@ -43,13 +43,13 @@ fn hostile_requests_do_not_slow_down_other_callers() {
     let mut victim = Victim::of(&setup);
     warm_up(&setup, &mut victim);
     let memory = setup.memory();
-    let quiet =
+    let baseline =
         victim.samples(|count, began| count >= 2 * SAMPLES || began.elapsed() > ATTACK_TIME * 10);
-    println!("quiet: {quiet}; memory {} MiB", memory >> 20);
+    println!("quiet: {baseline}; memory {} MiB", memory >> 20);
 
     let mut findings = Vec::new();
     for attack in ATTACKS.iter().chain(INDEX_ATTACKS) {
-        let (noticed, answers) = setup.attacked(attack, &mut victim);
+        let (noticed, answers) = setup.measure_attack(attack, &mut victim);
         println!(
             "{}: {noticed}; memory {} MiB; {} answers, such as {}",
             attack.name,
@@ -59,12 +59,12 @@ fn hostile_requests_do_not_slow_down_other_callers() {
         );
         findings.extend(
             noticed
-                .judged(&quiet)
+                .violations(&baseline)
                 .map(|problem| format!("{}: {problem}", attack.name)),
         );
         findings.extend(
             answers
-                .judged(attack)
+                .violations(attack)
                 .map(|problem| format!("{}: {problem}", attack.name)),
         );
     }
@@ -161,7 +161,7 @@ impl LatencySetup {
     }
 
     /// The victim's measurements during an attack, and the attacker's replies.
-    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Latencies, Replies) {
+    fn measure_attack(&self, attack: &Attack, victim: &mut Victim) -> (Latencies, Replies) {
         let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
         let (rounds, collected) = (
@@ -273,11 +273,15 @@ fn median(mut samples: Vec<Duration>) -> Duration {
 
 impl Latencies {
     /// Compares with the quiet run and returns the violations.
-    fn judged(&self, quiet: &Latencies) -> impl Iterator<Item = String> {
+    fn violations(&self, baseline: &Latencies) -> impl Iterator<Item = String> {
         let pairs = [
-            ("ping", self.ping, quiet.ping.max(NOISE)),
-            ("read", self.read, quiet.read.max(NOISE)),
-            ("the longest", self.longest, quiet.longest.max(STALL_NOISE)),
+            ("ping", self.ping, baseline.ping.max(NOISE)),
+            ("read", self.read, baseline.read.max(NOISE)),
+            (
+                "the longest",
+                self.longest,
+                baseline.longest.max(STALL_NOISE),
+            ),
         ];
         pairs.into_iter().filter_map(|(what, now, before)| {
             let most = before * MAX_SLOWDOWN;
@@ -315,7 +319,7 @@ impl Replies {
         }
     }
 
-    fn judged(&self, attack: &Attack) -> Option<String> {
+    fn violations(&self, attack: &Attack) -> Option<String> {
         let is_fine = match attack.expected {
             ExpectedReply::Refusal => self.unanswered == 0 && self.accepted == 0,
             ExpectedReply::Answer => self.unanswered == 0,

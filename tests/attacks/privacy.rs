@@ -176,8 +176,8 @@ fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     let server = Server::start_authenticated(&config, &place.state());
     let scopes = ["--scopes", "read,admin"];
 
-    let boss = token(&place, "boss", &scopes);
-    let open = streams(&server, &boss).expect("the token is valid");
+    let admin = token(&place, "boss", &scopes);
+    let open = streams(&server, &admin).expect("the token is valid");
     revoke(&place, "boss");
     assert_end(open);
 
@@ -219,19 +219,19 @@ fn token_revoked_by_another_process_is_rejected_permanently() {
     let server = Server::start_authenticated(&config, &place.state());
     let is_taken = |server: &Server, token: &str| get(server, "/metrics", Some(token)).0 == 200;
     assert!(is_taken(&server, &watcher));
-    let boss = token(&place, "boss", &["--scopes", "admin"]);
+    let admin = token(&place, "boss", &["--scopes", "admin"]);
     for arguments in [["token", "list"], ["approval", "list"]] {
         assert_success(&run(&place, &arguments));
     }
-    assert!(is_taken(&server, &boss));
+    assert!(is_taken(&server, &admin));
     revoke(&place, "boss");
-    assert!(!is_taken(&server, &boss));
+    assert!(!is_taken(&server, &admin));
     assert!(is_taken(&server, &watcher));
     // The records that the server writes at shutdown do not undo the revocation.
     drop(server);
     assert_success(&run(&place, &["token", "list"]));
     let server = Server::start_authenticated(&config, &place.state());
-    assert!(!is_taken(&server, &boss));
+    assert!(!is_taken(&server, &admin));
     assert!(is_taken(&server, &watcher));
 }
 

@@ -190,8 +190,8 @@ fn damaged_key_file_fails_startup_with_a_reason() {
     std::fs::write(&key, "").expect("written");
     let refused = call(place.path(), "a", "state", &append, &[]);
     assert_eq!(refused.status.code(), Some(3), "{refused:?}");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("`journal.key`"), "{said}");
+    let stderr_text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(stderr_text.contains("`journal.key`"), "{stderr_text}");
     assert!(
         std::fs::read(&key).expect("the key").is_empty(),
         "no other key was made"

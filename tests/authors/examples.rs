@@ -134,17 +134,17 @@ async fn javascript_example_reading_builds_and_runs() {
         "---\ntags: [a]\nreading_minutes: 1\n---\nRead [[Other|this]] now, и это.\n"
     );
     // A previewed change is not written.
-    let seen = answer(
+    let preview = answer(
         &host,
         "reading.stamp",
         json!({"path": "喫茶店", "dry_run": true}),
     )
     .await;
     assert!(
-        seen["changes"][0]["diff"]
+        preview["changes"][0]["diff"]
             .as_str()
             .is_some_and(|diff| diff.contains("+reading_minutes")),
-        "{seen}"
+        "{preview}"
     );
     assert_eq!(
         place.read("喫茶店.md").expect("the note"),

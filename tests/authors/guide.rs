@@ -45,7 +45,7 @@ fn section(title: &str) -> Vec<Block> {
 }
 
 /// Runs a section from its first command to its last.
-fn follow(title: &str) {
+fn run_section(title: &str) {
     let mut folder = bench(&format!("guide-{}", title.to_lowercase()));
     let state = folder.join("state-of-the-author");
     share_compiled_code(&state);
@@ -96,29 +96,29 @@ fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
 
 /// Two compilers take minutes. `authors::cycle` takes the same steps for every change; the nightly script runs the
 /// guide.
-fn is_night() -> bool {
-    let is_night = std::env::var_os("NOTEHOST_GUIDES").is_some();
-    if !is_night {
+fn is_nightly() -> bool {
+    let is_nightly = std::env::var_os("NOTEHOST_GUIDES").is_some();
+    if !is_nightly {
         eprintln!("skipped: `NOTEHOST_GUIDES` is not set");
     }
-    is_night
+    is_nightly
 }
 
 #[test]
 fn guide_commands_work_in_rust() {
-    follow("Rust");
+    run_section("Rust");
 }
 
 #[test]
 fn guide_commands_work_in_javascript() {
-    if is_night() && has_javascript() {
-        follow("JavaScript");
+    if is_nightly() && has_javascript() {
+        run_section("JavaScript");
     }
 }
 
 #[test]
 fn guide_commands_work_in_python() {
-    if is_night() && python_environment().is_some() {
-        follow("Python");
+    if is_nightly() && python_environment().is_some() {
+        run_section("Python");
     }
 }

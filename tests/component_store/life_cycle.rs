@@ -173,7 +173,9 @@ fn running_server_loads_changes_and_notifies_clients() {
     workspace.succeed(&["component", "add", &version("one")]);
     wait_until("the first version answers", || {
         let reply = client.ask("tools/list", json!({}));
-        reply.to_string().contains("Reports the version that replies")
+        reply
+            .to_string()
+            .contains("Reports the version that replies")
     });
     assert_eq!(version_of(&mut client), 1);
     let notified = |client: &Client| {

@@ -19,9 +19,9 @@ fn progress_over_stdio_precedes_the_reply() {
     );
     let answer = client.answer(id);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
-    let seen = progress_of(client.notifications());
-    assert!(seen.len() >= 2, "{seen:?}");
-    assert_eq!(seen.last(), Some(&(6.0, Some(6.0))), "{seen:?}");
+    let reported = progress_of(client.notifications());
+    assert!(reported.len() >= 2, "{reported:?}");
+    assert_eq!(reported.last(), Some(&(6.0, Some(6.0))), "{reported:?}");
     assert_eq!(
         client.notifications()[0]["params"]["message"],
         "steps",
@@ -51,11 +51,11 @@ fn progress_over_http_uses_the_stream_of_the_call() {
             with_progress_token("slow__work", json!({"steps": 6, "pause": 100})),
         );
         let events = events_of(&client.response());
-        let seen = progress_of(&events);
-        assert_eq!(seen.last(), Some(&(6.0, Some(6.0))), "{events:#?}");
+        let reported = progress_of(&events);
+        assert_eq!(reported.last(), Some(&(6.0, Some(6.0))), "{events:#?}");
         let (answer, before) = events.split_last().expect("an answer");
         assert_eq!(answer["result"]["structuredContent"]["steps"], 6);
-        assert_eq!(seen.len(), before.len(), "all of it before the answer");
+        assert_eq!(reported.len(), before.len(), "all of it before the answer");
     }
 }
 
@@ -76,8 +76,8 @@ fn frequent_progress_reports_are_throttled() {
     let answer = client.answer(id);
     assert_eq!(error_code(&answer["result"]), None, "{answer}");
     // At most four per second; even on a slow machine, forty thousand are reported.
-    let seen = progress_of(client.notifications());
-    assert!(seen.len() < 400, "{}", seen.len());
+    let reported = progress_of(client.notifications());
+    assert!(reported.len() < 400, "{}", reported.len());
     for message in client.notifications() {
         let words = message["params"]["message"].as_str().unwrap_or_default();
         assert!(words.len() <= 200 && !words.contains('\u{1b}'), "{words:?}");
@@ -138,9 +138,9 @@ fn actions_on_many_notes_report_progress() {
         let id = client.send("tools/call", with_progress_token(tool, arguments));
         let answer = client.answer(id);
         assert_eq!(error_code(&answer["result"]), None, "{tool}: {answer}");
-        let seen = progress_of(&client.notifications()[before..]);
-        let most = seen.last().map_or(0.0, |(done, _)| *done);
-        assert!(most >= least, "{tool}: {seen:?}");
+        let reported = progress_of(&client.notifications()[before..]);
+        let most = reported.last().map_or(0.0, |(done, _)| *done);
+        assert!(most >= least, "{tool}: {reported:?}");
     }
     assert_eq!(
         place.read("Many/Note 7.md").expect("a note"),

@@ -114,28 +114,28 @@ fn failures_of_one_caller_do_not_block_others() {
     assert_eq!(watching.receive_head(), 200);
     let client = |shown: &str| HttpClient::stateless(server.address()).with_token(shown);
     let (mut ana, mut ben, mut boss) = (client(&ana), client(&ben), client(&boss));
-    let met = |client: &mut HttpClient, action: &str| {
+    let outcome = |client: &mut HttpClient, action: &str| {
         code(&client.call(&format!("hostile.{action}"), json!({})))
     };
     for _ in 0..2 {
-        assert_eq!(met(&mut ana, "trap"), "component_failed");
+        assert_eq!(outcome(&mut ana, "trap"), "component_failed");
     }
-    assert_eq!(met(&mut ana, "remember"), "unavailable");
-    assert_eq!(met(&mut ben, "remember"), "ok");
+    assert_eq!(outcome(&mut ana, "remember"), "unavailable");
+    assert_eq!(outcome(&mut ben, "remember"), "ok");
     let report = boss.call("admin.status", json!({"component": "hostile"}));
     let report = &report["structuredContent"]["items"][0];
     assert_eq!(report["traps"], 2, "{report}");
     assert_eq!(report["quarantine"][0]["for_caller"], "ana", "{report}");
     // Once it fails for other callers too, the breaker opens for everybody.
-    assert_eq!(met(&mut ben, "trap"), "component_failed");
-    assert_eq!(met(&mut ben, "remember"), "unavailable");
+    assert_eq!(outcome(&mut ben, "trap"), "component_failed");
+    assert_eq!(outcome(&mut ben, "remember"), "unavailable");
     let report = boss.call("admin.status", json!({"component": "hostile"}));
     let report = &report["structuredContent"]["items"][0]["quarantine"];
     assert_eq!(report.as_array().map(Vec::len), Some(1), "{report}");
     assert_eq!(report[0].get("for_caller"), None, "{report}");
     let done = boss.call("admin.enable", json!({"component": "hostile"}));
     assert_eq!(done["structuredContent"]["released"], true, "{done}");
-    assert_eq!(met(&mut ana, "remember"), "ok");
+    assert_eq!(outcome(&mut ana, "remember"), "ok");
 
     let mut rests = Vec::new();
     while rests.len() < 3 {
@@ -193,13 +193,13 @@ fn breaker_resets_for_a_new_version_and_survives_a_restart() {
     let place = place_with_notes(settings_with_breaker);
     let mut client = over_stdio(&place);
     for _ in 0..2 {
-        let met = client.call("hostile.trap", json!({}));
-        assert_eq!(code(&met), "component_failed");
+        let outcome = client.call("hostile.trap", json!({}));
+        assert_eq!(code(&outcome), "component_failed");
     }
     drop(client);
     let mut client = over_stdio(&place);
-    let met = client.call("hostile.remember", json!({}));
-    assert_eq!(code(&met), "unavailable", "{met}");
+    let outcome = client.call("hostile.remember", json!({}));
+    assert_eq!(code(&outcome), "unavailable", "{outcome}");
 
     let mut settings = config(&place);
     let enemy = settings
@@ -345,8 +345,8 @@ fn component_log_size_is_limited() {
     let mut client = over_stdio(&place);
     for _ in 0..10 {
         for action in ["flood_output", "flood_log"] {
-            let met = client.call(&format!("hostile.{action}"), json!({}));
-            assert_eq!(code(&met), "ok", "{met}");
+            let outcome = client.call(&format!("hostile.{action}"), json!({}));
+            assert_eq!(code(&outcome), "ok", "{outcome}");
         }
     }
     let report = client.call("admin.log", json!({"component": "hostile", "limit": 5}));

@@ -26,7 +26,7 @@ fn with_issuer(place: &Place) -> Settings {
 }
 
 /// Settings that also accept tokens signed with the secret.
-fn with_secret_too(place: &Place) -> Settings {
+fn with_issuer_and_secret(place: &Place) -> Settings {
     let mut settings = with_issuer(place);
     let file = place.root().join("secret");
     std::fs::write(&file, format!("{SECRET}\n")).expect("a file");
@@ -52,7 +52,7 @@ fn forged_and_misused_tokens_are_rejected() {
     let (rsa, p256, ed25519) = (Key::rsa("r"), Key::p256("e"), Key::ed25519("d"));
     publish(&place.root().join("jwks.json"), &[&rsa, &p256]);
     // One server knows only public keys, the other also a secret: neither may use one in place of the other.
-    for settings in [with_issuer(&place), with_secret_too(&place)] {
+    for settings in [with_issuer(&place), with_issuer_and_secret(&place)] {
         let server = serve(&place, &settings);
         let good = rsa.sign(&claims());
         assert_eq!(request_with_token(&server, &good).status, 200);

@@ -104,7 +104,7 @@ impl RevocationSetup {
     /// and nothing is committed.
     #[track_caller]
     fn write_after(&self, expected_code: ExpectedCode, change: impl FnOnce(&mut Settings)) {
-        let ExpectedCode(expected, lives) = expected_code;
+        let ExpectedCode(expected, survives) = expected_code;
         let line = format!("write {expected}, create {expected}");
         let before = self.log().matches(&line).count();
         let mut client = self.begin("linger_writing", self.client());
@@ -112,7 +112,7 @@ impl RevocationSetup {
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), expected, "{result}");
         self.assert_untouched();
-        if lives {
+        if survives {
             wait_until(&line, || self.log().matches(&line).count() > before);
         }
         self.restore();

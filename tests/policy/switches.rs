@@ -118,18 +118,27 @@ fn disabled_state_is_shown_only_to_callers_with_access() {
     let server = over_http(&place);
     let mut may = HttpClient::stateless(server.address()).with_token(&echo);
     let mut may_not = HttpClient::stateless(server.address()).with_token(&document);
-    let met = |client: &mut HttpClient, name: &str| {
+    let outcome = |client: &mut HttpClient, name: &str| {
         let refused = client.call(name, json!({"text": "x"}));
         error_code(&refused).map(str::to_owned)
     };
     // It is a write action, and these callers may only read.
-    assert_eq!(met(&mut may, "echo.remember").as_deref(), Some("not_found"));
-    assert_eq!(met(&mut may_not, "tag.list").as_deref(), Some("not_found"));
+    assert_eq!(
+        outcome(&mut may, "echo.remember").as_deref(),
+        Some("not_found")
+    );
+    assert_eq!(
+        outcome(&mut may_not, "tag.list").as_deref(),
+        Some("not_found")
+    );
     assert_eq!(switch(&place, &["disable", "echo"]).code, Some(0));
     wait_until("it is off", || {
-        met(&mut may, "echo.say").as_deref() == Some("disabled")
+        outcome(&mut may, "echo.say").as_deref() == Some("disabled")
     });
-    assert_eq!(met(&mut may_not, "echo.say").as_deref(), Some("not_found"));
+    assert_eq!(
+        outcome(&mut may_not, "echo.say").as_deref(),
+        Some("not_found")
+    );
 }
 
 #[test]

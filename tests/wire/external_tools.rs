@@ -126,9 +126,11 @@ fn mcp_conformance_suite_matches_the_baseline() {
         .args(["server", "--suite", "all", "--url", &server.url()])
         .current_dir(place.outside());
     let result = run(&mut command, "");
-    let found = verdicts(&result.output);
+    let found = check_results(&result.output);
     let expected = baseline().scenarios;
-    let named = |verdicts: &mut dyn Iterator<Item = &String>| verdicts.cloned().collect::<Vec<_>>();
+    let named = |check_results: &mut dyn Iterator<Item = &String>| {
+        check_results.cloned().collect::<Vec<_>>()
+    };
     assert_eq!(
         named(&mut found.keys()),
         named(&mut expected.keys()),
@@ -148,7 +150,7 @@ fn mcp_conformance_suite_matches_the_baseline() {
 }
 
 /// The scenarios of the suite's summary, and whether each passed: `✓ ping: 1 passed, 0 failed`.
-fn verdicts(output: &str) -> BTreeMap<String, bool> {
+fn check_results(output: &str) -> BTreeMap<String, bool> {
     let lines = output.lines().skip_while(|line| !line.contains("SUMMARY"));
     lines
         .filter_map(|line| {
