@@ -1,8 +1,8 @@
 //! Components of every contract version, and of unknown ones: they are inspected before they are compiled, supported
 //! ones run side by side, and the others are rejected with a clear message.
 //!
-//! `frozen_components`: the frozen components on a real host. `mismatches`: components with a mismatch. `inspection`: metadata of a
-//! component file. `manifests`: the maximum rights of a component.
+//! `frozen_components`: the frozen components on a real host. `mismatches`: components with a mismatch. `inspection`:
+//! metadata of a component file. `manifests`: the maximum rights of a component.
 
 mod frozen_components;
 mod inspection;

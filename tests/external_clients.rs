@@ -1,7 +1,8 @@
 //! External clients: the official TypeScript and Python SDKs drive the built program over stdio and over HTTP, with
-//! each kind of MCP revision that they support. Their scripts are in `external_clients/clients`; each prints a result for every
-//! check. The packages are installed into the target folder once. If that fails, the tests print a message and pass,
-//! unless `NOTEHOST_REQUIRE_NODE=1` is set. (`wire/external_tools.rs` has the Inspector and the MCP conformance suite.)
+//! each kind of MCP revision that they support. Their scripts are in `external_clients/clients`; each prints a result
+//! for every check. The packages are installed into the target folder once. If that fails, the tests print a message
+//! and pass, unless `NOTEHOST_REQUIRE_NODE=1` is set. (`wire/external_tools.rs` has the Inspector and the MCP
+//! conformance suite.)
 
 mod python;
 mod typescript;

@@ -1,8 +1,8 @@
 //! The hostile guests of `tests/guests` on a real host. Whatever they do ends in an error of the right kind, changes
 //! nothing in the vault or outside of it, and does not affect other callers.
 //!
-//! `limits`: resource exhaustion. `access`: access beyond the grant. `replies`: invalid replies. `concurrent_guests`: a hundred
-//! guests at once, and cancelled calls. `loading`: components that must not be loaded.
+//! `limits`: resource exhaustion. `access`: access beyond the grant. `replies`: invalid replies. `concurrent_guests`: a
+//! hundred guests at once, and cancelled calls. `loading`: components that must not be loaded.
 
 mod access;
 mod concurrent_guests;
