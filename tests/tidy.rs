@@ -1,5 +1,5 @@
-//! The repository held to its own rules: who may use whom, how long a file may be, what a file opens with, that the
-//! contract is frozen and that every action has its scenarios.
+//! Rules for the repository: dependencies between rooms, file sizes, module docs, frozen contracts, and scenarios for
+//! every action.
 
 mod contract;
 mod coverage;

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::support::snapshot::Snapshot;
 
-/// A folder with a vault in it, and a file beside the vault that is nobody's affair.
-struct Scene {
+/// A folder with a vault, and an unrelated file beside the vault.
+struct JournalSetup {
     place: tempfile::TempDir,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl JournalSetup {
+    fn new() -> JournalSetup {
         let place = tempfile::tempdir().expect("a folder");
         for folder in ["notes/Work", "notes/.git/hooks", "notes/.notehost/journal"] {
             std::fs::create_dir_all(place.path().join(folder)).expect("folders");
@@ -25,7 +25,7 @@ impl Scene {
         ] {
             std::fs::write(place.path().join(path), text).expect("a file");
         }
-        Scene { place }
+        JournalSetup { place }
     }
 
     fn at(&self, path: &str) -> std::path::PathBuf {
@@ -37,9 +37,9 @@ impl Scene {
         std::fs::write(file, journal.to_string()).expect("a journal");
     }
 
-    fn notehost(&self, words: &[&str]) -> Output {
+    fn notehost(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_notehost"))
-            .args(words)
+            .args(arguments)
             .arg("--state")
             .arg(self.at("state"))
             .env("HOME", self.at("home"))
@@ -64,8 +64,8 @@ fn blake3_of(bytes: &[u8]) -> Vec<u8> {
     blake3::hash(bytes).as_bytes().to_vec()
 }
 
-/// The journals of the report: one makes a git hook of a note, one moves a file of the parent folder into the vault.
-fn hostile(scene: &Scene) -> Value {
+/// Forged journals: one creates a git hook from a note, one moves a file of the parent folder into the vault.
+fn forged_journals(setup: &JournalSetup) -> Value {
     json!({
         "id": "0123456789abcdef",
         "caller": "mallory",
@@ -73,13 +73,13 @@ fn hostile(scene: &Scene) -> Value {
             {"create": {
                 "temp": "Work/payload.md",
                 "path": ".git/hooks/post-checkout",
-                "new": {"digest": digest_of(&scene.at("notes/Work/payload.md")), "inode": 0},
+                "new": {"digest": digest_of(&setup.at("notes/Work/payload.md")), "inode": 0},
             }},
             {"move": {
                 "from": "../.netrc",
                 "to": "Work/leak.md",
                 "expected": {
-                    "digest": digest_of(&scene.at(".netrc")),
+                    "digest": digest_of(&setup.at(".netrc")),
                     "signature": {"inode": 0, "size": 0, "modified": 0, "changed": 0},
                     "is_racy": true,
                 },
@@ -89,32 +89,32 @@ fn hostile(scene: &Scene) -> Value {
 }
 
 #[test]
-fn a_journal_that_came_with_the_vault_does_nothing_and_is_reported() {
-    let scene = Scene::new();
+fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
+    let setup = JournalSetup::new();
     for name in [
         "0123456789abcdef.json",
         "0123456789abcdef.back.json",
         "ffffffffffff-0123456789abcdef.json",
     ] {
-        scene.put_journal(name, &hostile(&scene));
+        setup.put_journal(name, &forged_journals(&setup));
     }
-    let notes = scene.at("notes");
+    let notes = setup.at("notes");
     let work = notes.join("Work");
     let before = Snapshot::of(&[&work]);
-    let listed = scene.list();
+    let listed = setup.list();
     assert!(listed.status.success(), "{listed:?}");
     let log = String::from_utf8_lossy(&listed.stderr).into_owned();
     assert!(log.contains("did not write"), "{log}");
     assert!(!notes.join(".git/hooks/post-checkout").exists());
     assert!(!notes.join("Work/leak.md").exists());
-    assert!(scene.at(".netrc").exists());
+    assert!(setup.at(".netrc").exists());
     assert!(Snapshot::of(&[&work]) == before);
 
-    let doctor = scene.notehost(&["doctor", notes.to_str().expect("a path"), "--json-output"]);
+    let doctor = setup.notehost(&["doctor", notes.to_str().expect("a path"), "--json-output"]);
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(report.contains("not written by this machine"), "{report}");
     assert!(report.contains("set-aside"), "{report}");
-    // A journal that carries another machine's id is left where it is: that machine may need it.
+    // A journal with another machine's id is kept: that machine may need it.
     assert!(
         notes
             .join(".notehost/journal/ffffffffffff-0123456789abcdef.json")
@@ -123,10 +123,10 @@ fn a_journal_that_came_with_the_vault_does_nothing_and_is_reported() {
 }
 
 #[test]
-fn a_journal_under_the_name_of_ours_needs_our_key() {
-    let scene = Scene::new();
-    assert!(scene.list().status.success());
-    let created = scene.notehost(&[
+fn journal_with_our_id_needs_a_valid_authentication_code() {
+    let setup = JournalSetup::new();
+    assert!(setup.list().status.success());
+    let created = setup.notehost(&[
         "call",
         "document",
         "create",
@@ -137,11 +137,11 @@ fn a_journal_under_the_name_of_ours_needs_our_key() {
         "--allow",
         "rw",
         "--vault",
-        scene.at("notes").to_str().expect("a path"),
+        setup.at("notes").to_str().expect("a path"),
     ]);
     assert!(created.status.success(), "{created:?}");
-    // The id is public: whoever syncs the vault may have seen it in the name of a temporary file.
-    let state = std::fs::read_dir(scene.at("state"))
+    // The id is public: anybody who syncs the vault sees it in the names of temporary files.
+    let state = std::fs::read_dir(setup.at("state"))
         .expect("the state folder")
         .flatten()
         .find(|entry| entry.path().join("journal.key").exists())
@@ -157,22 +157,22 @@ fn a_journal_under_the_name_of_ours_needs_our_key() {
     ))
     .to_hex();
     let name = format!("{}-0123456789abcdef.json", &id[..12]);
-    std::fs::create_dir_all(scene.at("notes/.notehost/journal")).expect("a folder");
-    scene.put_journal(&name, &hostile(&scene));
-    let forged = scene.at("notes/.notehost/journal").join(&name);
-    let body = hostile(&scene).to_string();
+    std::fs::create_dir_all(setup.at("notes/.notehost/journal")).expect("a folder");
+    setup.put_journal(&name, &forged_journals(&setup));
+    let forged = setup.at("notes/.notehost/journal").join(&name);
+    let body = forged_journals(&setup).to_string();
     let code = blake3::keyed_hash(&[0; 32], body.as_bytes()).to_hex();
     std::fs::write(&forged, format!("{code}\n{body}")).expect("a journal");
-    assert!(scene.list().status.success());
+    assert!(setup.list().status.success());
     assert!(!forged.exists(), "it was set aside");
-    assert!(!scene.at("notes/.git/hooks/post-checkout").exists());
-    assert!(scene.at(".netrc").exists());
+    assert!(!setup.at("notes/.git/hooks/post-checkout").exists());
+    assert!(setup.at(".netrc").exists());
 
-    // Even the key does not open a way out: paths are checked as well.
-    std::fs::create_dir_all(scene.at("notes/.notehost/journal")).expect("a folder");
+    // Even with the key, paths outside the vault are rejected.
+    std::fs::create_dir_all(setup.at("notes/.notehost/journal")).expect("a folder");
     let code = blake3::keyed_hash(&key, body.as_bytes()).to_hex();
     std::fs::write(&forged, format!("{code}\n{body}")).expect("a journal");
-    assert!(scene.list().status.success());
-    assert!(!scene.at("notes/.git/hooks/post-checkout").exists());
-    assert!(scene.at(".netrc").exists() && !scene.at("notes/Work/leak.md").exists());
+    assert!(setup.list().status.success());
+    assert!(!setup.at("notes/.git/hooks/post-checkout").exists());
+    assert!(setup.at(".netrc").exists() && !setup.at("notes/Work/leak.md").exists());
 }

@@ -1,11 +1,11 @@
-//! Resource test: hostile requests, judged by what another caller notices. One server is attacked with each entry of the
-//! list while another caller pings it and reads a note. Judged are the medians and the longest sample against those of the
-//! same run without an attack, the answer that the attacker gets, and the memory of the server in the end.
+//! Resource test: hostile requests, measured by their effect on another caller. One server is attacked with each entry
+//! of the list while another caller pings it and reads a note. The test compares the medians and the longest sample
+//! with those of the same run without an attack, and checks the attacker's replies and the server's memory at the end.
 //!
-//! This is the one test with a bound on time, and it is relative: a slow machine is slow in both measurements.
+//! This is the only test with a bound on time. The bound is relative: a slow machine is slow in both measurements.
 
-mod hostile;
-mod table;
+mod attack_list;
+mod attack_model;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -16,66 +16,66 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use self::hostile::{Attack, Expected, INDEX_ATTACKS, Way};
-use self::table::ATTACKS;
+use self::attack_list::ATTACKS;
+use self::attack_model::{Attack, ExpectedReply, INDEX_ATTACKS, Transmission};
 use crate::support::http::{HttpClient, STATELESS, Server, wait_until};
 use crate::support::place::Place;
 
-/// How much slower another caller may be served during an attack.
+/// Maximum slowdown of another caller during an attack.
 const MAX_SLOWDOWN: u32 = 5;
-/// Less than this is noise of a busy machine.
+/// Differences below this are noise of a busy machine.
 const NOISE: Duration = Duration::from_millis(40);
-/// What a single request may take: longer than this is a stall, whatever the median is. In the same run without an attack
-/// the slowest one is measured as well.
+/// Maximum latency of a single request: anything longer is a stall, whatever the median. The slowest request of the
+/// quiet run is taken into account.
 const STALL_NOISE: Duration = Duration::from_secs(1);
-/// How many notes have as many properties as are read.
+/// Number of notes with the maximum number of properties.
 const WIDE_NOTES: usize = 20;
-/// How many samples are taken of each request at least.
+/// Minimum number of samples per request.
 const SAMPLES: usize = 30;
-/// How long an attack lasts at least, so that it is under way.
+/// Minimum duration of an attack.
 const ATTACK_TIME: Duration = Duration::from_millis(400);
-/// What the memory of the server may grow by, beside a third of what it was: caches that fill once.
+/// Allowed growth of the server's memory, besides a third of its initial size: caches that fill once.
 const MEMORY_SLACK: u64 = 64 << 20;
 
 #[test]
-fn no_request_takes_the_server_from_others() {
-    let scene = Scene::new();
-    let mut victim = Victim::of(&scene);
-    warm_up(&scene, &mut victim);
-    let memory = scene.memory();
-    let quiet =
+fn hostile_requests_do_not_slow_down_other_callers() {
+    let setup = LatencySetup::new();
+    let mut victim = Victim::of(&setup);
+    warm_up(&setup, &mut victim);
+    let memory = setup.memory();
+    let baseline =
         victim.samples(|count, began| count >= 2 * SAMPLES || began.elapsed() > ATTACK_TIME * 10);
-    println!("quiet: {quiet}; memory {} MiB", memory >> 20);
+    println!("quiet: {baseline}; memory {} MiB", memory >> 20);
 
     let mut findings = Vec::new();
     for attack in ATTACKS.iter().chain(INDEX_ATTACKS) {
-        let (noticed, answers) = scene.attacked(attack, &mut victim);
+        let (noticed, answers) = setup.measure_attack(attack, &mut victim);
         println!(
             "{}: {noticed}; memory {} MiB; {} answers, such as {}",
             attack.name,
-            scene.memory() >> 20,
+            setup.memory() >> 20,
             answers.count,
             answers.first
         );
         findings.extend(
             noticed
-                .judged(&quiet)
+                .violations(&baseline)
                 .map(|problem| format!("{}: {problem}", attack.name)),
         );
         findings.extend(
             answers
-                .judged(attack)
+                .violations(attack)
                 .map(|problem| format!("{}: {problem}", attack.name)),
         );
     }
     assert!(findings.is_empty(), "{findings:#?}");
     let most = memory * 13 / 10 + MEMORY_SLACK;
-    wait_until("the memory is given back", || scene.memory() <= most);
+    wait_until("the memory is released", || setup.memory() <= most);
 }
 
-/// The list is long enough, and each attack has a name of its own.
+/// The list is long enough, and every attack has a unique name.
 #[test]
-fn the_list_of_attacks_is_whole() {
+fn attack_list_is_complete_and_names_are_unique() {
     let mut names: Vec<&str> = ATTACKS
         .iter()
         .chain(INDEX_ATTACKS)
@@ -87,8 +87,8 @@ fn the_list_of_attacks_is_whole() {
     assert_eq!(names.len(), ATTACKS.len() + INDEX_ATTACKS.len());
 }
 
-/// A server, a caller who attacks it and one who works.
-struct Scene {
+/// A server, an attacker and another caller.
+struct LatencySetup {
     server: Server,
     mallory: String,
     ana: String,
@@ -96,19 +96,22 @@ struct Scene {
     _place: Place,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl LatencySetup {
+    fn new() -> LatencySetup {
         let place = Place::new();
         place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
         for number in 0..10 {
-            place.write(&format!("Long/{number}.md"), hostile::long_note(number));
+            place.write(
+                &format!("Long/{number}.md"),
+                attack_model::long_note(number),
+            );
         }
-        let wide = hostile::wide_frontmatter();
+        let wide = attack_model::wide_frontmatter();
         for number in 0..WIDE_NOTES {
             place.write(&format!("Wide/{number}.md"), &wide);
         }
         let mut settings = place.settings();
-        // Limits on the number of calls would hide what one of them costs.
+        // Rate limits would hide the cost of a single call.
         (
             settings.rates.read,
             settings.rates.write,
@@ -126,20 +129,20 @@ impl Scene {
                 "--scopes",
                 "read,write,delete",
             ]);
-            let ended = command
+            let result = command
                 .arg("--config")
                 .arg(&config)
                 .arg("--state")
                 .arg(place.state())
                 .output();
-            let output = ended.expect("the program runs").stdout;
-            let told: Value = serde_json::from_slice(&output).expect("JSON");
-            told["token"].as_str().expect("a token").to_owned()
+            let output = result.expect("the program runs").stdout;
+            let report: Value = serde_json::from_slice(&output).expect("JSON");
+            report["token"].as_str().expect("a token").to_owned()
         };
         let (mallory, ana) = (token("mallory"), token("ana"));
         let mut server = Server::start(&config, &place.state());
         let process = server.process().id();
-        Scene {
+        LatencySetup {
             server,
             mallory,
             ana,
@@ -148,7 +151,7 @@ impl Scene {
         }
     }
 
-    /// How many bytes of memory the server has.
+    /// The server's memory in bytes.
     fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process));
         let status = status.expect("the server lives");
@@ -157,41 +160,41 @@ impl Scene {
         kib.expect("VmRSS") << 10
     }
 
-    /// What the victim notices of an attack, and what the attacker is answered.
-    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Answers) {
+    /// The victim's measurements during an attack, and the attacker's replies.
+    fn measure_attack(&self, attack: &Attack, victim: &mut Victim) -> (Latencies, Replies) {
         let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
-        let (rounds, kept) = (
+        let (rounds, collected) = (
             AtomicUsize::new(0),
-            Arc::new(Mutex::new(Answers::default())),
+            Arc::new(Mutex::new(Replies::default())),
         );
         let noticed = std::thread::scope(|scope| {
             for _ in 0..attack.threads {
                 scope.spawn(|| {
                     while !is_over.load(Ordering::Relaxed) {
                         let answer = attacks(&self.server, attack.way, &message, &is_over);
-                        kept.lock().expect("no panic").add(answer);
+                        collected.lock().expect("no panic").add(answer);
                         rounds.fetch_add(1, Ordering::Relaxed);
                     }
                 });
             }
             let noticed = victim.samples(|count, began| {
                 let is_under_way =
-                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == Expected::Nothing;
+                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == ExpectedReply::Nothing;
                 let is_enough = count >= SAMPLES && began.elapsed() > ATTACK_TIME && is_under_way;
                 is_enough || began.elapsed() > ATTACK_TIME * 20
             });
             is_over.store(true, Ordering::Relaxed);
             noticed
         });
-        let answers = std::mem::take(&mut *kept.lock().expect("no panic"));
+        let answers = std::mem::take(&mut *collected.lock().expect("no panic"));
         (noticed, answers)
     }
 }
 
-/// What is done once so that nothing is done for the first time in an attack.
-fn warm_up(scene: &Scene, victim: &mut Victim) {
-    let mut mallory = HttpClient::stateless(scene.server.address()).showing(&scene.mallory);
+/// Runs one-time work before anything is measured.
+fn warm_up(setup: &LatencySetup, victim: &mut Victim) {
+    let mut mallory = HttpClient::stateless(setup.server.address()).with_token(&setup.mallory);
     wait_until("the index is built", || {
         let found = mallory.call("search.text", json!({ "query": "water" }));
         found["structuredContent"]["total"] == 1
@@ -207,16 +210,16 @@ struct Victim {
     client: HttpClient,
 }
 
-/// What it notices: the medians of its samples, and the longest of all.
-struct Noticed {
+/// Measurements: the median per request, and the longest sample of all.
+struct Latencies {
     ping: Duration,
     read: Duration,
     longest: Duration,
 }
 
-impl std::fmt::Display for Noticed {
+impl std::fmt::Display for Latencies {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Noticed {
+        let Latencies {
             ping,
             read,
             longest,
@@ -229,13 +232,13 @@ impl std::fmt::Display for Noticed {
 }
 
 impl Victim {
-    fn of(scene: &Scene) -> Victim {
-        let client = HttpClient::with_session_of(scene.server.address(), Some(&scene.ana));
+    fn of(setup: &LatencySetup) -> Victim {
+        let client = HttpClient::with_session_and_token(setup.server.address(), Some(&setup.ana));
         Victim { client }
     }
 
-    /// Samples until it is enough.
-    fn samples(&mut self, is_enough: impl Fn(usize, Instant) -> bool) -> Noticed {
+    /// Takes samples until `is_enough`.
+    fn samples(&mut self, is_enough: impl Fn(usize, Instant) -> bool) -> Latencies {
         let began = Instant::now();
         let (mut pings, mut reads) = (Vec::new(), Vec::new());
         while !is_enough(pings.len(), began) {
@@ -250,7 +253,7 @@ impl Victim {
             reads.push(start.elapsed());
             assert_ne!(note["isError"], true, "{note}");
         }
-        Noticed {
+        Latencies {
             longest: pings
                 .iter()
                 .chain(&reads)
@@ -268,13 +271,17 @@ fn median(mut samples: Vec<Duration>) -> Duration {
     samples[samples.len() / 2]
 }
 
-impl Noticed {
-    /// What is wrong, compared with the same run without an attack.
-    fn judged(&self, quiet: &Noticed) -> impl Iterator<Item = String> {
+impl Latencies {
+    /// Compares with the quiet run and returns the violations.
+    fn violations(&self, baseline: &Latencies) -> impl Iterator<Item = String> {
         let pairs = [
-            ("ping", self.ping, quiet.ping.max(NOISE)),
-            ("read", self.read, quiet.read.max(NOISE)),
-            ("the longest", self.longest, quiet.longest.max(STALL_NOISE)),
+            ("ping", self.ping, baseline.ping.max(NOISE)),
+            ("read", self.read, baseline.read.max(NOISE)),
+            (
+                "the longest",
+                self.longest,
+                baseline.longest.max(STALL_NOISE),
+            ),
         ];
         pairs.into_iter().filter_map(|(what, now, before)| {
             let most = before * MAX_SLOWDOWN;
@@ -283,19 +290,19 @@ impl Noticed {
     }
 }
 
-/// What the attacker was answered.
+/// The replies to the attacker.
 #[derive(Default)]
-struct Answers {
+struct Replies {
     count: usize,
     first: String,
     unanswered: usize,
     accepted: usize,
 }
 
-/// An answer with its status, or none.
+/// A reply with its status, or none.
 type Answer = Option<(u16, String)>;
 
-impl Answers {
+impl Replies {
     fn add(&mut self, answer: Answer) {
         self.count += 1;
         let Some((status, body)) = answer else {
@@ -312,11 +319,11 @@ impl Answers {
         }
     }
 
-    fn judged(&self, attack: &Attack) -> Option<String> {
+    fn violations(&self, attack: &Attack) -> Option<String> {
         let is_fine = match attack.expected {
-            Expected::Refusal => self.unanswered == 0 && self.accepted == 0,
-            Expected::Answer => self.unanswered == 0,
-            Expected::Nothing => true,
+            ExpectedReply::Refusal => self.unanswered == 0 && self.accepted == 0,
+            ExpectedReply::Answer => self.unanswered == 0,
+            ExpectedReply::Nothing => true,
         };
         (!is_fine).then(|| {
             format!(
@@ -328,22 +335,22 @@ impl Answers {
 }
 
 /// One round of an attack.
-fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> Answer {
+fn attacks(server: &Server, way: Transmission, message: &[u8], is_over: &AtomicBool) -> Answer {
     let mut stream = TcpStream::connect(server.address()).ok()?;
     let patience = Some(Duration::from_secs(60));
     stream.set_read_timeout(patience).ok()?;
     stream.set_write_timeout(patience).ok()?;
     match way {
-        // A server that refuses a body does not wait for all of it.
-        Way::Whole => drop(stream.write_all(message)),
-        Way::Pieces(size) => {
+        // A server that rejects a body does not read all of it.
+        Transmission::Whole => drop(stream.write_all(message)),
+        Transmission::Pieces(size) => {
             for piece in message.chunks(size) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(piece).is_err() {
                     return None;
                 }
             }
         }
-        Way::Slowly => {
+        Transmission::Slowly => {
             for byte in message.chunks(1) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(byte).is_err() {
                     return None;
@@ -351,7 +358,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
-        Way::Unread(times) => {
+        Transmission::Unread(times) => {
             stream
                 .set_write_timeout(Some(Duration::from_millis(200)))
                 .ok()?;
@@ -362,7 +369,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
             }
             return None;
         }
-        Way::Connections(count) => {
+        Transmission::Connections(count) => {
             let address = server.address();
             let held: Vec<TcpStream> = (0..count)
                 .filter_map(|_| TcpStream::connect(address).ok())
@@ -381,12 +388,12 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
     let text = String::from_utf8_lossy(&bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1)?.parse().ok()?;
-    // An answer that was cut short by a reset is one all the same.
+    // A reply that is cut short by a reset counts as a reply.
     drop(read);
     Some((status, body.to_owned()))
 }
 
-/// A request with these headers and this body, after which the connection ends.
+/// A request with these headers and this body that closes the connection afterwards.
 fn request(server: &Server, token: &str, method: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!(

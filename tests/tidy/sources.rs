@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::repository;
 
-/// Which crate of the host may depend on which, in an order in which nobody depends on a later one.
+/// The crates of the host that each crate may depend on. A crate may only depend on crates listed before it.
 const CRATES: [(&str, &[&str]); 11] = [
     ("platform", &[]),
     ("vault", &["platform"]),
@@ -46,9 +46,12 @@ const CRATES: [(&str, &[&str]); 11] = [
     ),
 ];
 
-/// Modules of a crate that may not use others of it: the module, and what its code may not name.
+/// Modules that may not use parts of their own crate: the module, and the paths that its code may not contain.
 const MODULES: [(&str, &[&str]); 5] = [
-    ("host/policy/src/auth/", &["crate::"]),
+    (
+        "host/policy/src/auth/",
+        &["crate::Approvals", "crate::Permissions", "crate::Rates"],
+    ),
     (
         "host/runtime/src/packages/",
         &["crate::abi", "crate::engine"],
@@ -61,8 +64,8 @@ const MODULES: [(&str, &[&str]); 5] = [
     ("host/records/src/database.rs", &["crate::audit"]),
 ];
 
-/// Crates of others that only one of ours may name.
-const ALONE: [(&str, &str); 5] = [
+/// Dependencies that only one crate of the host may use.
+const RESTRICTED_CRATES: [(&str, &str); 5] = [
     ("rmcp", "transport"),
     ("wasmtime", "runtime"),
     ("cap_std", "vault"),
@@ -70,25 +73,25 @@ const ALONE: [(&str, &str); 5] = [
     ("oci_client", "runtime"),
 ];
 
-const MOST_LINES: usize = 500;
-/// A file that holds only tests is read one test at a time.
-const MOST_LINES_OF_TESTS: usize = 700;
+const MAX_LINES: usize = 500;
+/// Test files may be longer, because tests are read one at a time.
+const MAX_TEST_LINES: usize = 700;
 
-/// A source file: its path from the top of the repository, and its text.
+/// A source file: its path from the root of the repository, and its text.
 struct Source {
     path: String,
     text: String,
 }
 
 impl Source {
-    /// The lines that are code.
+    /// The lines without comments.
     fn code(&self) -> impl Iterator<Item = &str> {
         self.text
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
     }
 
-    /// Whether it holds only tests.
+    /// Whether it contains only tests.
     fn is_tests(&self) -> bool {
         self.path.ends_with("tests.rs")
             || self.path.contains("/src/") && self.path.contains("/tests/")
@@ -129,7 +132,7 @@ fn collect(folder: &Path, top: &Path, found: &mut Vec<Source>) {
             found.push(Source {
                 path: path
                     .strip_prefix(top)
-                    .expect("it lies there")
+                    .expect("it is in the repository")
                     .display()
                     .to_string(),
                 text: std::fs::read_to_string(&path).expect("a source file"),
@@ -144,7 +147,7 @@ fn assert_none(what: &str, offences: &[String]) {
 }
 
 #[test]
-fn crates_depend_only_on_what_they_may() {
+fn crates_depend_only_on_allowed_crates() {
     let mut offences = Vec::new();
     for (at, (name, allowed)) in CRATES.iter().enumerate() {
         for used in *allowed {
@@ -170,7 +173,7 @@ fn crates_depend_only_on_what_they_may() {
 }
 
 #[test]
-fn modules_use_only_what_they_may() {
+fn modules_use_only_allowed_modules() {
     let mut offences = Vec::new();
     for source in sources().iter().filter(|source| !source.is_tests()) {
         for (module, forbidden) in MODULES {
@@ -186,13 +189,13 @@ fn modules_use_only_what_they_may() {
 }
 
 #[test]
-fn some_crates_have_one_user() {
+fn restricted_dependencies_have_one_user() {
     let mut offences = Vec::new();
     for source in sources()
         .iter()
         .filter(|source| source.path.starts_with("host/"))
     {
-        for (name, user) in ALONE {
+        for (name, user) in RESTRICTED_CRATES {
             // As the beginning of a path: `rmcp::`, and not the word in a text.
             let path = format!("{name}::");
             let names = |line: &str| {
@@ -209,7 +212,7 @@ fn some_crates_have_one_user() {
 }
 
 #[test]
-fn only_the_command_line_prints() {
+fn only_the_cli_prints() {
     let mut offences = Vec::new();
     for source in sources().iter().filter(|source| {
         source.path.starts_with("host/")
@@ -228,18 +231,18 @@ fn only_the_command_line_prints() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_are() {
+fn files_are_short_and_open_with_module_docs() {
     let mut offences = Vec::new();
     for source in sources() {
         let lines = source.text.lines().count();
-        let most = if source.is_tests() {
-            MOST_LINES_OF_TESTS
+        let max_lines = if source.is_tests() {
+            MAX_TEST_LINES
         } else {
-            MOST_LINES
+            MAX_LINES
         };
-        if lines >= most {
+        if lines >= max_lines {
             offences.push(format!(
-                "{}: {lines} lines, and {most} is too many",
+                "{}: {lines} lines, and {max_lines} is too many",
                 source.path
             ));
         }
@@ -247,5 +250,5 @@ fn files_are_short_and_say_what_they_are() {
             offences.push(format!("{}: does not open with `//!`", source.path));
         }
     }
-    assert_none("files that a reader would not like", &offences);
+    assert_none("files that are too long or lack module docs", &offences);
 }

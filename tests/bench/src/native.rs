@@ -1,5 +1,5 @@
-//! The vault handle without a sandbox: a component's own code on the host's own transaction. What a call through the
-//! sandbox costs more than this is what the sandbox costs.
+//! The vault API without a sandbox: a component's own code on the host's own transaction. The difference to a call
+//! through the sandbox is the cost of the sandbox.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use notehost_sdk::{
 };
 use serde::de::DeserializeOwned;
 
-/// A transaction and an index as the SDK's vault. It offers what the measured actions use.
+/// A transaction and an index as the SDK's vault. It implements what the measured actions use.
 pub(crate) struct NativeVault {
     transaction: RefCell<Transaction>,
     index: Arc<Index>,
@@ -53,10 +53,10 @@ impl NativeVault {
     }
 }
 
-/// Where the measured calls run: on both sides the same, and nowhere.
-pub(crate) struct Nowhere;
+/// The environment of the measured calls: the same on both sides, and empty.
+pub(crate) struct EmptyEnvironment;
 
-impl Surroundings for Nowhere {
+impl Surroundings for EmptyEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: 1_767_225_600_000,
@@ -230,13 +230,13 @@ impl RawVault for NativeVault {
         self.answer(Question::NamesIn(text.to_owned()))
     }
     fn now(&self) -> Now {
-        Nowhere.now()
+        EmptyEnvironment.now()
     }
     fn about(&self) -> Result<About> {
-        Ok(Nowhere.about())
+        Ok(EmptyEnvironment.about())
     }
     fn caller(&self) -> Result<CallerTold> {
-        Ok(Nowhere.caller())
+        Ok(EmptyEnvironment.caller())
     }
     fn conventions(&self) -> Result<Conventions> {
         Ok(Conventions::default())

@@ -1,12 +1,12 @@
-//! `notehost config` and `doctor`: what cannot be meant is told with its line, and a secret is never shown.
+//! `notehost config` and `doctor`: contradictory settings are reported with their line, and secrets are never shown.
 
 use std::process::Command;
 
-use super::{Ended, Office};
+use super::{PermissionSetup, RunResult};
 
 #[test]
-fn a_config_that_cannot_be_meant_is_told_with_its_line() {
-    for (rules, told) in [
+fn contradictory_config_is_reported_with_its_line() {
+    for (rules, expected) in [
         (
             "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
             "notehost.toml:5: `Work/Contracts` is no notebook",
@@ -44,10 +44,10 @@ fn a_config_that_cannot_be_meant_is_told_with_its_line() {
             "notehost.toml:5: `/Diary/**` can match no path",
         ),
     ] {
-        let office = Office::with(rules);
-        office.run(&["config", "validate"]).refused(told);
-        assert_eq!(office.run(&["serve"]).code, Some(3), "{rules}");
-        let doctor = office.run(&["doctor"]);
+        let setup = PermissionSetup::with(rules);
+        setup.run(&["config", "validate"]).refused(expected);
+        assert_eq!(setup.run(&["serve"]).code, Some(3), "{rules}");
+        let doctor = setup.run(&["doctor"]);
         assert_eq!(doctor.code, Some(1), "{doctor:#?}");
         assert!(
             doctor.output.contains("a server that runs keeps"),
@@ -57,24 +57,24 @@ fn a_config_that_cannot_be_meant_is_told_with_its_line() {
 }
 
 #[test]
-fn a_secret_is_never_shown() {
-    let office = Office::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
+fn secrets_are_never_shown() {
+    let setup = PermissionSetup::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
     let show = |secret: Option<&str>, word: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
         command
             .args(["config", word, "--config"])
-            .arg(&office.config);
+            .arg(&setup.config);
         command
             .arg("--state")
-            .arg(office.place.state())
+            .arg(setup.place.state())
             .env_remove("OFFICE_SECRET");
         if let Some(secret) = secret {
             command.env("OFFICE_SECRET", secret);
         }
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     };
-    let value = |ended: &Ended| {
-        let all = ended.json();
+    let value = |result: &RunResult| {
+        let all = result.json();
         let items = all["items"].as_array().expect("items").clone();
         let found = items
             .into_iter()

@@ -1,4 +1,4 @@
-//! Using up what a call is given: time, stack, memory, host calls, room in the log, room for what is staged.
+//! Resource exhaustion: time, stack, memory, host calls, log space, staged bytes.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
 
-/// Some attacks take long: only the test that means them makes them with this path.
+/// Some attacks take long: they only run if the test passes this path.
 const EXPENSIVE: &str = "Open/Note.md";
 const MEGABYTE: usize = 1 << 20;
 
@@ -26,7 +26,7 @@ pub fn recurse(_: &Vault, _: &Value) -> Result<Reply, Error> {
         if black_box(depth) == u64::MAX {
             return depth;
         }
-        // Something is left to do after the call, so that no compiler makes a loop of it.
+        // Work remains after the call, so that the compiler cannot turn it into a loop.
         black_box(deeper(depth + 1)).wrapping_add(depth)
     }
     Ok(answer(&json!({ "depth": deeper(0) })))
@@ -74,7 +74,7 @@ pub fn flood_output(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Stages gigabytes, and passes on the refusal.
+/// Stages gigabytes, and passes on the error.
 pub fn stage_until_refused(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     for number in 0..4096 {
@@ -83,7 +83,7 @@ pub fn stage_until_refused(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Stages more than it may, and says that all is well.
+/// Stages more than allowed, and reports success.
 pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     let mut refused = 0;
@@ -94,7 +94,7 @@ pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({ "refused": refused })))
 }
 
-/// Asks one long question after the other, and passes on the refusal.
+/// Sends one long query after the other, and passes on the error.
 pub fn ask_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));
@@ -106,7 +106,7 @@ pub fn ask_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Erro
     Ok(answer(&json!({})))
 }
 
-/// Looks for one note after the other that is not there, and passes on the refusal.
+/// Looks up missing notes one after the other, and passes on the error.
 pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));
@@ -122,7 +122,7 @@ pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Err
     Ok(answer(&json!({})))
 }
 
-/// Hands much to the host in one host call.
+/// Passes a large value to the host in one host call.
 pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));
@@ -132,7 +132,7 @@ pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Fills its private store beyond the quota, and passes on the refusal.
+/// Fills its private store beyond the quota, and passes on the error.
 pub fn store_until_refused(_: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     for number in 0..4096 {

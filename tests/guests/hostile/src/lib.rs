@@ -1,8 +1,8 @@
-//! The enemy: a component whose every action is an attack. It speaks the contract itself instead of using `domain!`,
-//! because an enemy is not held by a polite library.
+//! The hostile guest: a component whose every action is an attack. It implements the contract itself instead of using
+//! `domain!`, because an attacker does not use a library that checks its calls.
 //!
-//! `attacks` uses up what a call is given, `trespass` reaches for what it was not given, `nonsense` answers what no
-//! honest domain would, `lingering` stays until something is taken from it, and then tries what it has left.
+//! `attacks` exhausts resources, `trespass` reaches for paths and effects that were not granted, `nonsense` returns
+//! invalid replies, `lingering` waits until a permission is revoked, and then tries what it still can do.
 
 mod attacks;
 mod lingering;
@@ -16,7 +16,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
-/// The name of each action, the effect it is declared with, and what it does.
+/// The name of each action, its declared effect, and its function.
 const ACTIONS: [(&str, &str, Attack); 31] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
@@ -104,7 +104,7 @@ fn refusal(code: &str, message: &str) -> Error {
     }
 }
 
-/// An argument that is a text; empty if it was not given.
+/// A text argument; empty if it is missing.
 fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
     arguments[name].as_str().unwrap_or_default()
 }
