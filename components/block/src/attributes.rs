@@ -22,7 +22,7 @@ pub struct Attributes {
     pub block: String,
 }
 
-/// How a callout is shown.
+/// Fold state of a callout.
 #[args]
 #[derive(Copy)]
 #[allow(missing_docs, reason = "the words say it")]
@@ -32,37 +32,37 @@ pub enum Fold {
     Closed,
 }
 
-/// What a block is like.
+/// The attributes of a block.
 #[reply]
 pub struct Known {
     /// The block.
     pub block: String,
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// What it is.
+    /// The block type.
     #[serde(rename = "type")]
     pub kind: BlockKind,
-    /// Its id, without `^`.
+    /// The block id, without `^`.
     pub id: Option<String>,
-    /// The type of a callout, such as `note`.
+    /// The callout type, such as `note`.
     pub callout: Option<String>,
-    /// The title of a callout.
+    /// The callout title.
     pub title: Option<String>,
-    /// How a callout is shown: `none`, `open`, `closed`.
+    /// The callout's fold state: `none`, `open`, `closed`.
     pub fold: Option<String>,
-    /// What stands between the brackets of a task; a space if it is open.
+    /// The character in the task's brackets; a space means open.
     pub state: Option<String>,
-    /// Whether a task is done.
+    /// Whether the task is done.
     pub done: Option<bool>,
-    /// The level of a heading, 1 to 6.
+    /// The heading level, 1–6.
     pub level: Option<u8>,
-    /// The language of code.
+    /// The language of a code block.
     pub language: Option<String>,
-    /// Its `key:: value` fields.
+    /// The `key:: value` fields.
     pub fields: Map<String, Value>,
-    /// For `if_match`.
+    /// Etag, for `if_match`.
     pub etag: String,
 }
 
@@ -172,25 +172,25 @@ fn own_text(blocks: &Blocks<'_>, index: usize, text: &str) -> Option<Range<usize
     Some(start.min(end)..end)
 }
 
-/// Set attributes of a block: callout type, title, fold, task state, heading level, `key:: value` fields. An item with a
-/// `state` becomes a task, a quote with a `callout` a callout.
+/// Set attributes of a block: callout type, title, fold, task state, heading level, `key:: value` fields. Setting `state`
+/// turns a list item into a task; setting `callout` turns a quote into a callout.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water", "level": 3}`
 #[args]
 pub struct SetAttributes {
     /// The block.
     pub block: String,
-    /// The callout's type, such as `warning`.
+    /// Callout type, such as `warning`.
     pub callout: Option<String>,
-    /// The callout's title.
+    /// Callout title.
     pub title: Option<String>,
-    /// How the callout is shown.
+    /// Callout fold state.
     pub fold: Option<Fold>,
-    /// What stands between the task's brackets: `x`, `/`, a space; empty: no task.
+    /// Task state, the character in the brackets: `x`, `/`, a space; empty: not a task.
     pub state: Option<String>,
-    /// The heading's level, 1–6.
+    /// Heading level, 1–6.
     pub level: Option<u8>,
-    /// Fields and their values.
+    /// Field values by key.
     #[serde(default)]
     pub fields: Map<String, Value>,
     /// Fields to remove.
@@ -225,7 +225,7 @@ impl SetAttributes {
             && self.remove_fields.is_empty();
         if is_nothing {
             return Err(Error::validation(
-                "nothing is to be set: give `callout`, `title`, `fold`, `state`, `level`, `fields` or `remove_fields`",
+                "no attribute to set: pass `callout`, `title`, `fold`, `state`, `level`, `fields` or `remove_fields`",
             ));
         }
         let found = session.find(&self.block, None)?;
@@ -264,7 +264,7 @@ impl SetAttributes {
                 Value::Bool(_) | Value::Number(_) => value.to_string(),
                 Value::Array(_) | Value::Object(_) => {
                     return Err(Error::validation(format!(
-                        "the value of `{key}` is a list or an object, and a field holds one text, number or truth"
+                        "invalid value for field `{key}`: a list or object; expected a string, number or boolean"
                     )));
                 }
             };
@@ -272,7 +272,7 @@ impl SetAttributes {
         }
         if changed.trim().is_empty() {
             return Err(Error::validation(
-                "without these fields nothing of the block is left: use `remove` to remove it",
+                "removing these fields would leave the block empty: use `remove` to remove it",
             ));
         }
         text.replace_range(own, &changed);
@@ -293,7 +293,7 @@ impl SetAttributes {
             (Some(sign), None) if !matches!(sign, '\n' | '\r' | '[' | ']') => Some(sign),
             _ => {
                 return Err(Error::validation(format!(
-                    "`state` is `{state}`, and should be one character, such as `x`, or empty for no task"
+                    "invalid `state` `{state}`: expected one character, such as `x`, or empty to make it a plain item"
                 )));
             }
         };
@@ -325,7 +325,7 @@ impl SetAttributes {
         }
         if !(1..=6).contains(&level) {
             return Err(Error::validation(format!(
-                "`level` is {level}, and may be 1 to 6"
+                "invalid `level` `{level}`: expected 1 to 6"
             )));
         }
         let marks = "#".repeat(level.into());
@@ -354,14 +354,14 @@ impl SetAttributes {
             && (callout.trim().is_empty() || callout.contains(['[', ']', '|', '\n', '\r']))
         {
             return Err(Error::validation(format!(
-                "`callout` is `{callout}`, and should be a word such as `note`"
+                "invalid `callout` `{callout}`: expected a word such as `note`"
             )));
         }
         if let Some(title) = &self.title
             && title.contains(['\n', '\r'])
         {
             return Err(Error::validation(
-                "`title` has several lines, and the title of a callout has one",
+                "`title` has several lines; a callout title is a single line",
             ));
         }
         let fold = self.fold.map(|fold| match fold {
@@ -410,7 +410,7 @@ impl SetAttributes {
 
 fn unsuited(attribute: &str, wanted: &str, kind: BlockKind) -> Error {
     Error::validation(format!(
-        "`{attribute}` can be set for {wanted}, and this block is of the type `{}`",
+        "`{attribute}` can only be set for {wanted}; this block has the type `{}`",
         kind.word()
     ))
 }

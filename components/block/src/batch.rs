@@ -25,22 +25,22 @@ const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, 
 /// The arguments that name blocks.
 const NAMES: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
 
-/// Make many changes to blocks in one commit: all of them, or none.
+/// Apply many block changes in one commit, all or none.
 ///
 /// Example: `{"ops": [{"action": "append", "parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}, {"action":
 /// "identify", "block": "$0", "id": "milk"}]}`
 #[args]
 pub struct Batch {
-    /// Each is `{action, …}` with the arguments of that action. As a block, `$0` means the block that operation 0 told.
+    /// Each is `{action, …}` with that action's arguments. As a block, `$0` means the block returned by operation 0.
     pub ops: Vec<Map<String, Value>>,
 }
 
-/// What a batch did.
+/// The results of a batch.
 #[reply]
 pub struct Batched {
-    /// What each operation answered, in their order.
+    /// The result of each operation, in order.
     pub results: Vec<Map<String, Value>>,
-    /// How many operations there were.
+    /// Number of operations.
     pub total: usize,
 }
 
@@ -51,12 +51,12 @@ impl Action for Batch {
     fn run(self, vault: &Vault) -> Result<Batched> {
         if self.ops.is_empty() {
             return Err(Error::validation(
-                "`ops` is empty: give at least one `{action, …}`",
+                "`ops` is empty: pass at least one `{action, …}`",
             ));
         }
         if self.ops.len() > MOST {
             return Err(Error::too_large(format!(
-                "`ops` has {} operations, and may have {MOST}: use several calls",
+                "`ops` has {} operations, at most {MOST} are allowed: use several calls",
                 self.ops.len()
             )));
         }
@@ -77,7 +77,7 @@ impl Action for Batch {
     }
 
     fn text(output: &Batched) -> String {
-        let mut text = format!("{} made", counted(output.total as u64, "operation"));
+        let mut text = format!("{} applied", counted(output.total as u64, "operation"));
         for (number, result) in output.results.iter().enumerate() {
             let told = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
             let named = match told("block") {
@@ -115,7 +115,7 @@ fn run(
         Some(Value::String(action)) => action,
         _ => {
             return Err(Error::validation(format!(
-                "`action` is missing: it is {ACTIONS}"
+                "`action` is missing: expected {ACTIONS}"
             )));
         }
     };
@@ -125,7 +125,7 @@ fn run(
         {
             *name = told_by(earlier, number).ok_or_else(|| {
                 Error::validation(format!(
-                    "`{key}` is `{name}`, and no operation before this one told such a block"
+                    "invalid `{key}` `{name}`: no earlier operation returned this block"
                 ))
             })?;
         }
@@ -143,7 +143,7 @@ fn run(
         "set_attributes" => told(parsed::<SetAttributes>(operation)?.within(session)?)?,
         _ => {
             return Err(Error::validation(format!(
-                "`{action}` is no action of a batch: use {ACTIONS}"
+                "`{action}` is not a batch action: use {ACTIONS}"
             )));
         }
     };

@@ -7,18 +7,19 @@ use notehost_sdk::text::{Edit, TextError, apply_edits};
 use crate::naming::in_note;
 use crate::session::{Session, Written};
 
-/// Replace a block's whole text, with all that stands in it. Its `^id` is kept.
+/// Replace a block's whole text, including its nested blocks. Its `^id` is kept.
 ///
 /// Example: `{"block": "Coffee/The morning cup#^promise", "text": "One cup, and no thinking before it is done."}`
 #[args]
 pub struct Update {
     /// The block.
     pub block: String,
-    /// Its new Markdown.
+    /// The new Markdown.
     pub text: String,
 }
 
-/// Edit a block by exact text: each `old` must occur once in it (or `replace_all`). All edits are made, or none.
+/// Edit a block by exact text replacement: each `old` must occur exactly once (or `replace_all`). All edits apply, or
+/// none.
 ///
 /// Example: `{"block": "Coffee/The morning cup#^promise", "edits": [{"old": "one hand free", "new": "both hands
 /// free"}]}`
@@ -26,11 +27,11 @@ pub struct Update {
 pub struct EditBlock {
     /// The block.
     pub block: String,
-    /// The edits, made one after the other.
+    /// The edits, applied in order.
     pub edits: Vec<Edit>,
 }
 
-/// Remove a block with all that stands in it.
+/// Remove (delete) a block with its nested blocks.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water"}`
 #[args]
@@ -39,14 +40,14 @@ pub struct Remove {
     pub block: String,
 }
 
-/// A block that is gone.
+/// A removed block.
 #[reply]
 pub struct Removed {
     /// The note.
     pub path: String,
-    /// The line on which it stood.
+    /// The line it was on.
     pub line: usize,
-    /// What it said.
+    /// Its text.
     pub text: String,
 }
 
@@ -105,7 +106,7 @@ impl EditBlock {
     pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
         if self.edits.is_empty() {
             return Err(Error::validation(
-                "`edits` is empty: give at least one `{old, new}`",
+                "`edits` is empty: pass at least one `{old, new}`",
             ));
         }
         let found = session.find(&self.block, None)?;
@@ -116,7 +117,7 @@ impl EditBlock {
         let edited = apply_edits(&text, &self.edits).map_err(|error| of_file(error, line))?;
         if edited.text.trim().is_empty() {
             return Err(Error::validation(
-                "the edits would leave nothing of the block: use `remove` to remove it",
+                "the edits would leave the block empty: use `remove` to remove it",
             ));
         }
         rewrite(session, found.note, found.block, &edited.text)

@@ -11,7 +11,7 @@ use crate::session::Session;
 /// How many blocks a caller may name.
 const MOST_NAMED: usize = 500;
 
-/// Count words, characters and tokens of blocks, or of a note without its properties. Give `blocks` or `path`.
+/// Count words, characters and tokens of blocks, or of a note without its properties. Pass `blocks` or `path`.
 ///
 /// Example: `{"path": "Garden/Tomatoes"}`
 #[args]
@@ -22,17 +22,17 @@ pub struct Count {
     pub path: Option<String>,
 }
 
-/// How long something is.
+/// Word, character and token counts.
 #[reply]
 #[derive(Default)]
 pub struct Counted {
-    /// Words; in Chinese, Japanese and the like every letter is one.
+    /// Number of words; in Chinese, Japanese and similar scripts each character counts.
     pub words: usize,
-    /// Characters, with those that are not seen.
+    /// Number of characters, including invisible ones.
     pub characters: usize,
-    /// About how many tokens it costs a model.
+    /// Approximate number of model tokens.
     pub tokens: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: usize,
 }
 
@@ -63,7 +63,7 @@ impl Action for Count {
                 }
                 if names.len() > MOST_NAMED {
                     return Err(Error::too_large(format!(
-                        "`blocks` has {} blocks, and may have {MOST_NAMED}: use several calls",
+                        "`blocks` has {} blocks, at most {MOST_NAMED} are allowed: use several calls",
                         names.len()
                     )));
                 }
@@ -76,10 +76,10 @@ impl Action for Count {
                 Ok(counted)
             }
             (Some(_), Some(_)) => Err(Error::validation(
-                "`blocks` and `path` are both given: give one of them",
+                "`blocks` and `path` are mutually exclusive: pass one of them",
             )),
             (None, None) => Err(Error::validation(
-                "neither `blocks` nor `path` is given: give one of them",
+                "`blocks` or `path` is required",
             )),
         }
     }

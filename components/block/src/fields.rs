@@ -148,12 +148,12 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     let (key, value) = (key.trim(), value.trim());
     if !is_key(key) {
         return Err(Error::validation(format!(
-            "`{key}` cannot be the key of a field: use letters, digits, spaces, `-` and `_`"
+            "invalid field key `{key}`: use letters, digits, spaces, `-` and `_`"
         )));
     }
     if value.contains(['\n', '\r']) {
         return Err(Error::validation(format!(
-            "the value of `{key}` has several lines, and a field has one"
+            "the value of `{key}` has several lines; a field value is a single line"
         )));
     }
     let known = fields(text)
@@ -162,7 +162,7 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     let is_line = known.as_ref().is_some_and(|field| field.form == Form::Line);
     if !is_line && !is_balanced(value) {
         return Err(Error::validation(format!(
-            "the value of `{key}` has brackets that are not closed: `{value}`"
+            "the value of `{key}` has unbalanced brackets: `{value}`"
         )));
     }
     let mut changed = text.to_owned();
@@ -192,7 +192,7 @@ pub(crate) fn take(text: &str, key: &str) -> Result<String> {
         .find(|field| is_same(&field.key, key.trim()));
     let Some(field) = known else {
         return Err(Error::not_found(format!(
-            "the block has no field `{key}`: `attributes` tells which it has"
+            "the block has no field `{key}`: `attributes` lists its fields"
         )));
     };
     let mut range = field.range;

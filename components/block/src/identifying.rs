@@ -7,34 +7,34 @@ use notehost_sdk::{is_note, stem_of};
 use crate::naming::{handle, in_note};
 use crate::session::Session;
 
-/// Give a block an id (`^id`) and return the link to it. A block that has one keeps it.
+/// Add an id (`^id`) to a block and return the link to it. An existing id is kept.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water", "id": "water"}`
 #[args]
 pub struct Identify {
     /// The block.
     pub block: String,
-    /// The id: letters, digits, `-` (default: one is made up).
+    /// The id: letters, digits, `-` (default: generated).
     pub id: Option<String>,
 }
 
-/// A block that links can lead to.
+/// A block with an id.
 #[reply]
 pub struct Identified {
-    /// Its name from now on.
+    /// The block's new name.
     pub block: String,
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// What it is.
+    /// The block type.
     #[serde(rename = "type")]
     pub kind: BlockKind,
-    /// Its id, without `^`.
+    /// The block id, without `^`.
     pub id: String,
     /// The link to it.
     pub link: String,
-    /// Whether the id is new.
+    /// `true`: the id is new.
     pub created: bool,
 }
 
@@ -51,9 +51,9 @@ impl Action for Identify {
 
     fn text(output: &Identified) -> String {
         match output.created {
-            true => format!("{} leads to line {}", output.link, output.line),
+            true => format!("{} links to line {}", output.link, output.line),
             false => format!(
-                "{} leads to line {}; it had that id already",
+                "{} links to line {}; the block already had this id",
                 output.link, output.line
             ),
         }
@@ -78,7 +78,7 @@ fn checked(id: &str) -> Result<&str> {
         return Ok(id);
     }
     Err(Error::validation(format!(
-        "`id` is `{id}`: it may have letters from a to z, digits and `-`, and nothing else"
+        "invalid `id` `{id}`: only the letters a to z, digits and `-` are allowed"
     )))
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn give_id(
             && blocks[block].id.is_none()
         {
             return Err(Error::already_exists(format!(
-                "`{path}` has a block `^{id}` already, on line {}: give another `id`",
+                "`{path}` already has a block `^{id}`, on line {}: pass another `id`",
                 blocks[*other].line
             )));
         }
@@ -114,7 +114,7 @@ pub(crate) fn give_id(
     let blocks = session.blocks(note)?;
     let named = (0..blocks.len())
         .find(|at| blocks[*at].range.start == start && blocks[*at].id.is_some())
-        .ok_or_else(|| Error::conflict(format!("`{path}` has no id at that block")))?;
+        .ok_or_else(|| Error::conflict(format!("`{path}` has no id on this block")))?;
     let block = &blocks[named];
     let id = block
         .id
@@ -123,7 +123,7 @@ pub(crate) fn give_id(
         .unwrap_or_default();
     if let Some(wanted) = wanted.filter(|wanted| !wanted.eq_ignore_ascii_case(&id)) {
         return Err(Error::already_exists(format!(
-            "the block has the id `^{id}` already, which links may use: leave `id` out, or change `^{id}` to `^{wanted}` with `edit`"
+            "the block already has the id `^{id}`, which links may use: omit `id`, or change `^{id}` to `^{wanted}` with `edit`"
         )));
     }
     Ok(Identified {

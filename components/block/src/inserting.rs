@@ -6,40 +6,40 @@ use notehost_sdk::text::blocks::{Place, insert};
 use crate::naming::in_note;
 use crate::session::{Session, Written};
 
-/// Insert text as a new block. Give exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.
+/// Insert text as a new block. Pass exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.
 ///
 /// Example: `{"text": "- [ ] Water the mint", "after": "Garden/Balcony plan#This month"}`
 #[args]
 pub struct Insert {
-    /// The note; may be left out if the block names it.
+    /// The note; optional if the block names it.
     pub path: Option<String>,
-    /// Markdown; in a list it becomes an item.
+    /// Markdown; in a list it becomes a list item.
     pub text: String,
-    /// The block above which it goes.
+    /// Insert above this block.
     pub before: Option<String>,
-    /// The block below which it goes.
+    /// Insert below this block.
     pub after: Option<String>,
-    /// A heading, list, item, quote, callout or footnote: it becomes the last in it.
+    /// Insert at the end of this heading, list, item, quote, callout or footnote.
     pub parent: Option<String>,
 }
 
-/// Add text as the last block of a note, a heading's section, a list, an item or a callout.
+/// Append text as the last block of a note, a heading's section, a list, an item or a callout.
 ///
 /// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Append {
-    /// The block that is to hold it, or a note.
+    /// The parent block, or a note.
     pub parent: String,
     /// Markdown.
     pub text: String,
 }
 
-/// Add text as the first block of a note, a heading's section, a list, an item or a callout.
+/// Prepend text as the first block of a note, a heading's section, a list, an item or a callout.
 ///
 /// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]
 pub struct Prepend {
-    /// The block that is to hold it, or a note.
+    /// The parent block, or a note.
     pub parent: String,
     /// Markdown.
     pub text: String,
@@ -108,10 +108,10 @@ impl WhereTo<'_> {
                 Ok((note, Place::Last(block)))
             }
             (None, None, None) => Err(Error::validation(
-                "none of `before`, `after` and `parent` is given: give one of them",
+                "one of `before`, `after` and `parent` is required",
             )),
             _ => Err(Error::validation(
-                "several of `before`, `after` and `parent` are given: give one of them",
+                "`before`, `after` and `parent` are mutually exclusive: pass one of them",
             )),
         }
     }

@@ -26,8 +26,8 @@ use notehost_sdk::domain;
 
 domain! {
     /// Blocks of a note (paragraph, heading, list item, task, table, callout, quote, code, …): read, insert, change, move,
-    /// remove, link to one. A block is named by the `block` that replies give, `Note#^id`, `[[Note#^id]]` or `Note#Heading`;
-    /// a name stays good until the block's own text changes. Text is given without indent and `>` of what it stands in.
+    /// remove, link to. Name a block by the `block` value of a reply, `Note#^id`, `[[Note#^id]]` or `Note#Heading`; a
+    /// `block` value is valid until the block's text changes. Block text excludes the indent and `>` of its parent.
     "block" {
         "get" => reading::Get,
         "list" => listing::List,

@@ -9,38 +9,38 @@ use crate::naming::in_note;
 use crate::session::{Session, TouchedBlock, Written};
 use crate::transferring::{Transfer, left_lines};
 
-/// Move a block with all that stands in it, in its note or to another; links to its `^id` follow. Give exactly one of
-/// `before`, `after`, `parent`.
+/// Move a block with its nested blocks within its note or to another note; links to its `^id` are updated. Pass exactly
+/// one of `before`, `after`, `parent`.
 ///
 /// Example: `{"block": "Coffee/The morning cup#^promise", "parent": "Coffee/The morning cup#Notes to self"}`
 #[args]
 pub struct Move {
     /// The block.
     pub block: String,
-    /// The block above which it goes.
+    /// Move above this block.
     pub before: Option<String>,
-    /// The block below which it goes.
+    /// Move below this block.
     pub after: Option<String>,
-    /// A heading, list, item, quote, callout, footnote or note: it becomes the last in it.
+    /// Move to the end of this heading, list, item, quote, callout, footnote or note.
     pub parent: Option<String>,
 }
 
-/// A block that was moved.
+/// A moved block.
 #[reply]
 pub struct Moved {
-    /// The note in which it is.
+    /// The note it is in now.
     pub path: String,
-    /// The note in which it was.
+    /// The note it was in.
     pub from: String,
-    /// `false`: it was there already.
+    /// `false`: it was already there.
     pub changed: bool,
-    /// Its name from now on.
+    /// The block's new name.
     pub block: Option<String>,
-    /// All blocks that were moved.
+    /// All moved blocks.
     pub blocks: Vec<TouchedBlock>,
-    /// How many links follow it to another note.
+    /// Number of links updated to the new note.
     pub links_rewritten: usize,
-    /// Links that lead to where it was.
+    /// Links that could not be updated and still point to the old place.
     pub links_left: Vec<LinkLeft>,
 }
 

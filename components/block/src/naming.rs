@@ -70,7 +70,7 @@ pub(crate) fn find(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize
 fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
     if place.is_empty() {
         return Err(Error::validation(format!(
-            "`{path}#` names no block: use a `block` of a reply, `{path}#^id` or `{path}#Heading`"
+            "`{path}#` does not name a block: use the `block` value of a reply, `{path}#^id` or `{path}#Heading`"
         )));
     }
     let outline = outline::outline(blocks.note())?;
@@ -80,7 +80,7 @@ fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
         let mended = Error::new(
             told.kind(),
             format!(
-                "`{path}`: {}; a block is named by a `block` of a reply, `{path}#^id` or `{path}#Heading`",
+                "`{path}`: {}; name a block by the `block` value of a reply, `{path}#^id` or `{path}#Heading`",
                 told.message()
             ),
         );
@@ -102,8 +102,8 @@ fn no_id(path: &str, blocks: &Blocks<'_>, place: &str) -> Error {
         .take(LISTED)
         .collect();
     let there = match ids.is_empty() {
-        true => "no block of it has an id".to_owned(),
-        false => format!("there is `{}`", ids.join("`, `")),
+        true => "none of its blocks has an id".to_owned(),
+        false => format!("existing ids: `{}`", ids.join("`, `")),
     };
     Error::not_found(format!("no block `{place}` in `{path}`; {there}"))
         .with_details(json!({ "nearest": ids }))
@@ -115,14 +115,14 @@ fn changed(
     place: &str,
     nearest: Option<(usize, notehost_sdk::text::Passage)>,
 ) -> Error {
-    let said = format!("the block `{place}` of `{path}` is not as it was, or gone");
+    let said = format!("the block `{place}` of `{path}` was changed or removed");
     match nearest {
         None => Error::conflict(format!("{said}: list the note's blocks again")),
         Some((index, passage)) => {
             let names = blocks.names();
             let now = handle(path, &names[index].fragment);
             Error::conflict(format!(
-                "{said}; the nearest, line {}, is `{now}`: `{}`",
+                "{said}; the closest match is `{now}`, line {}: `{}`",
                 passage.line, passage.text
             ))
             .with_details(json!({
@@ -151,7 +151,7 @@ fn many(path: &str, blocks: &Blocks<'_>, place: &str, several: &[usize]) -> Erro
         })
         .collect();
     let message = format!(
-        "`{place}` could be {} blocks of `{path}`: use one of {}",
+        "`{place}` matches {} blocks of `{path}`: use one of {}",
         several.len(),
         listed.join(", ")
     );

@@ -9,37 +9,37 @@ use notehost_sdk::text::blocks::{BlockKind, Blocks, Changed};
 
 use crate::naming::{find, handle, parts, read};
 
-/// A block that an action made or changed.
+/// A created or changed block.
 #[reply]
 pub struct TouchedBlock {
-    /// Its name from now on.
+    /// The block's new name.
     pub block: String,
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// What it is.
+    /// The block type.
     #[serde(rename = "type")]
     pub kind: BlockKind,
 }
 
-/// What became of a note.
+/// The result of changing a note.
 #[reply]
 pub struct Written {
     /// The note.
     pub path: String,
-    /// `false`: it said so already, nothing was written.
+    /// `false`: the text was already the same, nothing was written.
     pub changed: bool,
-    /// The name of the first block that is new or different.
+    /// The name of the first new or changed block.
     pub block: Option<String>,
-    /// All blocks that are new or different.
+    /// All new or changed blocks.
     pub blocks: Vec<TouchedBlock>,
 }
 
 impl Written {
     pub(crate) fn sentence(&self, done: &str) -> String {
         if !self.changed {
-            return format!("`{}` says so already: nothing changed", self.path);
+            return format!("`{}` already has this text: nothing changed", self.path);
         }
         let mut text = done.to_owned();
         for block in &self.blocks {
@@ -103,7 +103,7 @@ impl<'v> Session<'v> {
             (None, Some(_)) => written.note,
             (None, None) => {
                 return Err(Error::validation(format!(
-                    "`{name}` names no block: use a `block` of a reply, `Note#^id` or `Note#Heading`"
+                    "`{name}` does not name a block: use the `block` value of a reply, `Note#^id` or `Note#Heading`"
                 )));
             }
         };
@@ -119,7 +119,7 @@ impl<'v> Session<'v> {
                 let opened = self.open(note)?;
                 if opened != given {
                     return Err(Error::validation(format!(
-                        "`{name}` is a block of `{}`, and `path` is `{}`: name blocks of one note",
+                        "`{name}` is a block of `{}`, but `path` is `{}`: both must name the same note",
                         self.path(opened),
                         self.path(given)
                     )));
@@ -127,7 +127,7 @@ impl<'v> Session<'v> {
                 Ok(opened)
             }
             None if note.is_empty() => Err(Error::validation(format!(
-                "`{name}` does not say in which note: use `Note#^id`"
+                "`{name}` does not name a note: use `Note#^id`"
             ))),
             None => self.open(note),
         }
@@ -170,7 +170,7 @@ impl<'v> Session<'v> {
         for (id, count) in ids(&read(self.path(note), &text)?) {
             if count > 1 && before.get(&id).is_none_or(|was| *was < count) {
                 return Err(Error::already_exists(format!(
-                    "`{}` has a block `^{id}` already: give the new one another id, or none",
+                    "`{}` already has a block `^{id}`: use another id for the new one, or none",
                     self.path(note)
                 )));
             }

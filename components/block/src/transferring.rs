@@ -12,27 +12,27 @@ use notehost_sdk::text::splice::{self, Splice};
 use crate::identifying::{give_id, link_to};
 use crate::session::Session;
 
-/// Make all links that lead to one block (by its `^id`) lead to another; that one gets an id if it has none.
+/// Redirect all links to one block (by its `^id`) to another block, which gets an id if it has none.
 ///
 /// Example: `{"from": "Coffee/The morning cup#^promise", "to": "Coffee/The morning cup#Recipe"}`
 #[args]
 pub struct TransferReferences {
-    /// The block that links lead to.
+    /// The block the links point to.
     pub from: String,
-    /// The block that they are to lead to.
+    /// The block to point them to.
     pub to: String,
 }
 
-/// Links that lead to another block now.
+/// The result of redirecting links.
 #[reply]
 pub struct Transferred {
-    /// The block that they led to.
+    /// The old target block.
     pub from: String,
-    /// The block that they lead to now.
+    /// The new target block.
     pub to: String,
-    /// How many links were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// In how many notes.
+    /// Number of notes that contain them.
     pub notes: usize,
     /// Links that could not be rewritten.
     pub links_left: Vec<LinkLeft>,
@@ -51,7 +51,7 @@ impl Action for TransferReferences {
 
     fn text(output: &Transferred) -> String {
         let mut text = format!(
-            "{} in {} led from `{}` to `{}`",
+            "{} in {} redirected from `{}` to `{}`",
             counted(output.links_rewritten as u64, "link"),
             counted(output.notes as u64, "note"),
             output.from,
@@ -70,7 +70,7 @@ pub(crate) fn left_lines(rewritten: usize, left: &[LinkLeft]) -> String {
     };
     for left in left {
         text.push_str(&format!(
-            "\nleft as it is: {} in `{}`, line {}: {}",
+            "\nnot rewritten: {} in `{}`, line {}: {}",
             left.link, left.path, left.line, left.reason
         ));
     }
@@ -93,7 +93,7 @@ impl TransferReferences {
         }
         .ok_or_else(|| {
             Error::validation(format!(
-                "`{}` has no `^id`, so no link can lead to it: there is nothing to transfer",
+                "`{}` has no `^id`, so no link points to it: nothing to transfer",
                 self.from
             ))
         })?;
@@ -194,7 +194,7 @@ impl Transfer<'_> {
             let Some(fragment) = self.fragment(&text, link) else {
                 done.left.push(left(
                     link,
-                    "its `^id` is written in a way that cannot be changed",
+                    "the notation of its `^id` cannot be rewritten",
                 ));
                 continue;
             };
@@ -202,7 +202,7 @@ impl Transfer<'_> {
                 splices.push(Splice::replace(link.target_range.clone(), target));
             } else if self.from != self.to {
                 done.left
-                    .push(left(link, "no spelling of the path leads to the note"));
+                    .push(left(link, "no link path resolves to the note"));
                 continue;
             }
             splices.push(Splice::replace(fragment, self.to_id));

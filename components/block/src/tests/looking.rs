@@ -62,7 +62,7 @@ fn a_name_that_fits_nothing_is_told_how_to_mend_it() {
     let error = refused(&vault, "get", json!({ "block": "Plan#^nobody" }));
     assert_eq!(
         error.message(),
-        "no block `^nobody` in `Work/Plan.md`; there is `^ana`"
+        "no block `^nobody` in `Work/Plan.md`; existing ids: `^ana`"
     );
 }
 

@@ -40,7 +40,7 @@ fn a_batch_is_made_as_a_whole() {
             "batch",
             json!({ "ops": [{ "action": "append", "parent": "B", "text": "x" }] })
         )
-        .starts_with("1 operation made\n$0 append: B.md#b")
+        .starts_with("1 operation applied\n$0 append: B.md#b")
     );
 }
 
