@@ -25,7 +25,7 @@ const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, 
 /// The arguments that name blocks.
 const NAMES: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
 
-/// Apply many block changes in one commit, all or none.
+/// Make many changes to blocks in one commit, all or none.
 ///
 /// Example: `{"ops": [{"action": "append", "parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}, {"action":
 /// "identify", "block": "$0", "id": "milk"}]}`

@@ -18,8 +18,7 @@ pub struct Update {
     pub text: String,
 }
 
-/// Edit a block by exact text replacement: each `old` must occur exactly once (or `replace_all`). All edits apply, or
-/// none.
+/// Edit a block by exact text: each `old` must occur exactly once (or `replace_all`). All edits are made, or none.
 ///
 /// Example: `{"block": "Coffee/The morning cup#^promise", "edits": [{"old": "one hand free", "new": "both hands
 /// free"}]}`

@@ -7,7 +7,7 @@ use notehost_sdk::{is_note, stem_of};
 use crate::naming::{handle, in_note};
 use crate::session::Session;
 
-/// Add an id (`^id`) to a block and return the link to it. An existing id is kept.
+/// Give a block an id (`^id`) and return the link to it. An existing id is kept.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water", "id": "water"}`
 #[args]

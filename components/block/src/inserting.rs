@@ -23,7 +23,7 @@ pub struct Insert {
     pub parent: Option<String>,
 }
 
-/// Append text as the last block of a note, a heading's section, a list, an item or a callout.
+/// Add text as the last block of a note, a heading's section, a list, an item or a callout.
 ///
 /// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]
@@ -34,7 +34,7 @@ pub struct Append {
     pub text: String,
 }
 
-/// Prepend text as the first block of a note, a heading's section, a list, an item or a callout.
+/// Add text as the first block of a note, a heading's section, a list, an item or a callout.
 ///
 /// Example: `{"parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}`
 #[args]

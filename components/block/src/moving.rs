@@ -9,7 +9,7 @@ use crate::naming::in_note;
 use crate::session::{Session, TouchedBlock, Written};
 use crate::transferring::{Transfer, left_lines};
 
-/// Move a block with its nested blocks within its note or to another note; links to its `^id` are updated. Pass exactly
+/// Move a block with its nested blocks within its note or to another note; links to its `^id` are rewritten. Pass exactly
 /// one of `before`, `after`, `parent`.
 ///
 /// Example: `{"block": "Coffee/The morning cup#^promise", "parent": "Coffee/The morning cup#Notes to self"}`

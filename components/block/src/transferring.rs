@@ -12,7 +12,7 @@ use notehost_sdk::text::splice::{self, Splice};
 use crate::identifying::{give_id, link_to};
 use crate::session::Session;
 
-/// Redirect all links to one block (by its `^id`) to another block, which gets an id if it has none.
+/// Redirect all links to one block (by its `^id`) to another; that one gets an id if it has none.
 ///
 /// Example: `{"from": "Coffee/The morning cup#^promise", "to": "Coffee/The morning cup#Recipe"}`
 #[args]

@@ -9,7 +9,7 @@ use crate::naming::new_note;
 use crate::reading::heading_line;
 use notehost_sdk::text::templates::{self, Variables};
 
-/// Create a note, with the folders above it.
+/// Create a note and its missing parent folders.
 ///
 /// Example: `{"path": "Garden/Basil.md", "content": "# Basil\n\nNeeds sun.", "properties": {"tags": ["garden"]}}`
 #[args]
@@ -20,33 +20,33 @@ pub struct Create {
     pub content: Option<String>,
     /// Its properties (YAML frontmatter), as an object.
     pub properties: Option<Map<String, Value>>,
-    /// A note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (`{{date:YYYY-MM}}`).
+    /// A template note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (`{{date:YYYY-MM}}`).
     pub template: Option<String>,
-    /// If it is there already (default `fail`):
+    /// If the note already exists (default `fail`):
     pub if_exists: Option<IfExists>,
 }
 
-/// What becomes of a note that is there already.
+/// What to do if the note already exists.
 #[args]
 pub enum IfExists {
-    /// an error.
+    /// return an error.
     Fail,
-    /// read it, unchanged.
+    /// return it unchanged.
     Open,
 }
 
-/// A note that was made, or was there.
+/// A created or existing note.
 #[reply]
 pub struct Created {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// `false`: it was there, and is as it was.
+    /// `false`: it already existed and is unchanged.
     pub created: bool,
     /// Its etag.
     pub etag: String,
-    /// What it says, if it was there.
+    /// Its text, if it already existed.
     pub content: Option<String>,
-    /// Its lines.
+    /// Its line range.
     pub lines: Lines,
 }
 
@@ -72,7 +72,7 @@ impl Action for Create {
         let mut content = match (self.content, self.template) {
             (Some(_), Some(_)) => {
                 return Err(Error::validation(
-                    "`content` and `template` cannot both be given: create from the template, then append or edit",
+                    "`content` and `template` are mutually exclusive: create from the template, then append or edit",
                 ));
             }
             (Some(content), None) => content,
@@ -102,7 +102,7 @@ impl Action for Create {
         match &output.content {
             None => format!("created `{}`", output.path),
             Some(content) => format!(
-                "was there already, and is unchanged: {}\n{content}",
+                "already exists, unchanged: {}\n{content}",
                 heading_line(&output.path, output.lines, &output.etag)
             ),
         }

@@ -12,7 +12,7 @@ use crate::changes::{Edited, edit, replaced, some_text, written};
 pub struct Update {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// Its new text, without frontmatter.
+    /// The new text, without frontmatter.
     pub content: String,
 }
 
@@ -43,7 +43,7 @@ fn without_frontmatter<'a>(note: &str, content: &'a str) -> Result<&'a str> {
         return Ok(&content[given.end..]);
     }
     Err(Error::validation(
-        "`content` begins with frontmatter: leave that out, it stays as it is, and use `set_properties` to change it",
+        "`content` begins with frontmatter: omit it (the note keeps its own) and use `set_properties` to change it",
     ))
 }
 
@@ -78,7 +78,7 @@ impl Action for Append {
     }
 }
 
-/// Add lines at the top of a note (below its properties), or right below a section's heading.
+/// Add lines at the top of a note (below its properties), or directly below a section's heading.
 ///
 /// Example: `{"path": "Coffee/Beans", "section": "To buy", "text": "- [ ] Oat milk"}`
 #[args]
@@ -108,7 +108,7 @@ impl Action for Prepend {
     }
 }
 
-/// Insert lines above or below a place in a note. Give `before` or `after`, not both.
+/// Insert lines before or after a line of a note. Pass either `before` or `after`.
 ///
 /// Example: `{"path": "Coffee/The morning cup", "before": "Notes to self", "text": "Drink it while it is hot.\n"}`
 #[args]
@@ -117,9 +117,9 @@ pub struct Insert {
     pub path: String,
     /// The lines to add.
     pub text: String,
-    /// Text that occurs once, or a heading path; the lines go above its line.
+    /// Text that occurs exactly once, or a heading path: insert above its line.
     pub before: Option<String>,
-    /// The same; the lines go below its line.
+    /// Text or heading path: insert below its line.
     pub after: Option<String>,
 }
 
@@ -134,12 +134,12 @@ impl Action for Insert {
             (None, Some(anchor)) => Place::After(anchor),
             (Some(_), Some(_)) => {
                 return Err(Error::validation(
-                    "`before` and `after` are both given: give one of them",
+                    "`before` and `after` are mutually exclusive: pass one of them",
                 ));
             }
             (None, None) => {
                 return Err(Error::validation(
-                    "neither `before` nor `after` is given: give one of them",
+                    "`before` or `after` is required",
                 ));
             }
         };
@@ -151,14 +151,14 @@ impl Action for Insert {
     }
 }
 
-/// Edit a note by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+/// Edit a note by exact text: each `old` must occur exactly once (or `replace_all`). All edits are made, or none.
 ///
 /// Example: `{"path": "Garden/Compost", "edits": [{"old": "about four months", "new": "about five months"}]}`
 #[args]
 pub struct EditNote {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// The edits, made one after the other.
+    /// The edits, applied in order.
     pub edits: Vec<Edit>,
 }
 

@@ -13,8 +13,8 @@ use crate::finding::line_of_fragment;
 use crate::naming::{destination, spelt, within};
 use notehost_sdk::documents::moving::sentence;
 
-/// Extract a section into a new note: it begins with the heading, and a link is left in its place. Links to the section
-/// follow.
+/// Extract a section into a new note that begins with its heading; a link replaces it in the old note. Links to the
+/// section are rewritten.
 ///
 /// Example: `{"path": "People/Supper club", "section": "House rules", "to": "People/House rules.md"}`
 #[args]
@@ -23,25 +23,25 @@ pub struct ExtractSection {
     pub path: String,
     /// A heading path: `A > B`.
     pub section: String,
-    /// The new note: a name in the same folder, or a whole path.
+    /// The new note: a name in the same folder, or a full path.
     pub to: String,
     /// Leave an embed (`![[…]]`) instead of a link.
     #[serde(default)]
     pub embed: bool,
 }
 
-/// A section that is a note now.
+/// The result of extracting a section.
 #[reply]
 pub struct Extracted {
     /// The new note.
     pub path: String,
-    /// The note that it was taken from.
+    /// The note that contained the section.
     pub from: String,
-    /// Where the link to it stands there.
+    /// The line of the link to the new note.
     pub line: usize,
-    /// How many links to it were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not follow.
+    /// Links that could not be updated.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -74,7 +74,7 @@ impl Action for ExtractSection {
 
     fn text(output: &Extracted) -> String {
         let text = format!(
-            "`{}` is a note now; a link to it is in `{}`, line {}\n{}",
+            "created `{}`; a link to it is in `{}`, line {}\n{}",
             output.path,
             output.from,
             output.line,

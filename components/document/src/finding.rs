@@ -12,15 +12,15 @@ use notehost_sdk::pages::{Span, more};
 /// How many notes the index is asked for at once.
 const NOTES_AT_ONCE: u32 = 500;
 
-/// Look up which notes a path, name, alias or link means. Give one of the four.
+/// Look up which notes a path, name, alias or link points to. Pass exactly one of the four.
 ///
 /// Example: `{"name": "Beans"}`
 /// Example (a link): `{"link": "[[Beans#To buy]]"}`
 #[args]
 pub struct Lookup {
-    /// A path; `.md` may be left out.
+    /// A path; `.md` is optional.
     pub path: Option<String>,
-    /// A note's name, in any folder.
+    /// A note name, in any folder.
     pub name: Option<String>,
     /// One of a note's `aliases`.
     pub alias: Option<String>,
@@ -28,20 +28,20 @@ pub struct Lookup {
     pub link: Option<String>,
 }
 
-/// The notes that are meant.
+/// The matching notes.
 #[reply]
 pub struct Meant {
-    /// The notes, the best first; none if nothing fits.
+    /// The notes, best match first; empty if there is no match.
     pub items: Vec<Match>,
 }
 
-/// A note that is meant.
+/// A matching note.
 #[reply]
 #[derive(PartialEq)]
 pub struct Match {
     /// The note.
     pub path: String,
-    /// By what it was found: `path`, `name`, `alias`, `link`.
+    /// What matched: `path`, `name`, `alias`, `link`.
     #[serde(rename = "match")]
     pub by: String,
     /// The alias as the note spells it.
@@ -50,7 +50,7 @@ pub struct Match {
     pub section: Option<String>,
     /// The line of that heading or block.
     pub line: Option<usize>,
-    /// What the link names in the note and is not there.
+    /// The heading or block named by the link that the note does not have.
     pub missing: Option<String>,
 }
 
@@ -88,7 +88,7 @@ impl Action for Lookup {
 
     fn text(output: &Meant) -> String {
         match output.items.as_slice() {
-            [] => "no note fits".to_owned(),
+            [] => "no matching notes".to_owned(),
             items => readable(&items),
         }
     }
@@ -186,18 +186,18 @@ fn linked(vault: &Vault, link: &str) -> Result<Vec<Match>> {
             .next()
             .ok_or_else(|| {
                 Error::validation(format!(
-                    "`{link}` is no link: write `[[Note#Heading]]` or `[text](note.md)`"
+                    "`{link}` is not a link: write `[[Note#Heading]]` or `[text](note.md)`"
                 ))
             })?,
     };
     if parsed.external || parsed.target.contains("://") {
         return Err(Error::validation(format!(
-            "`{link}` leads out of the vault"
+            "`{link}` points outside the vault"
         )));
     }
     if parsed.target.is_empty() {
         return Err(Error::validation(format!(
-            "`{link}` points into the note that holds it: name the note"
+            "`{link}` points into the note that contains it: add the note name"
         )));
     }
     let mut items = Vec::new();
@@ -275,16 +275,16 @@ fn block_line(text: &str, id: &str) -> Option<usize> {
         .map(|index| index + 1)
 }
 
-/// List the headings of a note, with the lines and the names that other actions take as `section`.
+/// List the headings of a note, with line numbers and the `section` names that other actions take.
 ///
 /// Example: `{"path": "Garden/Balcony plan"}`
 #[args]
 pub struct OutlineOf {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -293,15 +293,15 @@ pub struct OutlineOf {
 pub struct Headings {
     /// The note.
     pub path: String,
-    /// For `if_match`.
+    /// Etag, for `if_match`.
     pub etag: String,
-    /// How many lines it has.
+    /// Number of lines in the note.
     pub lines: usize,
-    /// Its headings, in their order.
+    /// Its headings, in document order.
     pub items: Vec<HeadingItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many headings it has.
+    /// Number of headings in the note.
     pub total: usize,
 }
 
@@ -310,13 +310,13 @@ pub struct Headings {
 pub struct HeadingItem {
     /// The note.
     pub path: String,
-    /// Where it stands.
+    /// Its line.
     pub line: usize,
-    /// 1 to 6.
+    /// Its level, 1–6.
     pub level: u8,
-    /// What it says.
+    /// Its text.
     pub heading: String,
-    /// How other actions name its section.
+    /// The `section` value for other actions.
     pub section: String,
 }
 

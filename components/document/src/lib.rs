@@ -25,8 +25,8 @@ use notehost_sdk::domain;
 
 domain! {
     /// Notes (Markdown documents): read, create, edit, organise, history, trash, undo.
-    /// A note is named by its path (`.md` may be left out), its unique name or a `[[link]]`; a section by its heading
-    /// path (`A > B`). Lines are those of the file, from 1. Nothing outside an edit changes.
+    /// Name a note by its path (`.md` is optional), unique name or `[[link]]`; a section by its heading path (`A > B`).
+    /// Line numbers are those of the file, 1-based. Bytes outside an edit never change.
     "document" {
         "create" => creating::Create,
         "read" => reading::Read,

@@ -13,18 +13,18 @@ use crate::reading::Format;
 /// Example (the newest of all): `{"recursive": true, "sort": "modified", "limit": 5}`
 #[args]
 pub struct List {
-    /// The folder; left out: the vault.
+    /// The folder (default: vault root).
     pub path: Option<String>,
-    /// Also all below it (notes only).
+    /// Include all subfolders (lists notes only).
     #[serde(default)]
     pub recursive: bool,
     /// Default `path`.
     pub sort: Option<Sort>,
     /// Default `concise`.
     pub format: Option<Format>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -54,9 +54,9 @@ impl Action for List {
 /// Example: `{"depth": 2}`
 #[args]
 pub struct Tree {
-    /// The folder; left out: the vault.
+    /// The folder (default: vault root).
     pub path: Option<String>,
-    /// How many levels (default 3; fewer where over 500 entries would show).
+    /// Number of levels (default 3; fewer if over 500 entries).
     pub depth: Option<usize>,
 }
 

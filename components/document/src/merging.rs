@@ -13,38 +13,38 @@ use notehost_sdk::documents::moving::sentence;
 /// The deepest heading that Markdown has.
 const DEEPEST: u8 = 6;
 
-/// Merge a note into another: its text becomes a section named after it, links to it lead there, and the note goes to
-/// the trash.
+/// Merge a note into another: its text becomes a section named after it, links to it are redirected there, and the note
+/// is moved to the trash.
 ///
 /// Example: `{"path": "Garden/Sowing calendar", "into": "Garden/Balcony plan"}`
 #[args]
 pub struct Merge {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// The note that it becomes a section of.
+    /// The target note.
     pub into: String,
-    /// Below this heading path, `A > B`; left out: at the end.
+    /// Insert below this heading path, `A > B` (default: at the end).
     pub section: Option<String>,
 }
 
-/// A note that is a section now.
+/// The result of a merge.
 #[reply]
 pub struct Absorbed {
-    /// The note that it is in.
+    /// The target note.
     pub path: String,
-    /// The note that it was.
+    /// The merged note.
     pub from: String,
     /// The heading path of the new section.
     pub section: String,
-    /// Where its heading stands.
+    /// The line of its heading.
     pub line: usize,
-    /// For `restore`.
+    /// Trash ids, for `restore`.
     pub trash_ids: Vec<String>,
-    /// Properties of the note that are only in the trash now.
+    /// Properties of the merged note that were not carried over; they remain in the trash.
     pub properties_left: Option<Map<String, Value>>,
-    /// How many links to it were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not follow.
+    /// Links that could not be updated.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -57,7 +57,7 @@ impl Action for Merge {
         let into = vault.read_note(&self.into)?;
         if from.path == into.path {
             return Err(Error::validation(format!(
-                "`path` and `into` are both `{}`: name two notes",
+                "`path` and `into` both name `{}`: name two different notes",
                 from.path
             )));
         }
@@ -94,7 +94,7 @@ impl Action for Merge {
         if let Some(properties) = &output.properties_left {
             let keys: Vec<&str> = properties.keys().map(String::as_str).collect();
             text.push_str(&format!(
-                "its properties are only in the trash: {}\n",
+                "its properties were not carried over (they remain in the trash): {}\n",
                 keys.join(", ")
             ));
         }

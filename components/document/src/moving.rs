@@ -5,25 +5,25 @@ use notehost_sdk::prelude::*;
 
 use crate::naming::{destination, folder};
 
-/// Rename a note; links to it follow everywhere.
+/// Rename a note; links to it are rewritten everywhere.
 ///
 /// Example: `{"path": "Garden/Compost", "to": "Worm bin"}`
 #[args]
 pub struct Rename {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// A new name in its folder, or a whole new path.
+    /// A new name in the same folder, or a full path.
     pub to: String,
 }
 
-/// Move notes into a folder, made if missing; links follow everywhere.
+/// Move notes into a folder, created if missing; links are rewritten everywhere.
 ///
 /// Example: `{"paths": ["Garden/Compost"], "to": "Garden/Soil"}`
 #[args]
 pub struct Move {
     /// The notes: paths, unique names or `[[links]]`.
     pub paths: Vec<String>,
-    /// The folder; `/` is the vault itself.
+    /// The folder; `/` is the vault root.
     pub to: String,
 }
 
@@ -66,14 +66,14 @@ impl Action for Move {
     }
 }
 
-/// Copy a note. Links to the original stay.
+/// Copy a note. Links keep pointing to the original.
 ///
 /// Example: `{"path": "Journal/2026-04-12", "to": "Journal/2026-04-13.md"}`
 #[args]
 pub struct Copy {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// A name in its folder, a whole path, or a folder ending with `/`.
+    /// A name in the same folder, a full path, or a folder ending with `/`.
     pub to: String,
 }
 

@@ -10,7 +10,7 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::documents::moving::sentence;
 use notehost_sdk::pages::{Span, more};
 
-/// Remove notes: they go to the trash, and `restore` brings them back.
+/// Remove (delete) notes: they are moved to the trash; `restore` recovers them.
 ///
 /// Example: `{"paths": ["Garden/Compost"]}`
 /// Example (and the links to it): `{"paths": ["Garden/Compost"], "links": "unlink"}`
@@ -18,32 +18,32 @@ use notehost_sdk::pages::{Span, more};
 pub struct Remove {
     /// The notes: paths, unique names or `[[links]]`.
     pub paths: Vec<String>,
-    /// Links to them in other notes (default `keep`):
+    /// What to do with links to them in other notes (default `keep`):
     pub links: Option<Links>,
 }
 
-/// What becomes of links to a note that goes.
+/// What to do with links to a removed note.
 #[args]
 #[derive(Copy)]
 pub enum Links {
-    /// stay as they are.
+    /// leave unchanged.
     Keep,
-    /// become `~~struck text~~`.
+    /// turn into `~~struck text~~`.
     Mark,
-    /// become plain text.
+    /// turn into plain text.
     Unlink,
 }
 
-/// What was removed.
+/// The result of a removal.
 #[reply]
 pub struct Removed {
-    /// The notes that went.
+    /// The removed notes.
     pub paths: Vec<String>,
-    /// For `restore`, in the same order.
+    /// Trash ids for `restore`, in the same order.
     pub trash_ids: Vec<String>,
-    /// How many links in other notes were changed.
+    /// Number of links changed in other notes.
     pub links_rewritten: usize,
-    /// Links to them that stay and lead nowhere now; not looked for with `keep`.
+    /// Links to them that could not be changed and are now broken; not reported with `keep`.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -102,16 +102,16 @@ impl Action for Remove {
 /// Example: `{"trash_id": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Restore {
-    /// From `remove` or `trash`.
+    /// A trash id from `remove` or `trash`.
     pub trash_id: String,
-    /// Another path or name for it.
+    /// A new path or name (default: the original path).
     pub to: Option<String>,
 }
 
-/// What came back.
+/// A restored note.
 #[reply]
 pub struct Restored {
-    /// Where it is.
+    /// Its path.
     pub path: String,
 }
 
@@ -146,34 +146,34 @@ fn trashed_path(vault: &Vault, id: &str) -> Result<Option<String>> {
         .map(|item| item.path))
 }
 
-/// List what is in the trash, latest first.
+/// List the items in the trash, newest first.
 ///
 /// Example: `{}`
 #[args]
 pub struct Trash {
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Some of what is in the trash.
+/// Items in the trash.
 #[reply]
 pub struct InTrash {
-    /// What was removed, the latest first.
+    /// The removed files, newest first.
     pub items: Vec<TrashItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// Something that was removed.
+/// A removed file.
 #[reply]
 pub struct TrashItem {
-    /// For `restore`.
+    /// Trash id, for `restore`.
     pub trash_id: String,
-    /// Where it was.
+    /// Its original path.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// When it was removed.
     pub removed: String,

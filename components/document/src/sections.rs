@@ -6,7 +6,7 @@ use notehost_sdk::text::{self, section::Extent};
 use crate::changes::{Edited, edit, some_text, written};
 use crate::reading::{NoteText, Read};
 
-/// Read one section: its heading, what is under it, and its subsections.
+/// Read one section: its heading, content and subsections.
 ///
 /// Example: `{"path": "Garden/Tomatoes", "section": "Log"}`
 #[args]
@@ -61,7 +61,7 @@ impl Action for AppendSection {
     }
 }
 
-/// Replace all under a heading, subsections too. The heading stays.
+/// Replace everything under a heading, including subsections. The heading stays.
 ///
 /// Example: `{"path": "Garden/Tomatoes", "section": "Later", "text": "Out for good after the Ice Saints."}`
 #[args]
@@ -109,7 +109,7 @@ fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
     }
 }
 
-/// Delete a section: its heading, all under it, and its subsections.
+/// Delete a section: its heading, content and subsections.
 ///
 /// Example: `{"path": "Garden/Compost", "section": "When it smells"}`
 #[args]
