@@ -12,16 +12,16 @@ use crate::settings::{Settings, Sort};
 /// How many trash ids an answer tells; the rest is in the trash all the same.
 const MOST_IDS: usize = 100;
 
-/// Create a new, empty notebook (top-level folder), with an icon and a description if you like.
+/// Create a new, empty notebook (top-level folder), optionally with an icon and a description.
 ///
 /// Example: `{"notebook": "Recipes", "icon": "🍲", "description": "What to cook when they come"}`
 #[args]
 pub struct Create {
     /// The new notebook's name, without `/`.
     pub notebook: String,
-    /// An emoji or a short text.
+    /// An emoji or short text.
     pub icon: Option<String>,
-    /// What it is for.
+    /// What the notebook is for.
     pub description: Option<String>,
 }
 
@@ -34,9 +34,9 @@ pub struct Configured {
     pub path: String,
     /// Its icon.
     pub icon: Option<String>,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
-    /// In which order `children` shows what is in it.
+    /// The sort order of `children`.
     pub sort: Sort,
 }
 
@@ -80,19 +80,19 @@ impl Action for Create {
     }
 }
 
-/// Set a notebook's icon, description or sort order. What is left out stays as it is; an empty text takes the icon or
-/// description away. Notes are not touched.
+/// Set a notebook's icon, description or sort order. Omitted settings stay unchanged; an empty string removes the icon or
+/// description. Notes are not changed.
 ///
 /// Example: `{"notebook": "Garden", "icon": "🌱", "sort": "newest"}`
 #[args]
 pub struct Configure {
     /// The notebook's name, such as `Work`; `.` for the root.
     pub notebook: String,
-    /// An emoji or a short text, up to 32 characters.
+    /// An emoji or short text, up to 32 characters.
     pub icon: Option<String>,
-    /// What it is for, up to 2000 characters.
+    /// What the notebook is for, up to 2000 characters.
     pub description: Option<String>,
-    /// In which order `children` shows what is in it.
+    /// The sort order of `children`.
     pub sort: Option<Sort>,
 }
 
@@ -103,7 +103,7 @@ impl Action for Configure {
     fn run(self, vault: &Vault) -> Result<Configured> {
         if self.icon.is_none() && self.description.is_none() && self.sort.is_none() {
             return Err(Error::validation(
-                "nothing to set: give `icon`, `description` or `sort`",
+                "nothing to set: pass `icon`, `description` or `sort`",
             ));
         }
         let name = Name::find(vault, &self.notebook)?;
@@ -123,20 +123,20 @@ impl Action for Configure {
     }
 }
 
-/// Rename a notebook. Its notes move with it, and links, embeds and markdown links to them follow in every note that
-/// you may write; icon, description and sort order stay. Links that cannot follow are listed in `links_left`: try
+/// Rename a notebook. Its notes move with it; links, embeds and Markdown links to them are rewritten in every note you
+/// may write; icon, description and sort order stay. Links that cannot be rewritten are listed in `links_left`: use
 /// `dry_run` first to see them.
 ///
 /// Example: `{"notebook": "Journal", "to": "Diary"}`
 #[args]
 pub struct Rename {
-    /// The notebook's name now.
+    /// The notebook's current name.
     pub notebook: String,
     /// Its new name, without `/`.
     pub to: String,
 }
 
-/// A notebook that has another name.
+/// A renamed notebook.
 #[reply]
 pub struct Renamed {
     /// Its new name.
@@ -145,11 +145,11 @@ pub struct Renamed {
     pub path: String,
     /// Its old name.
     pub from: String,
-    /// How many files moved with it.
+    /// Number of files moved with it.
     pub files: usize,
-    /// How many links were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// The links that could not follow.
+    /// Links that could not be rewritten.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -162,14 +162,14 @@ impl Action for Rename {
         let to = new_name(&self.to)?;
         if to == name.as_str() {
             return Err(Error::validation(format!(
-                "the notebook is already called `{to}`"
+                "the notebook already has the name `{to}`"
             )));
         }
         if !is_same(to, name.as_str())
             && let Ok(taken) = vault.stat(to)
         {
             return Err(Error::already_exists(format!(
-                "`{}` is already there",
+                "`{}` already exists",
                 taken.path
             )));
         }
@@ -200,7 +200,7 @@ impl Action for Rename {
         );
         if !renamed.links_left.is_empty() {
             let left = counted(renamed.links_left.len() as u64, "link");
-            text.push_str(&format!("\n{left} could not follow:"));
+            text.push_str(&format!("\n{left} could not be rewritten:"));
             for left in renamed.links_left.iter().take(10) {
                 text.push_str(&format!(
                     "\n- {}:{}: {} ({})",
@@ -216,8 +216,8 @@ impl Action for Rename {
     }
 }
 
-/// Remove a notebook with all its notes, folders and files. They go to the trash, from which `document` `restore`
-/// brings them back; icon, description and sort order are forgotten. Links to its notes are left as they are.
+/// Remove (delete) a notebook with all its notes, folders and files. They are moved to the trash; `document` `restore`
+/// recovers them. Icon, description and sort order are deleted. Links to its notes are left unchanged.
 ///
 /// Example: `{"notebook": "Journal"}`
 #[args]
@@ -226,16 +226,16 @@ pub struct Remove {
     pub notebook: String,
 }
 
-/// A notebook that is gone.
+/// A removed notebook.
 #[reply]
 pub struct Removed {
     /// Its name.
     pub notebook: String,
-    /// Where it was.
+    /// Its path.
     pub path: String,
-    /// How many files went to the trash.
+    /// Number of files moved to the trash.
     pub files: usize,
-    /// Their ids there, for `document` `restore`; the first 100 of them.
+    /// Their trash ids, for `document` `restore`; the first 100.
     pub trash_ids: Vec<String>,
 }
 

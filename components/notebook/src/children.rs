@@ -13,25 +13,25 @@ use crate::settings::{Settings, Sort};
 /// How many levels can be asked for at once.
 const DEEPEST: usize = 20;
 
-/// List what is in a notebook or in one of its folders: notes, folders and files, in the notebook's sort order, each
-/// folder followed by what is in it as far as `depth` goes.
+/// List the contents of a notebook or one of its folders: notes, folders and files, in the notebook's sort order, each
+/// folder followed by its contents down to `depth`.
 ///
 /// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Children {
-    /// The notebook's name, such as `Work`; `.` for the notes in the root.
+    /// The notebook's name, such as `Work`; `.` for the notes in the vault root.
     pub notebook: String,
-    /// A folder in it: `Projects`, or with the notebook `Work/Projects`. Default: the notebook itself.
+    /// A folder in it: `Projects`, or with the notebook `Work/Projects` (default: the notebook).
     pub path: Option<String>,
-    /// How many levels to go down, 1 to 20. Default 1.
+    /// Number of levels, 1–20 (default 1).
     pub depth: Option<usize>,
-    /// How many to return, 1 to 500. Default 50.
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What a child is.
+/// Kind of an item.
 #[reply]
 #[derive(Copy, PartialEq, Eq)]
 pub enum ChildKind {
@@ -43,33 +43,33 @@ pub enum ChildKind {
     File,
 }
 
-/// Something in a notebook.
+/// An item in a notebook.
 #[reply]
 pub struct Child {
     /// Its path in the vault.
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ChildKind,
-    /// How far down it is, from 1.
+    /// Its level, from 1.
     pub depth: usize,
-    /// Of a file, in bytes.
+    /// File size in bytes.
     pub size: Option<u64>,
-    /// How many notes are below a folder.
+    /// Number of notes in a folder and its subfolders.
     pub notes: Option<u64>,
 }
 
-/// What is in a notebook or folder.
+/// The contents of a notebook or folder.
 #[reply]
 pub struct ChildrenPage {
     /// The notebook.
     pub notebook: String,
-    /// The folder that was listed; empty for the root.
+    /// The listed folder; empty for the root.
     pub path: String,
-    /// What is in it.
+    /// Its contents.
     pub items: Vec<Child>,
-    /// Give it as `cursor` for the rest.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are in all.
+    /// Total number of items.
     pub total: usize,
 }
 
@@ -82,7 +82,7 @@ impl Action for Children {
             depth @ 1..=DEEPEST => depth,
             depth => {
                 return Err(Error::validation(format!(
-                    "`depth` is 1 to {DEEPEST}, and this is {depth}"
+                    "invalid `depth` `{depth}`: expected 1 to {DEEPEST}"
                 )));
             }
         };
@@ -109,11 +109,11 @@ impl Action for Children {
     fn text(page: &ChildrenPage) -> String {
         if page.total == 0 {
             let place = if page.path.is_empty() {
-                "the root"
+                "."
             } else {
                 &page.path
             };
-            return format!("nothing in `{place}`");
+            return format!("`{place}` is empty");
         }
         let lines: Vec<String> = page.items.iter().map(Child::line).collect();
         let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
@@ -131,7 +131,7 @@ impl Children {
         }
         if name.is_root() {
             return Err(Error::validation(format!(
-                "the notebook `.` has no folders: `{given}` is in another notebook"
+                "the notebook `.` has no folders: `{given}` belongs to another notebook"
             )));
         }
         let inside = fold_name(given).starts_with(&format!("{}/", fold_name(name.path())));

@@ -21,8 +21,8 @@ use notehost_sdk::domain;
 
 domain! {
     /// Notebooks: the top-level folders of the vault, with icon, description and sort order. List them with counts and
-    /// sizes, see what is in one and what you may do there, create, rename (links follow), configure or remove one.
-    /// The notebook `.` holds the notes that lie in the root.
+    /// sizes, see their contents and permissions, create, rename (rewriting links), configure or remove one.
+    /// The notebook `.` contains the notes in the vault root.
     "notebook" {
         "list" => List,
         "get" => Get,

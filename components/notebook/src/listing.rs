@@ -14,21 +14,21 @@ pub struct Notebook {
     pub notebook: String,
     /// Its folder in the vault; empty for the root.
     pub path: String,
-    /// What you may do in it: `r` read, `rw` also write, `rwd` also remove.
+    /// Your access: `r` read, `rw` also write, `rwd` also remove.
     pub access: String,
-    /// How many notes (`.md`) are in it and its folders.
+    /// Number of notes (`.md`) in it and its folders.
     pub notes: u64,
-    /// How many folders are in it.
+    /// Number of folders in it.
     pub folders: u64,
-    /// How many other files are in it: pictures, PDFs.
+    /// Number of other files: images, PDFs.
     pub files: u64,
-    /// Of all its files, in bytes.
+    /// Total size of its files in bytes.
     pub size: u64,
-    /// An emoji or a short text.
+    /// An emoji or short text.
     pub icon: Option<String>,
-    /// What it is for.
+    /// Its description.
     pub description: Option<String>,
-    /// In which order `children` shows what is in it.
+    /// The sort order of `children`.
     pub sort: Sort,
 }
 
@@ -75,26 +75,26 @@ impl Notebook {
     }
 }
 
-/// List all notebooks (top-level folders) with icon, description, counts of notes, folders and files, size, and what
-/// you may do in each. Start here to learn what a vault holds.
+/// List all notebooks (top-level folders) with icon, description, counts of notes, folders and files, size, and your
+/// access to each. Start here to learn what a vault contains.
 ///
 /// Example: `{}`
 #[args]
 pub struct List {
-    /// How many to return, 1 to 500. Default 50.
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Notebooks, by name.
+/// Notebooks, sorted by name.
 #[reply]
 pub struct NotebookPage {
-    /// The notebooks; `.`, the root, comes first if it has files of its own.
+    /// The notebooks; `.`, the vault root, comes first if it contains files.
     pub items: Vec<Notebook>,
-    /// Give it as `cursor` for the rest.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are in all.
+    /// Total number of items.
     pub total: usize,
 }
 
@@ -120,7 +120,7 @@ impl Action for List {
 
     fn text(page: &NotebookPage) -> String {
         if page.total == 0 {
-            return "no notebooks yet: `create` makes one".to_owned();
+            return "no notebooks yet: use `create`".to_owned();
         }
         let lines: Vec<String> = page.items.iter().map(Notebook::line).collect();
         let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
@@ -128,13 +128,13 @@ impl Action for List {
     }
 }
 
-/// Tell about one notebook: counts of notes, folders and files, size in bytes, icon, description, sort order, and what
-/// you may do in it.
+/// Get one notebook: counts of notes, folders and files, size in bytes, icon, description, sort order, and your access to
+/// it.
 ///
 /// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Get {
-    /// The notebook's name, such as `Work`; `.` for the notes in the root.
+    /// The notebook's name, such as `Work`; `.` for the notes in the vault root.
     pub notebook: String,
 }
 
@@ -156,27 +156,27 @@ impl Action for Get {
     }
 }
 
-/// Tell what you may do in a notebook, or in all of them: read, write, remove. Only an admin can change it.
+/// Return your permissions in a notebook, or in all of them: read, write, remove. Only an admin can change them.
 ///
 /// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Permissions {
-    /// The notebook's name; `.` for the root. Without it: all notebooks.
+    /// The notebook's name; `.` for the root (default: all notebooks).
     pub notebook: Option<String>,
-    /// How many to return, 1 to 500. Default 50.
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What the caller may do in a notebook.
+/// The caller's access to a notebook.
 #[reply]
 pub struct Permission {
     /// Its name; `.` for the root.
     pub notebook: String,
     /// Its folder in the vault; empty for the root.
     pub path: String,
-    /// In a word: `r`, `rw` or `rwd`.
+    /// Access: `r`, `rw` or `rwd`.
     pub access: String,
     /// Whether you may create, change and rename.
     pub write: bool,
@@ -184,14 +184,14 @@ pub struct Permission {
     pub remove: bool,
 }
 
-/// Permissions, by the notebook's name.
+/// Permissions, sorted by notebook name.
 #[reply]
 pub struct PermissionPage {
-    /// One per notebook. Single folders and notes within can be narrower.
+    /// One item per notebook. Folders and notes in it can have narrower permissions.
     pub items: Vec<Permission>,
-    /// Give it as `cursor` for the rest.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are in all.
+    /// Total number of items.
     pub total: usize,
 }
 
@@ -236,7 +236,7 @@ impl Permission {
     fn line(&self) -> String {
         let rights = match (self.write, self.remove) {
             (_, true) => "read, write, remove",
-            (true, false) => "read, write; not remove",
+            (true, false) => "read, write; no remove",
             (false, false) => "read only",
         };
         format!("{}: {rights}", self.notebook)

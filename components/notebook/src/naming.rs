@@ -42,7 +42,7 @@ impl Name {
         let found = Name::find(vault, name)?;
         if found.is_root() {
             return Err(Error::validation(format!(
-                "`.` is the root of the vault: it cannot be {doing}"
+                "`.` is the vault root and cannot be {doing}"
             )));
         }
         Ok(found)
@@ -83,7 +83,7 @@ impl Name {
         if self.access(vault) >= Tier::Write {
             return Ok(());
         }
-        let denied = format!("may not write in the notebook `{}`", self.0);
+        let denied = format!("this caller may not write in the notebook `{}`", self.0);
         Err(Error::new(Code::PermissionDenied, denied).with_hint(Tier::Write.granting(&self.0)))
     }
 }
@@ -93,18 +93,18 @@ pub(crate) fn new_name(name: &str) -> Result<&str> {
     let name = tidied(name)?;
     if name == ROOT {
         return Err(Error::validation(
-            "`.` is the root of the vault, which is always there: give another name",
+            "`.` is the vault root and cannot be created: pass another name",
         ));
     }
     if name.len() > LONGEST_NAME {
         return Err(Error::validation(format!(
-            "a notebook's name has at most {LONGEST_NAME} bytes, and this one has {}",
+            "the notebook name has {} bytes: at most {LONGEST_NAME} are allowed",
             name.len()
         )));
     }
     if let Some(letter) = name.chars().find(|letter| "#^[]|".contains(*letter)) {
         return Err(Error::validation(format!(
-            "a notebook's name cannot have `{letter}`: no link could lead into `{name}`"
+            "a notebook name cannot contain `{letter}`: links to notes in `{name}` would not work"
         )));
     }
     Ok(name)
@@ -126,13 +126,13 @@ fn tidied(name: &str) -> Result<&str> {
     let tidy = tidy.trim_end_matches('/').trim_end();
     if tidy.is_empty() {
         return Err(Error::validation(
-            "a notebook's name is needed, and this is empty; `.` is the notebook of the root",
+            "the notebook name is empty; use `.` for the vault root",
         ));
     }
     match tidy.split_once('/') {
         None => Ok(tidy),
         Some((notebook, _)) => Err(Error::validation(format!(
-            "`{tidy}` is a folder within a notebook; a notebook is a top-level folder, such as `{notebook}`"
+            "`{tidy}` is a folder inside a notebook; a notebook is a top-level folder, such as `{notebook}`"
         ))),
     }
 }
@@ -154,10 +154,10 @@ fn absent(vault: &Vault, name: &str) -> Error {
         .collect();
     let more = known.len() - shown.len();
     let error = match (shown.is_empty(), more) {
-        (true, _) => return Error::not_found(format!("no notebook `{name}`; there are none")),
-        (false, 0) => format!("no notebook `{name}`; there are {}", shown.join(", ")),
+        (true, _) => return Error::not_found(format!("no notebook `{name}`: the vault has no notebooks")),
+        (false, 0) => format!("no notebook `{name}`; existing notebooks: {}", shown.join(", ")),
         (false, _) => format!(
-            "no notebook `{name}`; there are {} and {more} more",
+            "no notebook `{name}`; existing notebooks: {} and {more} more",
             shown.join(", ")
         ),
     };

@@ -20,7 +20,7 @@ pub(crate) fn page<T>(
     name: impl Fn(&T) -> &str,
 ) -> Result<Page<T>> {
     let limit = match limit.unwrap_or(USUAL) {
-        0 => return Err(Error::validation("`limit` is at least 1")),
+        0 => return Err(Error::validation("invalid `limit` `0`: expected at least 1")),
         limit => limit.min(MOST),
     };
     let begin = match cursor {
@@ -29,7 +29,7 @@ pub(crate) fn page<T>(
             Some(at) => at + 1,
             None => {
                 return Err(Error::validation(format!(
-                    "`cursor` is `{cursor}`, which is not in this list (any more): leave it out to begin again"
+                    "invalid `cursor` `{cursor}`: not in this list or no longer valid; omit it to start again"
                 )));
             }
         },
@@ -49,6 +49,6 @@ pub(crate) fn page<T>(
 pub(crate) fn more(shown: usize, total: usize, next: Option<&String>) -> String {
     match next {
         None => String::new(),
-        Some(next) => format!("\n… {shown} of {total}; for more: cursor `{next}`"),
+        Some(next) => format!("\n… {shown} of {total}; next page: `cursor` `{next}`"),
     }
 }

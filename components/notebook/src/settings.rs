@@ -3,20 +3,20 @@
 
 use notehost_sdk::{fold_name, prelude::*, serde, serde_json};
 
-/// In which order a notebook shows what is in it.
+/// Sort order of a notebook's contents.
 #[args]
 #[derive(Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Sort {
-    /// By name, A first.
+    /// By name, ascending.
     #[default]
     Name,
-    /// By name, Z first.
+    /// By name, descending.
     NameReversed,
-    /// By time of change, the latest first.
+    /// By modification time, newest first.
     Newest,
-    /// By time of change, the earliest first.
+    /// By modification time, oldest first.
     Oldest,
-    /// By size, the largest first.
+    /// By size, largest first.
     Largest,
 }
 
@@ -91,7 +91,7 @@ fn checked(field: &str, text: &str, longest: usize) -> Result<Option<String>> {
     let length = text.chars().count();
     if length > longest {
         return Err(Error::validation(format!(
-            "`{field}` has at most {longest} characters, and this has {length}"
+            "`{field}` has {length} characters: at most {longest} are allowed"
         )));
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))

@@ -179,7 +179,7 @@ fn rename_tells_which_links_could_not_follow() {
     assert!(
         reply
             .text
-            .contains("1 link could not follow:\n- Diary/Monday.md:1: "),
+            .contains("1 link could not be rewritten:\n- Diary/Monday.md:1: "),
         "{}",
         reply.text
     );

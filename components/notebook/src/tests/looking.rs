@@ -97,7 +97,7 @@ fn what_is_no_notebook_is_refused_with_what_there_is() {
     let absent = refused(&vault, "get", json!({"notebook": "Wrk"}));
     assert_eq!(
         absent.to_string(),
-        "not_found: no notebook `Wrk`; there are `.`, `Work`"
+        "not_found: no notebook `Wrk`; existing notebooks: `.`, `Work`"
     );
     let hidden = refused(&vault, "get", json!({"notebook": "Diary"}));
     assert_eq!(hidden.message(), absent.message().replace("Wrk", "Diary"));
