@@ -8,31 +8,31 @@ use notehost_sdk::{Entry, Kind, is_note};
 use crate::paths::{self, Written};
 use crate::reading::read_text;
 
-/// Write a file: all of its text, or with `append` lines at its end. Made if missing, with the folders above it.
+/// Write a file: all of its text, or with `append` lines at its end. Created if missing, with its parent folders.
 ///
 /// Example: `{"path": "Garden/Basil.md", "content": "# Basil\n"}`
 /// Example (at the end): `{"path": "Garden/Compost", "content": "Stirred it.", "append": true}`
 #[args]
 pub struct Write {
-    /// Exactly this file; `.md` is added to a name without a type.
+    /// The exact path; `.md` is added to a name without an extension.
     pub path: String,
-    /// The text; a note's with its frontmatter.
+    /// The text; for a note including its frontmatter.
     pub content: String,
-    /// Add to what is there.
+    /// Append to the existing text.
     #[serde(default)]
     pub append: bool,
 }
 
-/// What became of a file.
+/// The result of a write.
 #[reply]
 pub struct FileWritten {
     /// The file.
     pub path: String,
-    /// Whether it is new.
+    /// `true`: the file is new.
     pub created: bool,
-    /// `false`: it said so already, nothing was written.
+    /// `false`: the text was already the same, nothing was written.
     pub changed: bool,
-    /// The lines that are new or different; none if lines only went.
+    /// The new or changed lines; absent if lines were only removed.
     pub lines: Option<Lines>,
 }
 
@@ -43,7 +43,7 @@ impl Action for Write {
     fn run(self, vault: &Vault) -> Result<FileWritten> {
         if self.append && self.content.is_empty() {
             return Err(Error::validation(
-                "`content` is empty: there is nothing to add",
+                "`content` is empty: nothing to append",
             ));
         }
         let path = match place(vault, &self.path)? {
@@ -109,7 +109,7 @@ fn place(vault: &Vault, written: &str) -> Result<Place> {
     let path = parsed.new_path()?;
     if parsed.is_folder {
         return Err(Error::validation(format!(
-            "`{written}` names no file: give a path such as `Work/Plan.md`"
+            "`{written}` does not name a file: use a path such as `Work/Plan.md`"
         )));
     }
     let there = parsed.there(vault)?;
@@ -125,14 +125,14 @@ fn place(vault: &Vault, written: &str) -> Result<Place> {
     }
 }
 
-/// Edit a file by exact text: each `old` must occur once (or `replace_all`). All edits are made, or none.
+/// Edit a file by exact text: each `old` must occur exactly once (or `replace_all`). All edits are made, or none.
 ///
 /// Example: `{"path": "Garden/Compost", "edits": [{"old": "about four months", "new": "about five months"}]}`
 #[args]
 pub struct EditFile {
     /// The file: path or unique name.
     pub path: String,
-    /// The edits, made one after the other.
+    /// The edits, applied in order.
     pub edits: Vec<Edit>,
 }
 
@@ -150,7 +150,7 @@ impl Action for EditFile {
     }
 }
 
-/// Make a folder, with the folders above it.
+/// Make (create) a folder and its missing parent folders.
 ///
 /// Example: `{"path": "Garden/Seeds"}`
 #[args]
@@ -162,9 +162,9 @@ pub struct Mkdir {
 /// A folder.
 #[reply]
 pub struct Folder {
-    /// Where it is.
+    /// Its path.
     pub path: String,
-    /// `false`: it was there.
+    /// `false`: it already existed.
     pub created: bool,
 }
 
@@ -177,7 +177,7 @@ impl Action for Mkdir {
         let path = written.new_path()?;
         if is_note(path) {
             return Err(Error::validation(format!(
-                "`{path}` is the name of a note: a folder's does not end with `.md`"
+                "`{path}` is a note name: a folder name cannot end with `.md`"
             )));
         }
         match paths::stat(vault, path)? {
@@ -201,8 +201,8 @@ impl Action for Mkdir {
 
     fn text(output: &Folder) -> String {
         match output.created {
-            true => format!("made the folder `{}`", output.path),
-            false => format!("the folder `{}` is there already", output.path),
+            true => format!("created the folder `{}`", output.path),
+            false => format!("the folder `{}` already exists", output.path),
         }
     }
 }

@@ -9,24 +9,24 @@ use notehost_sdk::{Entry, Kind, dates, fold_name, stem_of};
 
 use crate::paths;
 
-/// Find files and folders by name or time, at any depth, in order of path.
+/// Find files and folders by name or modification time, at any depth, sorted by path.
 ///
 /// Example: `{"name": "*plan*"}`
 /// Example (files of a week): `{"type": "file", "newer": "-7d"}`
 #[args]
 pub struct Find {
-    /// The folder; left out: the vault.
+    /// The folder (default: vault root).
     pub path: Option<String>,
-    /// A name or glob, whatever the case: `plan`, `*.png`, `{a,b}*`; with `/` it is for the whole path.
+    /// A name or glob, case-insensitive: `plan`, `*.png`, `{a,b}*`; with `/` it matches the whole path.
     pub name: Option<String>,
-    /// Left out: both.
+    /// Default: both.
     #[serde(rename = "type")]
     pub kind: Option<FileType>,
-    /// Only files changed since then: `2024-05-31`, `today`, `-7d`, `-12h`.
+    /// Only files changed since: `2024-05-31`, `today`, `-7d`, `-12h`.
     pub newer: Option<String>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Find {
             Some(newer) => {
                 let stretch = dates::stretch(newer, &vault.now()).ok_or_else(|| {
                     Error::validation(format!(
-                        "`newer` is `{newer}`, and should be {}",
+                        "invalid `newer` `{newer}`: expected {}",
                         dates::FORMS
                     ))
                 })?;
@@ -116,7 +116,7 @@ impl Name {
         let name = name.trim();
         if name.is_empty() {
             return Err(Error::validation(
-                "`name` is empty: leave it out to find every name",
+                "`name` is empty: omit it to match every name",
             ));
         }
         let name = name.strip_prefix("./").unwrap_or(name);

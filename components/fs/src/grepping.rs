@@ -16,7 +16,7 @@ const MOST_CONTEXT: usize = 20;
 /// How much of a line around a match is told, in characters.
 const WIDTH: usize = 200;
 
-/// Find lines in notes by a regex (Rust syntax) or a text. Looks for some seconds at most, then gives a `next_cursor`.
+/// Find lines in notes by a regex (Rust syntax) or plain text. Stops after a few seconds and returns a `next_cursor`.
 ///
 /// Example: `{"pattern": "\\[ \\]", "path": "People"}`
 /// Example (a plain text): `{"pattern": "bread knife", "fixed": true}`
@@ -24,45 +24,45 @@ const WIDTH: usize = 200;
 pub struct Grep {
     /// The regex, such as `TODO\b.*\d{4}`.
     pub pattern: String,
-    /// Folder, file or glob (`Work/**`); left out: the vault.
+    /// Folder, file or glob (`Work/**`); default: the vault.
     pub path: Option<String>,
-    /// Upper and lower case are one.
+    /// Match case-insensitively.
     #[serde(default)]
     pub ignore_case: bool,
-    /// `pattern` is a text, no regex.
+    /// `pattern` is plain text, not a regex.
     #[serde(default)]
     pub fixed: bool,
-    /// Lines to show before and after, 0–20.
+    /// Context lines before and after, 0–20.
     pub context: Option<usize>,
-    /// How many, 1–200 (default 50).
+    /// Page size, 1–200 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Lines that match.
+/// Matching lines.
 #[reply]
 pub struct Grepped {
-    /// The lines, in order of path.
+    /// The lines, sorted by path.
     pub items: Vec<GreppedLine>,
-    /// To go on.
+    /// Cursor to continue with.
     pub next_cursor: Option<String>,
-    /// Whether time was up before the page was full: more may follow.
+    /// `true`: the time limit was reached before the page was full; there may be more.
     pub incomplete: Option<bool>,
-    /// Files that could not be looked into.
+    /// Files that could not be searched.
     pub skipped: Option<Vec<Skipped>>,
 }
 
-/// A line that matches.
+/// A matching line.
 #[reply]
 pub struct GreppedLine {
     /// The file.
     pub path: String,
-    /// The line.
+    /// The line number.
     pub line: u32,
     /// Its text.
     pub snippet: String,
-    /// What matched.
+    /// The matched text.
     #[serde(rename = "match")]
     pub matched: String,
     /// The lines before it.
@@ -80,7 +80,7 @@ impl Action for Grep {
         let around = self.context.unwrap_or(0);
         if around > MOST_CONTEXT {
             return Err(Error::validation(format!(
-                "`context` is {around}, and may be 0 to {MOST_CONTEXT}"
+                "invalid `context` `{around}`: expected 0 to {MOST_CONTEXT}"
             )));
         }
         let syntax = match self.fixed {
@@ -90,7 +90,7 @@ impl Action for Grep {
         let pattern = Pattern::new("pattern", &self.pattern, syntax, !self.ignore_case)?;
         if pattern.names_line_end {
             return Err(Error::validation(
-                "`pattern` has a line end, and lines are matched one by one: `search.regex` with `multiline` finds it",
+                "`pattern` contains a line break, but `grep` matches single lines: use `search.regex` with `multiline`",
             ));
         }
         let wanted = Lines {
@@ -119,8 +119,8 @@ impl Action for Grep {
 
     fn text(output: &Grepped) -> String {
         let mut text = match (output.items.len(), output.incomplete) {
-            (0, None) => "nothing matches".to_owned(),
-            (0, Some(_)) => "nothing matches so far".to_owned(),
+            (0, None) => "no matches".to_owned(),
+            (0, Some(_)) => "no matches so far".to_owned(),
             (count, _) => format!("{}:", counted(count as u64, "matching line")),
         };
         for item in &output.items {
@@ -138,12 +138,12 @@ impl Action for Grep {
         }
         for file in output.skipped.iter().flatten() {
             text.push_str(&format!(
-                "\nnot looked into: {} ({})",
+                "\nskipped: {} ({})",
                 file.path, file.reason
             ));
         }
         if output.incomplete.is_some() {
-            text.push_str("\ntime was up before all notes were looked into");
+            text.push_str("\nthe time limit was reached before all notes were searched");
         }
         text + &more(output.next_cursor.as_ref())
     }

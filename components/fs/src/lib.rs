@@ -19,8 +19,8 @@ use notehost_sdk::domain;
 
 domain! {
     /// Files as in a shell: ls, tree, cat, write, edit, mv, cp, rm, mkdir, grep, find.
-    /// Paths begin at the vault: `a`, `/a`, `./a` and `a/` are one, `/` is the vault; `.md` may be left out. Links follow
-    /// `mv`, `rm` goes to the trash. Lines are those of the file, from 1.
+    /// Paths are relative to the vault root `/`: `a`, `/a`, `./a` and `a/` are equal; `.md` is optional. `mv` rewrites
+    /// links, `rm` moves to the trash. Line numbers are those of the file, 1-based.
     "fs" {
         "ls" => listing::Ls,
         "tree" => listing::Tree,

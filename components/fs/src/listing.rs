@@ -13,17 +13,17 @@ use crate::paths;
 /// Example: `{"path": "Garden"}`
 #[args]
 pub struct Ls {
-    /// The folder; left out: the vault.
+    /// The folder (default: vault root).
     pub path: Option<String>,
-    /// Also size and time.
+    /// Include size and modification time.
     #[serde(default)]
     pub long: bool,
-    /// Also files that are no notes.
+    /// Include files that are not notes.
     #[serde(default)]
     pub all: bool,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -58,9 +58,9 @@ impl Action for Ls {
 /// Example: `{"path": "/", "depth": 2}`
 #[args]
 pub struct Tree {
-    /// The folder; left out: the vault.
+    /// The folder (default: vault root).
     pub path: Option<String>,
-    /// How many levels (default 3; fewer where over 500 entries would show).
+    /// Number of levels (default 3; fewer if over 500 entries).
     pub depth: Option<usize>,
 }
 

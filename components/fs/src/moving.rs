@@ -12,7 +12,7 @@ const MOST_FILES: usize = 500;
 /// How many bytes they may have together.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Move or rename notes, files and folders; links follow everywhere. Nothing is overwritten.
+/// Move or rename notes, files and folders; links are rewritten everywhere. Nothing is overwritten.
 ///
 /// Example: `{"from": "Garden/Compost", "to": "Garden/Worm bin"}`
 /// Example (several into a folder): `{"paths": ["Garden/Compost", "Garden/Tomatoes"], "to": "Archive/"}`
@@ -20,9 +20,9 @@ const MOST_BYTES: u64 = 64 << 20;
 pub struct Mv {
     /// What to move: path or unique name.
     pub from: Option<String>,
-    /// Several instead of `from`, all into the folder `to`.
+    /// Several paths, instead of `from`; all go into the folder `to`.
     pub paths: Option<Vec<String>>,
-    /// The new path, or a folder to move into: one that is there, or ends with `/`.
+    /// The new path, or a folder to move into: an existing one, or one ending with `/`.
     pub to: String,
 }
 
@@ -41,7 +41,7 @@ impl Action for Mv {
                 let folder = match paths::stat(vault, folder)? {
                     Some(file) if file.kind == Kind::File => {
                         return Err(Error::validation(format!(
-                            "`to` is the file `{}`, and should be a folder",
+                            "`to` is the file `{}`: expected a folder",
                             file.path
                         )));
                     }
@@ -63,7 +63,7 @@ impl Action for Mv {
     }
 }
 
-/// Copy a note, a file or (with `recursive`) a folder. Links to the original stay. Nothing is overwritten.
+/// Copy a note, a file or (with `recursive`) a folder. Links keep pointing to the original. Nothing is overwritten.
 ///
 /// Example: `{"from": "Garden/Compost", "to": "Garden/Compost copy"}`
 /// Example (a folder): `{"from": "Garden", "to": "Garden 2025", "recursive": true}`
@@ -73,7 +73,7 @@ pub struct Cp {
     pub from: String,
     /// The path of the copy, or a folder to copy into.
     pub to: String,
-    /// Needed for folders.
+    /// Required for folders.
     #[serde(default)]
     pub recursive: bool,
 }
@@ -89,7 +89,7 @@ impl Action for Cp {
             Kind::File => copy(vault, from.path, &to),
             Kind::Folder if self.recursive => copy_folder(vault, from.path, &to),
             Kind::Folder => Err(Error::validation(format!(
-                "`{}` is a folder: set `recursive` to true to copy all that is in it",
+                "`{}` is a folder: set `recursive` to true to copy it with its contents",
                 shown(&from.path)
             ))),
         }
@@ -138,7 +138,7 @@ fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
         return Err(Error::new(
             Code::TooLarge,
             format!(
-                "`{from}` has {count} files with {bytes} bytes, and {MOST_FILES} with {MOST_BYTES} are the most: copy parts of it"
+                "`{from}` has {count} files with {bytes} bytes: at most {MOST_FILES} files with {MOST_BYTES} bytes are allowed; copy parts of it"
             ),
         ));
     }

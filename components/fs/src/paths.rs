@@ -21,7 +21,7 @@ impl Written {
     pub(crate) fn parse(written: &str) -> Result<Written> {
         let written = written.trim();
         if written.is_empty() {
-            return Err(Error::validation("the path is empty: `/` is the vault"));
+            return Err(Error::validation("the path is empty: use `/` for the vault root"));
         }
         // What stands between the brackets of a link is no path.
         if written.starts_with("[[") {
@@ -38,7 +38,7 @@ impl Written {
                 ".." => {
                     if parts.pop().is_none() {
                         return Err(Error::validation(format!(
-                            "`{written}` leads out of the vault: `/` is its root"
+                            "`{written}` points outside the vault: `/` is its root"
                         )));
                     }
                 }
@@ -77,7 +77,7 @@ impl Written {
     pub(crate) fn new_path(&self) -> Result<&str> {
         if self.path.starts_with("[[") {
             return Err(Error::validation(format!(
-                "`{}` is a link, and a path is needed such as `Work/Plan.md`",
+                "`{}` is a link: expected a path such as `Work/Plan.md`",
                 self.path
             )));
         }
@@ -94,7 +94,7 @@ impl Written {
 
     fn file_by_name(&self, vault: &Vault) -> Result<Entry> {
         if self.path.is_empty() {
-            return Err(Error::validation("`/` is the vault: name a file in it"));
+            return Err(Error::validation("`/` is the vault root: name a file in it"));
         }
         if !is_note(&self.path)
             && let Some(note) = stat(vault, &format!("{}.md", self.path)).unwrap_or_default()
@@ -105,7 +105,7 @@ impl Written {
         let found = vault.find_file(&self.path)?;
         if self.is_rooted {
             return Err(Error::not_found(format!(
-                "no file `/{}`; there is `{found}`",
+                "no file `/{}`; did you mean `{found}`",
                 self.path
             )));
         }
@@ -137,7 +137,7 @@ pub(crate) fn is_folder(folder: &Entry) -> Error {
         path => path,
     };
     Error::validation(format!(
-        "`{path}` is a folder, and a file is needed: `ls` tells what is in it"
+        "`{path}` is a folder, not a file: use `ls` to list it"
     ))
 }
 
@@ -180,12 +180,12 @@ pub(crate) fn named(
         }
         (Some(_), Some(_)) => {
             return Err(Error::validation(format!(
-                "`{argument}` and `paths` are both given: give one of them"
+                "`{argument}` and `paths` are mutually exclusive: pass one of them"
             )));
         }
         (None, None) => {
             return Err(Error::validation(format!(
-                "neither `{argument}` nor `paths` is given: give one of them"
+                "`{argument}` or `paths` is required"
             )));
         }
     };
@@ -194,7 +194,7 @@ pub(crate) fn named(
         let entry = Written::parse(name)?.entry(vault)?;
         if entry.path.is_empty() {
             return Err(Error::validation(format!(
-                "`{name}` is the vault itself, which stays where it is: name files or folders in it"
+                "`{name}` is the vault root and cannot be moved or removed: name files or folders in it"
             )));
         }
         if !entries.iter().any(|known| known.path == entry.path) {
@@ -208,7 +208,7 @@ pub(crate) fn named(
         };
         if let Some(outer) = entries.iter().find(is_around) {
             return Err(Error::validation(format!(
-                "`{}` lies in `{}`, which is named too: name one of them",
+                "`{}` is inside `{}`, which is also in the list: name only one of them",
                 inner.path, outer.path
             )));
         }

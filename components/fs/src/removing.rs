@@ -5,7 +5,8 @@ use notehost_sdk::prelude::*;
 
 use crate::paths::named;
 
-/// Remove notes, files and (with `recursive`) folders: they go to the trash, and `document.restore` brings them back.
+/// Remove (delete) notes, files and (with `recursive`) folders: they are moved to the trash; `document.restore` recovers
+/// them.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (a folder): `{"path": "Journal", "recursive": true}`
@@ -13,19 +14,19 @@ use crate::paths::named;
 pub struct Rm {
     /// What to remove: path or unique name.
     pub path: Option<String>,
-    /// Several instead of `path`.
+    /// Several paths, instead of `path`.
     pub paths: Option<Vec<String>>,
-    /// Needed for folders.
+    /// Required for folders.
     #[serde(default)]
     pub recursive: bool,
 }
 
-/// What was removed.
+/// The result of a removal.
 #[reply]
 pub struct Gone {
-    /// The files and folders that went.
+    /// The removed files and folders.
     pub paths: Vec<String>,
-    /// For `document.restore`: one for each file, also of those in folders.
+    /// For `document.restore`: one per file, including files in folders.
     pub trash_ids: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ impl Action for Rm {
             && let Some(folder) = entries.iter().find(|entry| entry.kind == Kind::Folder)
         {
             return Err(Error::validation(format!(
-                "`{}` is a folder: set `recursive` to true to remove it with all that is in it",
+                "`{}` is a folder: set `recursive` to true to remove it with its contents",
                 folder.path
             )));
         }
@@ -57,7 +58,7 @@ impl Action for Rm {
         let mut text = format!("removed: {}", output.paths.join(", "));
         if !output.trash_ids.is_empty() {
             text.push_str(&format!(
-                "\n`document.restore` brings back what is in the trash: {}",
+                "\ntrash ids, for `document.restore`: {}",
                 output.trash_ids.join(", ")
             ));
         }

@@ -246,7 +246,7 @@ fn mkdir_makes_all_folders_and_is_content_with_one_that_is_there() {
     );
     assert_eq!(
         told(&vault, "mkdir", json!({ "path": "Work/C" })),
-        "made the folder `Work/C`"
+        "created the folder `Work/C`"
     );
 }
 

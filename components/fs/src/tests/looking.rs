@@ -29,7 +29,7 @@ fn every_spelling_of_a_path_means_the_same() {
     }
     for action in ["ls", "tree", "find"] {
         let error = refused(&vault, action, json!({ "path": "../x" }));
-        assert!(error.message().contains("leads out of the vault"));
+        assert!(error.message().contains("points outside the vault"));
         let error = refused(&vault, action, json!({ "path": "Nothing" }));
         assert_eq!(error.code(), "not_found", "{action}");
         let error = refused(&vault, action, json!({ "path": "Diary" }));
@@ -116,7 +116,7 @@ fn cat_shows_lines_as_they_are() {
     for range in ["4", "4-5", "0", "x", "3-2"] {
         let error = refused(&vault, "cat", json!({ "path": "Budget", "lines": range }));
         assert_eq!(error.code(), "validation_error", "{range}");
-        assert!(error.message().contains(&format!("`lines` is `{range}`")));
+        assert!(error.message().contains(&format!("invalid `lines` `{range}`")));
     }
 }
 
@@ -139,7 +139,7 @@ fn cat_finds_a_file_however_it_is_named() {
     let error = refused(&vault, "cat", json!({ "path": "/Plan" }));
     assert_eq!(
         (error.code(), error.message()),
-        ("not_found", "no file `/Plan`; there is `Work/Plan.md`")
+        ("not_found", "no file `/Plan`; did you mean `Work/Plan.md`")
     );
     for (path, code) in [
         ("Nothing", "not_found"),
@@ -253,7 +253,7 @@ fn grep_finds_lines_with_what_is_around_them() {
     );
     assert_eq!(
         told(&vault, "grep", json!({ "pattern": "nowhere" })),
-        "nothing matches"
+        "no matches"
     );
     let skipped = ok(&vault, "grep", json!({ "pattern": "." }));
     assert_eq!(skipped["skipped"][0]["path"], "Latin.md");
@@ -273,7 +273,7 @@ fn grep_refuses_what_it_cannot_do() {
             json!({ "pattern": "a\nb", "fixed": true }),
             "`search.regex` with `multiline`",
         ),
-        (json!({ "pattern": "a", "context": 21 }), "`context` is 21"),
+        (json!({ "pattern": "a", "context": 21 }), "invalid `context` `21`"),
         (json!({ "pattern": "a", "limit": 201 }), "`limit` is 201"),
         (
             json!({ "pattern": "a", "cursor": "x" }),
@@ -281,7 +281,7 @@ fn grep_refuses_what_it_cannot_do() {
         ),
         (
             json!({ "pattern": "a", "path": "../x" }),
-            "leads out of the vault",
+            "points outside the vault",
         ),
         (json!({ "pattern": "a", "path": "x[" }), "is not a glob"),
     ] {
@@ -332,7 +332,7 @@ fn find_looks_at_names_kinds_and_times() {
         8
     );
     for (arguments, wrong) in [
-        (json!({ "newer": "soon" }), "`newer` is `soon`"),
+        (json!({ "newer": "soon" }), "invalid `newer` `soon`"),
         (json!({ "name": "" }), "`name` is empty"),
         (json!({ "name": "a{" }), "is not a glob"),
         (json!({ "limit": 501 }), "`limit` is 501"),
