@@ -20,7 +20,7 @@ pub struct Create {
     pub content: Option<String>,
     /// Its properties (YAML frontmatter), as an object.
     pub properties: Option<Map<String, Value>>,
-    /// A template note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (`{{date:YYYY-MM}}`).
+    /// A note to copy, filling in `{{title}}`, `{{date}}`, `{{time}}` (`{{date:YYYY-MM}}`).
     pub template: Option<String>,
     /// If the note already exists (default `fail`):
     pub if_exists: Option<IfExists>,

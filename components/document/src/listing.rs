@@ -15,7 +15,7 @@ use crate::reading::Format;
 pub struct List {
     /// The folder (default: vault root).
     pub path: Option<String>,
-    /// Include all subfolders (lists notes only).
+    /// Include subfolders (notes only).
     #[serde(default)]
     pub recursive: bool,
     /// Default `path`.

@@ -13,8 +13,8 @@ use notehost_sdk::documents::moving::sentence;
 /// The deepest heading that Markdown has.
 const DEEPEST: u8 = 6;
 
-/// Merge a note into another: its text becomes a section named after it, links to it are redirected there, and the note
-/// is moved to the trash.
+/// Merge a note into another: its text becomes a section named after it, links to it are redirected, and the note goes
+/// to the trash.
 ///
 /// Example: `{"path": "Garden/Sowing calendar", "into": "Garden/Balcony plan"}`
 #[args]

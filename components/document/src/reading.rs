@@ -31,7 +31,7 @@ pub struct Read {
     pub offset: Option<usize>,
     /// Maximum number of lines.
     pub limit: Option<usize>,
-    /// Truncate at a line end after about this many tokens (default 20000).
+    /// Truncate after about this many tokens (default 20000).
     pub max_tokens: Option<usize>,
 }
 
@@ -111,14 +111,14 @@ impl Read {
     }
 }
 
-/// Read up to 100 notes at once. A note that cannot be read returns an `error`; the others are read.
+/// Read up to 100 notes at once. Notes that cannot be read return an `error`.
 ///
 /// Example: `{"paths": ["Garden/Compost", "Garden/Tomatoes"]}`
 #[args]
 pub struct ReadMany {
     /// The notes: paths, unique names or `[[links]]`.
     pub paths: Vec<String>,
-    /// Truncate at a line end after about this many tokens in total (default 20000).
+    /// Truncate after about this many tokens in total (default 20000).
     pub max_tokens: Option<usize>,
 }
 

@@ -10,7 +10,7 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::documents::moving::sentence;
 use notehost_sdk::pages::{Span, more};
 
-/// Remove (delete) notes: they are moved to the trash; `restore` recovers them.
+/// Remove (delete) notes: they go to the trash; `restore` recovers them.
 ///
 /// Example: `{"paths": ["Garden/Compost"]}`
 /// Example (and the links to it): `{"paths": ["Garden/Compost"], "links": "unlink"}`
@@ -18,7 +18,7 @@ use notehost_sdk::pages::{Span, more};
 pub struct Remove {
     /// The notes: paths, unique names or `[[links]]`.
     pub paths: Vec<String>,
-    /// What to do with links to them in other notes (default `keep`):
+    /// Links to them in other notes (default `keep`):
     pub links: Option<Links>,
 }
 
@@ -102,9 +102,9 @@ impl Action for Remove {
 /// Example: `{"trash_id": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Restore {
-    /// A trash id from `remove` or `trash`.
+    /// From `remove` or `trash`.
     pub trash_id: String,
-    /// A new path or name (default: the original path).
+    /// A new path or name for it.
     pub to: Option<String>,
 }
 

@@ -14,11 +14,11 @@ use crate::reading::read_text;
 /// Example (at the end): `{"path": "Garden/Compost", "content": "Stirred it.", "append": true}`
 #[args]
 pub struct Write {
-    /// The exact path; `.md` is added to a name without an extension.
+    /// The exact path; `.md` is added if it has no extension.
     pub path: String,
-    /// The text; for a note including its frontmatter.
+    /// The text, including a note's frontmatter.
     pub content: String,
-    /// Append to the existing text.
+    /// Append to the file.
     #[serde(default)]
     pub append: bool,
 }

@@ -15,10 +15,10 @@ use crate::paths;
 pub struct Ls {
     /// The folder (default: vault root).
     pub path: Option<String>,
-    /// Include size and modification time.
+    /// Include size and time.
     #[serde(default)]
     pub long: bool,
-    /// Include files that are not notes.
+    /// Include non-note files.
     #[serde(default)]
     pub all: bool,
     /// Page size, 1–500 (default 50).

@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub struct Mv {
     /// What to move: path or unique name.
     pub from: Option<String>,
-    /// Several paths, instead of `from`; all go into the folder `to`.
+    /// Several paths instead of `from`, moved into the folder `to`.
     pub paths: Option<Vec<String>>,
     /// The new path, or a folder to move into: an existing one, or one ending with `/`.
     pub to: String,

@@ -15,7 +15,7 @@ use crate::paths::Written;
 pub struct Cat {
     /// The file: path or unique name.
     pub path: String,
-    /// Line range: `10-20`, `10-` (to the end), `-5` (last five) or `7`.
+    /// `10-20`, `10-` (to the end), `-5` (last five) or `7`.
     pub lines: Option<String>,
 }
 

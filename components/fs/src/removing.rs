@@ -5,8 +5,7 @@ use notehost_sdk::prelude::*;
 
 use crate::paths::named;
 
-/// Remove (delete) notes, files and (with `recursive`) folders: they are moved to the trash; `document.restore` recovers
-/// them.
+/// Remove (delete) notes, files and (with `recursive`) folders: they go to the trash; `document.restore` recovers them.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (a folder): `{"path": "Journal", "recursive": true}`

@@ -241,7 +241,7 @@ fn permissions_tell_what_the_caller_may_do() {
     let reply = call(&vault, "permissions", json!({})).unwrap();
     assert_eq!(
         reply.text,
-        ".: read, write, remove\nDiary: read only\nWork: read, write; not remove"
+        ".: read, write, remove\nDiary: read only\nWork: read, write; no remove"
     );
     let one = told(&vault, "permissions", json!({"notebook": "work"}));
     assert_eq!(
