@@ -8,9 +8,9 @@ use notehost_sdk::text::blocks::{
     BlockKind, Blocks, Fold as Folded, callout_head, marker_of, task_state,
 };
 
-use crate::changing::rewrite;
+use crate::block_names::handle;
+use crate::edit_actions::rewrite;
 use crate::fields;
-use crate::naming::handle;
 use crate::session::{Session, Written};
 
 /// Read a block's attributes: callout type, title and fold, task state, heading level, `key:: value` fields.

@@ -9,12 +9,12 @@ use notehost_sdk::serde_json::{self, Map, Value};
 use notehost_sdk::{is_note, notebook_of};
 
 use crate::attributes::SetAttributes;
-use crate::changing::{EditBlock, Remove, Update};
-use crate::identifying::Identify;
-use crate::inserting::{Append, Insert, Prepend};
-use crate::moving::Move;
+use crate::block_ids::Identify;
+use crate::edit_actions::{EditBlock, Remove, Update};
+use crate::insert_actions::{Append, Insert, Prepend};
+use crate::link_transfer::TransferReferences;
+use crate::move_block::Move;
 use crate::session::Session;
-use crate::transferring::TransferReferences;
 
 /// How many operations a caller may give.
 const MOST: usize = 200;
@@ -152,7 +152,7 @@ fn run(
 }
 
 /// Remove a block where this caller may remove: a batch as such only writes.
-fn removed(session: &mut Session<'_>, remove: &Remove) -> Result<crate::changing::Removed> {
+fn removed(session: &mut Session<'_>, remove: &Remove) -> Result<crate::edit_actions::Removed> {
     let removed = remove.within(session)?;
     let path = &removed.path;
     if is_note(path) && session.vault.access(path) < Tier::Delete {

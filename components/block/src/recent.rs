@@ -10,9 +10,9 @@ use notehost_sdk::pages::{Span, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks, blocks};
 
-use crate::listing::is_text_of_item;
-use crate::naming::handle;
-use crate::reading::beginning;
+use crate::block_list::is_text_of_item;
+use crate::block_names::handle;
+use crate::read_actions::beginning;
 
 /// How many notes are looked through.
 const MOST_NOTES: usize = 500;

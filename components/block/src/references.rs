@@ -7,8 +7,8 @@ use notehost_sdk::text::blocks::{BlockKind, Blocks};
 use notehost_sdk::text::facts::{context, has_place};
 use notehost_sdk::text::links::{Fragment, parse};
 
-use crate::naming::handle;
-use crate::reading::heading_text;
+use crate::block_names::handle;
+use crate::read_actions::heading_text;
 use crate::session::Session;
 
 /// How many links the index is asked for at once.

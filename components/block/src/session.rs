@@ -7,7 +7,7 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks, Changed};
 
-use crate::naming::{find, handle, parts, read};
+use crate::block_names::{find, handle, parts, read};
 
 /// A created or changed block.
 #[reply]

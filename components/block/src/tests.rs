@@ -1,11 +1,11 @@
 //! Every action, called as the host calls it: by name, with JSON.
 
 mod attributes;
-mod changing;
-mod looking;
+mod batch;
+mod edit_actions;
 mod properties;
+mod read_actions;
 mod references;
-mod several;
 
 use notehost_sdk::serde_json::json;
 use notehost_sdk::{MemoryVault, Tier, Vault};

@@ -331,9 +331,7 @@ impl Action for Undo {
                     change.undoes.is_none() && !change.undone
                 })?;
                 let (latest, _) = latest.ok_or_else(|| {
-                    Error::not_found(format!(
-                        "no change to `{path}` left to undo"
-                    ))
+                    Error::not_found(format!("no change to `{path}` left to undo"))
                 })?;
                 (latest.id, Some(latest.action))
             }
@@ -344,9 +342,7 @@ impl Action for Undo {
                 ));
             }
             (None, None) => {
-                return Err(Error::validation(
-                    "`path` or `change` is required",
-                ));
+                return Err(Error::validation("`path` or `change` is required"));
             }
         };
         let paths = vault

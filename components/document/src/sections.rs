@@ -4,7 +4,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, section::Extent};
 
 use crate::changes::{Edited, edit, some_text, written};
-use crate::reading::{NoteText, Read};
+use crate::read_actions::{NoteText, Read};
 
 /// Read one section: its heading, content and subsections.
 ///

@@ -21,7 +21,9 @@ impl Written {
     pub(crate) fn parse(written: &str) -> Result<Written> {
         let written = written.trim();
         if written.is_empty() {
-            return Err(Error::validation("the path is empty: use `/` for the vault root"));
+            return Err(Error::validation(
+                "the path is empty: use `/` for the vault root",
+            ));
         }
         // What stands between the brackets of a link is no path.
         if written.starts_with("[[") {
@@ -94,7 +96,9 @@ impl Written {
 
     fn file_by_name(&self, vault: &Vault) -> Result<Entry> {
         if self.path.is_empty() {
-            return Err(Error::validation("`/` is the vault root: name a file in it"));
+            return Err(Error::validation(
+                "`/` is the vault root: name a file in it",
+            ));
         }
         if !is_note(&self.path)
             && let Some(note) = stat(vault, &format!("{}.md", self.path)).unwrap_or_default()

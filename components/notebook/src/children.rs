@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use notehost_sdk::{Entry, Kind, fold_name, is_note, parent_of, prelude::*};
 
 use crate::contents::{counted, sized};
-use crate::naming::Name;
+use crate::notebook_name::Name;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notehost_sdk::{Entry, Kind, is_note, notebook_of};
 
-use crate::naming::ROOT;
+use crate::notebook_name::ROOT;
 
 /// How much is in a notebook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,20 +1,22 @@
 //! The notebook domain: the top-level folders of a vault. What is inside a note is the document domain's affair, and
 //! changing permissions is an admin's.
 
-mod changing;
 mod children;
 mod contents;
-mod listing;
-mod naming;
+mod edit_actions;
+mod list_actions;
+mod notebook_name;
 mod paging;
 mod settings;
 
 #[cfg(test)]
 mod tests;
 
-pub use changing::{Configure, Configured, Create, Remove, Removed, Rename, Renamed};
 pub use children::{Child, ChildKind, Children, ChildrenPage};
-pub use listing::{Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions};
+pub use edit_actions::{Configure, Configured, Create, Remove, Removed, Rename, Renamed};
+pub use list_actions::{
+    Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions,
+};
 pub use settings::Sort;
 
 use notehost_sdk::domain;

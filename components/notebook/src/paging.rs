@@ -20,7 +20,11 @@ pub(crate) fn page<T>(
     name: impl Fn(&T) -> &str,
 ) -> Result<Page<T>> {
     let limit = match limit.unwrap_or(USUAL) {
-        0 => return Err(Error::validation("invalid `limit` `0`: expected at least 1")),
+        0 => {
+            return Err(Error::validation(
+                "invalid `limit` `0`: expected at least 1",
+            ));
+        }
         limit => limit.min(MOST),
     };
     let begin = match cursor {

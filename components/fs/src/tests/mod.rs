@@ -1,9 +1,9 @@
 //! Every action, called as the host calls it: by name, with JSON.
 
-mod changing;
-mod looking;
-mod moving;
-mod same;
+mod equivalence;
+mod mv_cp_rm;
+mod read_actions;
+mod write_actions;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};

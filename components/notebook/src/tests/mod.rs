@@ -1,7 +1,7 @@
 //! A vault, and calls to the domain as the host makes them: by name, with JSON.
 
-mod changing;
-mod looking;
+mod edit_actions;
+mod read_actions;
 
 use notehost_sdk::{Describes as _, MemoryVault, Reply, prelude::*, serde_json::Value};
 

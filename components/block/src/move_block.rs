@@ -4,10 +4,10 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{insert, relocate, take_out};
 use notehost_sdk::text::moving::LinkLeft;
 
-use crate::inserting::WhereTo;
-use crate::naming::in_note;
+use crate::block_names::in_note;
+use crate::insert_actions::WhereTo;
+use crate::link_transfer::{Transfer, left_lines};
 use crate::session::{Session, TouchedBlock, Written};
-use crate::transferring::{Transfer, left_lines};
 
 /// Move a block with its nested blocks within its note or to another note; links to its `^id` are rewritten. Pass exactly
 /// one of `before`, `after`, `parent`.

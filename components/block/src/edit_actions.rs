@@ -4,7 +4,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{remove, replace};
 use notehost_sdk::text::{Edit, TextError, apply_edits};
 
-use crate::naming::in_note;
+use crate::block_names::in_note;
 use crate::session::{Session, Written};
 
 /// Replace a block's whole text, including its nested blocks. Its `^id` is kept.

@@ -4,7 +4,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, free_id, identify, is_id};
 use notehost_sdk::{is_note, stem_of};
 
-use crate::naming::{handle, in_note};
+use crate::block_names::{handle, in_note};
 use crate::session::Session;
 
 /// Give a block an id (`^id`) and return the link to it. An existing id is kept.

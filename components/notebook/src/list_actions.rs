@@ -3,7 +3,7 @@
 use notehost_sdk::{Kind, prelude::*};
 
 use crate::contents::{Contents, counted, sized};
-use crate::naming::Name;
+use crate::notebook_name::Name;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 

@@ -5,7 +5,7 @@ use notehost_sdk::documents::tree::{Shown, tree};
 use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
 
-use crate::reading::Format;
+use crate::read_actions::Format;
 
 /// List the notes and folders of a folder.
 ///

@@ -6,7 +6,7 @@ use notehost_sdk::{Kind, stem_of, text};
 
 use crate::changes::Lines;
 use crate::naming::new_note;
-use crate::reading::heading_line;
+use crate::read_actions::heading_line;
 use notehost_sdk::text::templates::{self, Variables};
 
 /// Create a note and its missing parent folders.

@@ -9,7 +9,7 @@ use notehost_sdk::text::{self, Newline, Outline, section::Extent};
 use notehost_sdk::{parent_of, stem_of};
 
 use crate::backlinks::{Backlinks, percent_encoded};
-use crate::finding::line_of_fragment;
+use crate::lookup::line_of_fragment;
 use crate::naming::{destination, spelt, within};
 use notehost_sdk::documents::moving::sentence;
 

@@ -9,7 +9,7 @@ use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation};
 use notehost_sdk::text::moving::LinkLeft;
 use notehost_sdk::text::splice::{self, Splice};
 
-use crate::identifying::{give_id, link_to};
+use crate::block_ids::{give_id, link_to};
 use crate::session::Session;
 
 /// Redirect all links to one block (by its `^id`) to another; that one gets an id if it has none.
@@ -192,10 +192,8 @@ impl Transfer<'_> {
         let mut rewritten = 0;
         for link in &concerned {
             let Some(fragment) = self.fragment(&text, link) else {
-                done.left.push(left(
-                    link,
-                    "the notation of its `^id` cannot be rewritten",
-                ));
+                done.left
+                    .push(left(link, "the notation of its `^id` cannot be rewritten"));
                 continue;
             };
             if let Some(target) = self.target(session.vault, path, link, &respelt, &text)? {

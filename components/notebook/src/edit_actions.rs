@@ -6,7 +6,7 @@ use notehost_sdk::{
 };
 
 use crate::contents::counted;
-use crate::naming::{Name, is_same, new_name};
+use crate::notebook_name::{Name, is_same, new_name};
 use crate::settings::{Settings, Sort};
 
 /// How many trash ids an answer tells; the rest is in the trash all the same.

@@ -4,8 +4,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text;
 use notehost_sdk::text::blocks::{BlockKind, Blocks};
 
-use crate::identifying::link_to;
-use crate::naming::handle;
+use crate::block_ids::link_to;
+use crate::block_names::handle;
 use crate::session::Session;
 
 /// How much of a block is shown where only its beginning is.

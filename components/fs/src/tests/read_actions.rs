@@ -116,7 +116,11 @@ fn cat_shows_lines_as_they_are() {
     for range in ["4", "4-5", "0", "x", "3-2"] {
         let error = refused(&vault, "cat", json!({ "path": "Budget", "lines": range }));
         assert_eq!(error.code(), "validation_error", "{range}");
-        assert!(error.message().contains(&format!("invalid `lines` `{range}`")));
+        assert!(
+            error
+                .message()
+                .contains(&format!("invalid `lines` `{range}`"))
+        );
     }
 }
 
@@ -273,7 +277,10 @@ fn grep_refuses_what_it_cannot_do() {
             json!({ "pattern": "a\nb", "fixed": true }),
             "`search.regex` with `multiline`",
         ),
-        (json!({ "pattern": "a", "context": 21 }), "invalid `context` `21`"),
+        (
+            json!({ "pattern": "a", "context": 21 }),
+            "invalid `context` `21`",
+        ),
         (json!({ "pattern": "a", "limit": 201 }), "`limit` is 201"),
         (
             json!({ "pattern": "a", "cursor": "x" }),

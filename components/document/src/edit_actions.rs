@@ -138,9 +138,7 @@ impl Action for Insert {
                 ));
             }
             (None, None) => {
-                return Err(Error::validation(
-                    "`before` or `after` is required",
-                ));
+                return Err(Error::validation("`before` or `after` is required"));
             }
         };
         edit(vault, &self.path, |note| text::insert(note, text, place))

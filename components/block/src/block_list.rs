@@ -4,8 +4,8 @@ use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks};
 
-use crate::naming::handle;
-use crate::reading::beginning;
+use crate::block_names::handle;
+use crate::read_actions::beginning;
 use crate::session::Session;
 
 /// List the blocks of a note, or below one of its headings or blocks, with the block names to pass to other actions.

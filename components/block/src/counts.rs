@@ -5,7 +5,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::{approx_tokens, body};
 use notehost_sdk::words::{self, Form};
 
-use crate::listing::is_text_of_item;
+use crate::block_list::is_text_of_item;
 use crate::session::Session;
 
 /// How many blocks a caller may name.
@@ -78,9 +78,7 @@ impl Action for Count {
             (Some(_), Some(_)) => Err(Error::validation(
                 "`blocks` and `path` are mutually exclusive: pass one of them",
             )),
-            (None, None) => Err(Error::validation(
-                "`blocks` or `path` is required",
-            )),
+            (None, None) => Err(Error::validation("`blocks` or `path` is required")),
         }
     }
 

@@ -7,7 +7,7 @@ use notehost_sdk::text::{self, Newline, Outline, Splice, section, splice};
 use notehost_sdk::{fold_name, stem_of};
 
 use crate::backlinks::{Backlinks, Merged};
-use crate::finding::spelling;
+use crate::lookup::spelling;
 use notehost_sdk::documents::moving::sentence;
 
 /// The deepest heading that Markdown has.

@@ -154,8 +154,13 @@ fn absent(vault: &Vault, name: &str) -> Error {
         .collect();
     let more = known.len() - shown.len();
     let error = match (shown.is_empty(), more) {
-        (true, _) => return Error::not_found(format!("no notebook `{name}`: the vault has no notebooks")),
-        (false, 0) => format!("no notebook `{name}`; existing notebooks: {}", shown.join(", ")),
+        (true, _) => {
+            return Error::not_found(format!("no notebook `{name}`: the vault has no notebooks"));
+        }
+        (false, 0) => format!(
+            "no notebook `{name}`; existing notebooks: {}",
+            shown.join(", ")
+        ),
         (false, _) => format!(
             "no notebook `{name}`; existing notebooks: {} and {more} more",
             shown.join(", ")

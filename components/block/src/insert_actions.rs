@@ -3,7 +3,7 @@
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{Place, insert};
 
-use crate::naming::in_note;
+use crate::block_names::in_note;
 use crate::session::{Session, Written};
 
 /// Insert text as a new block. Pass exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.

@@ -5,8 +5,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, Edit};
 use notehost_sdk::{Entry, Kind, is_note};
 
+use crate::cat::read_text;
 use crate::paths::{self, Written};
-use crate::reading::read_text;
 
 /// Write a file: all of its text, or with `append` lines at its end. Created if missing, with its parent folders.
 ///
@@ -42,9 +42,7 @@ impl Action for Write {
 
     fn run(self, vault: &Vault) -> Result<FileWritten> {
         if self.append && self.content.is_empty() {
-            return Err(Error::validation(
-                "`content` is empty: nothing to append",
-            ));
+            return Err(Error::validation("`content` is empty: nothing to append"));
         }
         let path = match place(vault, &self.path)? {
             Place::Free(path) => path,

@@ -137,10 +137,7 @@ impl Action for Grep {
             }
         }
         for file in output.skipped.iter().flatten() {
-            text.push_str(&format!(
-                "\nskipped: {} ({})",
-                file.path, file.reason
-            ));
+            text.push_str(&format!("\nskipped: {} ({})", file.path, file.reason));
         }
         if output.incomplete.is_some() {
             text.push_str("\nthe time limit was reached before all notes were searched");
