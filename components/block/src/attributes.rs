@@ -5,13 +5,13 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::blocks::{
-    BlockKind, Blocks, Fold as Folded, callout_head, marker_of, task_state,
+    BlockKind, Blocks, Fold as CalloutFold, callout_head, marker_of, task_state,
 };
 
 use crate::block_names::handle;
 use crate::edit_actions::rewrite;
 use crate::fields;
-use crate::session::{Session, Written};
+use crate::session::{Session, WriteResult};
 
 /// Read a block's attributes: callout type, title and fold, task state, heading level, `key:: value` fields.
 ///
@@ -34,7 +34,7 @@ pub enum Fold {
 
 /// The attributes of a block.
 #[reply]
-pub struct Known {
+pub struct BlockAttributes {
     /// The block.
     pub block: String,
     /// The note.
@@ -67,10 +67,10 @@ pub struct Known {
 }
 
 impl Action for Attributes {
-    type Output = Known;
+    type Output = BlockAttributes;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Known> {
+    fn run(self, vault: &Vault) -> Result<BlockAttributes> {
         let mut session = Session::new(vault);
         let found = session.find(&self.block, None)?;
         let path = session.path(found.note);
@@ -83,12 +83,14 @@ impl Action for Attributes {
         };
         let state = state_of(block.kind, &text).map(|(state, _)| state);
         let own = own_text(&blocks, found.block, &text);
-        let mut known = Map::new();
+        let mut own_fields = Map::new();
         for field in own.map_or_else(Vec::new, |own| fields::fields(&text[own])) {
             // Of equal keys the first counts, as it is the one that is set.
-            known.entry(field.key).or_insert(Value::String(field.value));
+            own_fields
+                .entry(field.key)
+                .or_insert(Value::String(field.value));
         }
-        Ok(Known {
+        Ok(BlockAttributes {
             block: handle(path, &blocks.names()[found.block].fragment),
             line: block.line,
             kind: block.kind,
@@ -99,9 +101,9 @@ impl Action for Attributes {
                 .map(|head| text[head.title.clone()].to_owned()),
             fold: head.as_ref().map(|head| {
                 let word = match head.fold {
-                    Folded::None => "none",
-                    Folded::Open => "open",
-                    Folded::Closed => "closed",
+                    CalloutFold::None => "none",
+                    CalloutFold::Open => "open",
+                    CalloutFold::Closed => "closed",
                 };
                 word.to_owned()
             }),
@@ -109,7 +111,7 @@ impl Action for Attributes {
             state: state.map(String::from),
             level: (block.kind == BlockKind::Heading).then_some(block.level),
             language: language(block.kind, &text),
-            fields: known,
+            fields: own_fields,
             etag: session.etag(found.note).to_owned(),
             path: path.to_owned(),
         })
@@ -199,23 +201,23 @@ pub struct SetAttributes {
 }
 
 impl Action for SetAttributes {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("changed in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("changed in `{}`", output.path))
     }
 }
 
 impl SetAttributes {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let is_nothing = self.callout.is_none()
             && self.title.is_none()
             && self.fold.is_none()
@@ -247,7 +249,7 @@ impl SetAttributes {
             return Ok(text);
         }
         let Some(own) = own_text(blocks, index, &text) else {
-            return Err(unsuited(
+            return Err(not_applicable(
                 "fields",
                 "a paragraph, heading, item or task",
                 blocks[index].kind,
@@ -255,7 +257,7 @@ impl SetAttributes {
         };
         let mut changed = text[own.clone()].to_owned();
         for key in &self.remove_fields {
-            changed = fields::take(&changed, key)?;
+            changed = fields::remove(&changed, key)?;
         }
         for (key, value) in &self.fields {
             let value = match value {
@@ -285,7 +287,7 @@ impl SetAttributes {
         };
         let marker = marker_of(&text).filter(|_| kind.is_item());
         let Some(marker) = marker else {
-            return Err(unsuited("state", "a task or an item", kind));
+            return Err(not_applicable("state", "a task or an item", kind));
         };
         let mut letters = state.chars();
         let sign = match (letters.next(), letters.next()) {
@@ -321,7 +323,7 @@ impl SetAttributes {
             return Ok(text);
         };
         if kind != BlockKind::Heading {
-            return Err(unsuited("level", "a heading", kind));
+            return Err(not_applicable("level", "a heading", kind));
         }
         if !(1..=6).contains(&level) {
             return Err(Error::validation(format!(
@@ -399,7 +401,7 @@ impl SetAttributes {
                 );
                 Ok(format!("{}\n{text}", head.trim_end()))
             }
-            _ => Err(unsuited(
+            _ => Err(not_applicable(
                 "callout`, `title` and `fold",
                 "a callout (or, with `callout`, a quote)",
                 kind,
@@ -408,9 +410,9 @@ impl SetAttributes {
     }
 }
 
-fn unsuited(attribute: &str, wanted: &str, kind: BlockKind) -> Error {
+fn not_applicable(attribute: &str, allowed: &str, kind: BlockKind) -> Error {
     Error::validation(format!(
-        "`{attribute}` can only be set for {wanted}; this block has the type `{}`",
+        "`{attribute}` can only be set for {allowed}; this block has the type `{}`",
         kind.word()
     ))
 }

@@ -4,7 +4,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, free_id, identify, is_id};
 use notehost_sdk::{is_note, stem_of};
 
-use crate::block_names::{handle, in_note};
+use crate::block_names::{handle, note_error};
 use crate::session::Session;
 
 /// Give a block an id (`^id`) and return the link to it. An existing id is kept.
@@ -20,7 +20,7 @@ pub struct Identify {
 
 /// A block with an id.
 #[reply]
-pub struct Identified {
+pub struct IdentifiedBlock {
     /// The block's new name.
     pub block: String,
     /// The note.
@@ -39,17 +39,17 @@ pub struct Identified {
 }
 
 impl Action for Identify {
-    type Output = Identified;
+    type Output = IdentifiedBlock;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Identified> {
+    fn run(self, vault: &Vault) -> Result<IdentifiedBlock> {
         let mut session = Session::new(vault);
-        let identified = self.within(&mut session)?;
+        let identified = self.run_in(&mut session)?;
         session.finish()?;
         Ok(identified)
     }
 
-    fn text(output: &Identified) -> String {
+    fn text(output: &IdentifiedBlock) -> String {
         match output.created {
             true => format!("{} links to line {}", output.link, output.line),
             false => format!(
@@ -61,17 +61,17 @@ impl Action for Identify {
 }
 
 impl Identify {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Identified> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<IdentifiedBlock> {
         let found = session.find(&self.block, None)?;
-        let wanted = match self.id.as_deref() {
+        let requested = match self.id.as_deref() {
             None => None,
-            Some(id) => Some(checked(id)?),
+            Some(id) => Some(parse_id(id)?),
         };
-        give_id(session, found.note, found.block, wanted)
+        give_id(session, found.note, found.block, requested)
     }
 }
 
-fn checked(id: &str) -> Result<&str> {
+fn parse_id(id: &str) -> Result<&str> {
     let id = id.trim();
     let id = id.strip_prefix('^').unwrap_or(id);
     if is_id(id) {
@@ -87,12 +87,12 @@ pub(crate) fn give_id(
     session: &mut Session<'_>,
     note: usize,
     block: usize,
-    wanted: Option<&str>,
-) -> Result<Identified> {
+    requested: Option<&str>,
+) -> Result<IdentifiedBlock> {
     let path = session.path(note).to_owned();
     let (changed, had) = {
         let blocks = session.blocks(note)?;
-        if let Some(id) = wanted
+        if let Some(id) = requested
             && let Some(other) = blocks.with_id(id).first()
             && blocks[block].id.is_none()
         {
@@ -101,11 +101,11 @@ pub(crate) fn give_id(
                 blocks[*other].line
             )));
         }
-        let id = match wanted {
+        let id = match requested {
             Some(id) => id.to_owned(),
             None => free_id(&blocks, block),
         };
-        let changed = identify(&blocks, block, &id).map_err(|error| in_note(&path, error))?;
+        let changed = identify(&blocks, block, &id).map_err(|error| note_error(&path, error))?;
         let is_same = changed.text == blocks.note();
         (changed, is_same)
     };
@@ -121,12 +121,12 @@ pub(crate) fn give_id(
         .as_ref()
         .map(|id| id.name.clone())
         .unwrap_or_default();
-    if let Some(wanted) = wanted.filter(|wanted| !wanted.eq_ignore_ascii_case(&id)) {
+    if let Some(requested) = requested.filter(|requested| !requested.eq_ignore_ascii_case(&id)) {
         return Err(Error::already_exists(format!(
-            "the block already has the id `^{id}`, which links may use: omit `id`, or change `^{id}` to `^{wanted}` with `edit`"
+            "the block already has the id `^{id}`, which links may use: omit `id`, or change `^{id}` to `^{requested}` with `edit`"
         )));
     }
-    Ok(Identified {
+    Ok(IdentifiedBlock {
         block: handle(&path, &blocks.names()[named].fragment),
         line: block.line,
         kind: block.kind,

@@ -6,17 +6,17 @@ use notehost_sdk::text::blocks::{BlockError, Blocks, Unfound, blocks};
 use notehost_sdk::text::{outline, section};
 
 /// How many ids or choices an error lists.
-const LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// What a caller wrote: a note, a place in it, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written<'w> {
-    pub(crate) note: &'w str,
-    pub(crate) place: Option<&'w str>,
+pub(crate) struct BlockName<'n> {
+    pub(crate) note: &'n str,
+    pub(crate) place: Option<&'n str>,
 }
 
-/// The parts of a name: `Note#^id`, `[[Note#^id|text]]`, `Note#Heading`, `#^id`, `^id`.
-pub(crate) fn parts(name: &str) -> Written<'_> {
+/// Splits a block name into note and place: `Note#^id`, `[[Note#^id|text]]`, `Note#Heading`, `#^id`, `^id`.
+pub(crate) fn parse_name(name: &str) -> BlockName<'_> {
     let name = name.trim();
     let link = name.strip_prefix('!').unwrap_or(name);
     let inner = link
@@ -25,15 +25,15 @@ pub(crate) fn parts(name: &str) -> Written<'_> {
         .map(|inner| inner.split('|').next().unwrap_or(inner));
     let name = inner.unwrap_or(name).trim();
     match name.split_once('#') {
-        Some((note, place)) => Written {
+        Some((note, place)) => BlockName {
             note: note.trim(),
             place: Some(place.trim()),
         },
-        None if name.starts_with('^') => Written {
+        None if name.starts_with('^') => BlockName {
             note: "",
             place: Some(name),
         },
-        None => Written {
+        None => BlockName {
             note: name,
             place: None,
         },
@@ -42,11 +42,11 @@ pub(crate) fn parts(name: &str) -> Written<'_> {
 
 /// The blocks of a note's text.
 pub(crate) fn read<'t>(path: &str, text: &'t str) -> Result<Blocks<'t>> {
-    blocks(text).map_err(|error| in_note(path, BlockError::from(error)))
+    blocks(text).map_err(|error| note_error(path, BlockError::from(error)))
 }
 
 /// An error of the text, told with its note.
-pub(crate) fn in_note(path: &str, error: BlockError) -> Error {
+pub(crate) fn note_error(path: &str, error: BlockError) -> Error {
     Error::new(error.code(), format!("`{path}`: {error}"))
 }
 
@@ -60,9 +60,9 @@ pub(crate) fn find(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize
     match blocks.find(place) {
         Ok(found) => Ok(found),
         Err(Unfound::Malformed) => heading(path, blocks, place),
-        Err(Unfound::NoId) => Err(no_id(path, blocks, place)),
-        Err(Unfound::Changed { nearest }) => Err(changed(path, blocks, place, nearest)),
-        Err(Unfound::Several(several)) => Err(many(path, blocks, place, &several)),
+        Err(Unfound::NoId) => Err(unknown_id_error(path, blocks, place)),
+        Err(Unfound::Changed { nearest }) => Err(changed_error(path, blocks, place, nearest)),
+        Err(Unfound::Several(several)) => Err(ambiguous_error(path, blocks, place, &several)),
     }
 }
 
@@ -74,19 +74,19 @@ fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
         )));
     }
     let outline = outline::outline(blocks.note())?;
-    let wanted = place.replace('#', outline::PATH_SEPARATOR);
-    let index = section::find(&outline, &wanted).map_err(|error| {
-        let told = Error::from(error);
-        let mended = Error::new(
-            told.kind(),
+    let section_path = place.replace('#', outline::PATH_SEPARATOR);
+    let index = section::find(&outline, &section_path).map_err(|error| {
+        let error = Error::from(error);
+        let with_help = Error::new(
+            error.kind(),
             format!(
                 "`{path}`: {}; name a block by the `block` value of a reply, `{path}#^id` or `{path}#Heading`",
-                told.message()
+                error.message()
             ),
         );
-        match told.details() {
-            Some(details) => mended.with_details(details.clone()),
-            None => mended,
+        match error.details() {
+            Some(details) => with_help.with_details(details.clone()),
+            None => with_help,
         }
     })?;
     let start = outline.headings[index].range.start;
@@ -95,11 +95,11 @@ fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
         .ok_or_else(|| Error::not_found(format!("`{path}` has no block for the heading `{place}`")))
 }
 
-fn no_id(path: &str, blocks: &Blocks<'_>, place: &str) -> Error {
+fn unknown_id_error(path: &str, blocks: &Blocks<'_>, place: &str) -> Error {
     let ids: Vec<String> = blocks
         .iter()
         .filter_map(|block| Some(format!("^{}", block.id.as_ref()?.name)))
-        .take(LISTED)
+        .take(MAX_LISTED)
         .collect();
     let there = match ids.is_empty() {
         true => "none of its blocks has an id".to_owned(),
@@ -109,20 +109,20 @@ fn no_id(path: &str, blocks: &Blocks<'_>, place: &str) -> Error {
         .with_details(json!({ "nearest": ids }))
 }
 
-fn changed(
+fn changed_error(
     path: &str,
     blocks: &Blocks<'_>,
     place: &str,
     nearest: Option<(usize, notehost_sdk::text::Passage)>,
 ) -> Error {
-    let said = format!("the block `{place}` of `{path}` was changed or removed");
+    let message = format!("the block `{place}` of `{path}` was changed or removed");
     match nearest {
-        None => Error::conflict(format!("{said}: list the note's blocks again")),
+        None => Error::conflict(format!("{message}: list the note's blocks again")),
         Some((index, passage)) => {
             let names = blocks.names();
             let now = handle(path, &names[index].fragment);
             Error::conflict(format!(
-                "{said}; the closest match is `{now}`, line {}: `{}`",
+                "{message}; the closest match is `{now}`, line {}: `{}`",
                 passage.line, passage.text
             ))
             .with_details(json!({
@@ -132,16 +132,16 @@ fn changed(
     }
 }
 
-fn many(path: &str, blocks: &Blocks<'_>, place: &str, several: &[usize]) -> Error {
+fn ambiguous_error(path: &str, blocks: &Blocks<'_>, place: &str, several: &[usize]) -> Error {
     let names = blocks.names();
     let choices: Vec<Value> = several
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|at| json!({ "block": handle(path, &names[*at].fragment), "line": blocks[*at].line }))
         .collect();
     let listed: Vec<String> = several
         .iter()
-        .take(LISTED)
+        .take(MAX_LISTED)
         .map(|at| {
             format!(
                 "`{}` (line {})",

@@ -5,11 +5,11 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::{approx_tokens, body};
 use notehost_sdk::words::{self, Form};
 
-use crate::block_list::is_text_of_item;
+use crate::block_list::is_item_text;
 use crate::session::Session;
 
 /// How many blocks a caller may name.
-const MOST_NAMED: usize = 500;
+const MAX_BLOCKS: usize = 500;
 
 /// Count words, characters and tokens of blocks, or of a note without its properties. Pass `blocks` or `path`.
 ///
@@ -25,7 +25,7 @@ pub struct Count {
 /// Word, character and token counts.
 #[reply]
 #[derive(Default)]
-pub struct Counted {
+pub struct Counts {
     /// Number of words; in Chinese, Japanese and similar scripts each character counts.
     pub words: usize,
     /// Number of characters, including invisible ones.
@@ -37,20 +37,20 @@ pub struct Counted {
 }
 
 impl Action for Count {
-    type Output = Counted;
+    type Output = Counts;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Counted> {
+    fn run(self, vault: &Vault) -> Result<Counts> {
         let mut session = Session::new(vault);
         match (&self.blocks, &self.path) {
             (None, Some(path)) => {
                 let note = session.open(path)?;
-                let mut counted = Counted::default();
+                let mut counted = Counts::default();
                 counted.add(body(session.text(note)));
                 // A note too large for its blocks can still be counted.
                 counted.blocks = session.blocks(note).map_or(0, |blocks| {
                     (0..blocks.len())
-                        .filter(|at| !is_text_of_item(&blocks, *at))
+                        .filter(|at| !is_item_text(&blocks, *at))
                         .count()
                 });
                 Ok(counted)
@@ -61,13 +61,13 @@ impl Action for Count {
                         "`blocks` is empty: name at least one block",
                     ));
                 }
-                if names.len() > MOST_NAMED {
+                if names.len() > MAX_BLOCKS {
                     return Err(Error::too_large(format!(
-                        "`blocks` has {} blocks, at most {MOST_NAMED} are allowed: use several calls",
+                        "`blocks` has {} blocks, at most {MAX_BLOCKS} are allowed: use several calls",
                         names.len()
                     )));
                 }
-                let mut counted = Counted::default();
+                let mut counted = Counts::default();
                 for name in names {
                     let found = session.find(name, None)?;
                     counted.add(&session.blocks(found.note)?.text_of(found.block));
@@ -82,7 +82,7 @@ impl Action for Count {
         }
     }
 
-    fn text(output: &Counted) -> String {
+    fn text(output: &Counts) -> String {
         format!(
             "{}, {}, about {} in {}",
             counted(output.words as u64, "word"),
@@ -93,7 +93,7 @@ impl Action for Count {
     }
 }
 
-impl Counted {
+impl Counts {
     fn add(&mut self, text: &str) {
         words::each(text, |word| {
             // Parts and pairs are other readings of words that are counted as a whole.

@@ -4,8 +4,8 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{remove, replace};
 use notehost_sdk::text::{Edit, TextError, apply_edits};
 
-use crate::block_names::in_note;
-use crate::session::{Session, Written};
+use crate::block_names::note_error;
+use crate::session::{Session, WriteResult};
 
 /// Replace a block's whole text, including its nested blocks. Its `^id` is kept.
 ///
@@ -41,7 +41,7 @@ pub struct Remove {
 
 /// A removed block.
 #[reply]
-pub struct Removed {
+pub struct RemovedBlock {
     /// The note.
     pub path: String,
     /// The line it was on.
@@ -51,23 +51,23 @@ pub struct Removed {
 }
 
 impl Action for Update {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("changed in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("changed in `{}`", output.path))
     }
 }
 
 impl Update {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let found = session.find(&self.block, None)?;
         rewrite(session, found.note, found.block, &self.text)
     }
@@ -79,30 +79,30 @@ pub(crate) fn rewrite(
     note: usize,
     block: usize,
     text: &str,
-) -> Result<Written> {
+) -> Result<WriteResult> {
     let changed = replace(&session.blocks(note)?, block, text)
-        .map_err(|error| in_note(session.path(note), error))?;
+        .map_err(|error| note_error(session.path(note), error))?;
     session.apply(note, changed)
 }
 
 impl Action for EditBlock {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("changed in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("changed in `{}`", output.path))
     }
 }
 
 impl EditBlock {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         if self.edits.is_empty() {
             return Err(Error::validation(
                 "`edits` is empty: pass at least one `{old, new}`",
@@ -113,7 +113,8 @@ impl EditBlock {
             let blocks = session.blocks(found.note)?;
             (blocks.text_of(found.block), blocks[found.block].line)
         };
-        let edited = apply_edits(&text, &self.edits).map_err(|error| of_file(error, line))?;
+        let edited =
+            apply_edits(&text, &self.edits).map_err(|error| with_file_lines(error, line))?;
         if edited.text.trim().is_empty() {
             return Err(Error::validation(
                 "the edits would leave the block empty: use `remove` to remove it",
@@ -124,7 +125,7 @@ impl EditBlock {
 }
 
 /// An error whose lines are those of the file, not of the block.
-fn of_file(error: TextError, first: usize) -> Error {
+fn with_file_lines(error: TextError, first: usize) -> Error {
     let above = first - 1;
     Error::from(match error {
         TextError::NoMatch { what, nearest } => TextError::NoMatch {
@@ -144,28 +145,28 @@ fn of_file(error: TextError, first: usize) -> Error {
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemovedBlock;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
+    fn run(self, vault: &Vault) -> Result<RemovedBlock> {
         let mut session = Session::new(vault);
-        let removed = self.within(&mut session)?;
+        let removed = self.run_in(&mut session)?;
         session.finish()?;
         Ok(removed)
     }
 
-    fn text(output: &Removed) -> String {
+    fn text(output: &RemovedBlock) -> String {
         format!("removed from `{}`, line {}", output.path, output.line)
     }
 }
 
 impl Remove {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Removed> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<RemovedBlock> {
         let found = session.find(&self.block, None)?;
         let (changed, text, line) = {
             let blocks = session.blocks(found.note)?;
             let changed = remove(&blocks, found.block)
-                .map_err(|error| in_note(session.path(found.note), error))?;
+                .map_err(|error| note_error(session.path(found.note), error))?;
             (
                 changed,
                 blocks.text_of(found.block),
@@ -173,7 +174,7 @@ impl Remove {
             )
         };
         session.set(found.note, changed.text)?;
-        Ok(Removed {
+        Ok(RemovedBlock {
             path: session.path(found.note).to_owned(),
             line,
             text,

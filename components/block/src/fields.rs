@@ -6,7 +6,7 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 
 /// Longer values are none, so that brackets that are never closed do not cost the whole line each.
-const LONGEST_VALUE: usize = 4096;
+const MAX_VALUE_BYTES: usize = 4096;
 
 /// How a field is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(crate) fn fields(text: &str) -> Vec<Field> {
     for line in text.split_inclusive('\n') {
         let content = line.trim_end();
         match line_field(content) {
-            Some(field) => fields.push(shifted(field, start)),
+            Some(field) => fields.push(shift(field, start)),
             None => inline_fields(content, start, &mut fields),
         }
         start += line.len();
@@ -43,7 +43,7 @@ pub(crate) fn fields(text: &str) -> Vec<Field> {
     fields
 }
 
-fn shifted(field: Field, by: usize) -> Field {
+fn shift(field: Field, by: usize) -> Field {
     Field {
         range: field.range.start + by..field.range.end + by,
         value_range: field.value_range.start + by..field.value_range.end + by,
@@ -79,7 +79,7 @@ fn inline_fields(line: &str, offset: usize, fields: &mut Vec<Field>) {
             b'[' | b'(' => match inline_field(line, at) {
                 Some(field) => {
                     at = field.range.end;
-                    fields.push(shifted(field, offset));
+                    fields.push(shift(field, offset));
                 }
                 None => at += 1,
             },
@@ -112,7 +112,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
         return None;
     }
     let mut depth = 1;
-    let end = bytes.len().min(mark + 2 + LONGEST_VALUE);
+    let end = bytes.len().min(mark + 2 + MAX_VALUE_BYTES);
     let close = (mark + 2..end).find(|at| {
         match bytes[*at] {
             byte if byte == opening => depth += 1,
@@ -156,17 +156,19 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
             "the value of `{key}` has several lines; a field value is a single line"
         )));
     }
-    let known = fields(text)
+    let existing = fields(text)
         .into_iter()
         .find(|field| is_same(&field.key, key));
-    let is_line = known.as_ref().is_some_and(|field| field.form == Form::Line);
+    let is_line = existing
+        .as_ref()
+        .is_some_and(|field| field.form == Form::Line);
     if !is_line && !is_balanced(value) {
         return Err(Error::validation(format!(
             "the value of `{key}` has unbalanced brackets: `{value}`"
         )));
     }
     let mut changed = text.to_owned();
-    match known {
+    match existing {
         Some(field) => {
             let is_close = changed[..field.value_range.start].ends_with(':') && !value.is_empty();
             let spaced = match is_close && field.value.is_empty() {
@@ -186,11 +188,11 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
 }
 
 /// The text without a field.
-pub(crate) fn take(text: &str, key: &str) -> Result<String> {
-    let known = fields(text)
+pub(crate) fn remove(text: &str, key: &str) -> Result<String> {
+    let existing = fields(text)
         .into_iter()
         .find(|field| is_same(&field.key, key.trim()));
-    let Some(field) = known else {
+    let Some(field) = existing else {
         return Err(Error::not_found(format!(
             "the block has no field `{key}`: `attributes` lists its fields"
         )));
@@ -235,7 +237,7 @@ fn is_balanced(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(String, String)> {
+    fn parsed(text: &str) -> Vec<(String, String)> {
         let fields = fields(text).into_iter();
         fields.map(|field| (field.key, field.value)).collect()
     }
@@ -254,8 +256,8 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect();
-        assert_eq!(told(text), expected);
-        assert_eq!(told("a [b c:::d] [::] [x:: y"), []);
+        assert_eq!(parsed(text), expected);
+        assert_eq!(parsed("a [b c:::d] [::] [x:: y"), []);
     }
 
     #[test]
@@ -270,9 +272,9 @@ mod tests {
 
     #[test]
     fn a_field_is_taken_with_its_space_or_line() {
-        assert_eq!(take("a [k:: 1] b", "k").unwrap(), "a b");
-        assert_eq!(take("a\nk:: 1\nb", "k").unwrap(), "a\nb");
-        assert_eq!(take("a\nk:: 1", "k").unwrap(), "a");
-        assert_eq!(take("a", "k").unwrap_err().code(), "not_found");
+        assert_eq!(remove("a [k:: 1] b", "k").unwrap(), "a b");
+        assert_eq!(remove("a\nk:: 1\nb", "k").unwrap(), "a\nb");
+        assert_eq!(remove("a\nk:: 1", "k").unwrap(), "a");
+        assert_eq!(remove("a", "k").unwrap_err().code(), "not_found");
     }
 }

@@ -3,8 +3,8 @@
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{Place, insert};
 
-use crate::block_names::in_note;
-use crate::session::{Session, Written};
+use crate::block_names::note_error;
+use crate::session::{Session, WriteResult};
 
 /// Insert text as a new block. Pass exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.
 ///
@@ -46,61 +46,61 @@ pub struct Prepend {
 }
 
 impl Action for Insert {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("inserted in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("inserted in `{}`", output.path))
     }
 }
 
 impl Insert {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
-        let given = match &self.path {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+        let path_note = match &self.path {
             Some(path) => Some(session.open(path)?),
             None => None,
         };
-        let where_to = WhereTo {
+        let position = InsertPosition {
             before: self.before.as_deref(),
             after: self.after.as_deref(),
             parent: self.parent.as_deref(),
         };
-        let (note, place) = where_to.find(session, given)?;
-        put(session, note, place, &self.text)
+        let (note, place) = position.find(session, path_note)?;
+        insert_at(session, note, place, &self.text)
     }
 }
 
 /// Where a block is to go, as callers say it.
-pub(crate) struct WhereTo<'w> {
+pub(crate) struct InsertPosition<'w> {
     pub(crate) before: Option<&'w str>,
     pub(crate) after: Option<&'w str>,
     pub(crate) parent: Option<&'w str>,
 }
 
-impl WhereTo<'_> {
+impl InsertPosition<'_> {
     pub(crate) fn find(
         &self,
         session: &mut Session<'_>,
-        given: Option<usize>,
+        path_note: Option<usize>,
     ) -> Result<(usize, Place)> {
         match (self.before, self.after, self.parent) {
             (Some(name), None, None) => {
-                let found = session.find(name, given)?;
+                let found = session.find(name, path_note)?;
                 Ok((found.note, Place::Before(found.block)))
             }
             (None, Some(name), None) => {
-                let found = session.find(name, given)?;
+                let found = session.find(name, path_note)?;
                 Ok((found.note, Place::After(found.block)))
             }
-            (None, None, Some(name)) if given.is_some() => {
-                let found = session.find(name, given)?;
+            (None, None, Some(name)) if path_note.is_some() => {
+                let found = session.find(name, path_note)?;
                 Ok((found.note, Place::Last(Some(found.block))))
             }
             (None, None, Some(name)) => {
@@ -118,59 +118,59 @@ impl WhereTo<'_> {
 }
 
 /// Put a text at a place of a note.
-pub(crate) fn put(
+pub(crate) fn insert_at(
     session: &mut Session<'_>,
     note: usize,
     place: Place,
     text: &str,
-) -> Result<Written> {
+) -> Result<WriteResult> {
     let changed = insert(&session.blocks(note)?, place, text)
-        .map_err(|error| in_note(session.path(note), error))?;
+        .map_err(|error| note_error(session.path(note), error))?;
     session.apply(note, changed)
 }
 
 impl Action for Append {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("appended in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("appended in `{}`", output.path))
     }
 }
 
 impl Append {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let (note, block) = session.find_or_note(&self.parent)?;
-        put(session, note, Place::Last(block), &self.text)
+        insert_at(session, note, Place::Last(block), &self.text)
     }
 }
 
 impl Action for Prepend {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("prepended in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("prepended in `{}`", output.path))
     }
 }
 
 impl Prepend {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let (note, block) = session.find_or_note(&self.parent)?;
-        put(session, note, Place::First(block), &self.text)
+        insert_at(session, note, Place::First(block), &self.text)
     }
 }

@@ -25,7 +25,7 @@ pub struct TransferReferences {
 
 /// The result of redirecting links.
 #[reply]
-pub struct Transferred {
+pub struct TransferResult {
     /// The old target block.
     pub from: String,
     /// The new target block.
@@ -39,17 +39,17 @@ pub struct Transferred {
 }
 
 impl Action for TransferReferences {
-    type Output = Transferred;
+    type Output = TransferResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Transferred> {
+    fn run(self, vault: &Vault) -> Result<TransferResult> {
         let mut session = Session::new(vault);
-        let transferred = self.within(&mut session)?;
+        let transferred = self.run_in(&mut session)?;
         session.finish()?;
         Ok(transferred)
     }
 
-    fn text(output: &Transferred) -> String {
+    fn text(output: &TransferResult) -> String {
         let mut text = format!(
             "{} in {} redirected from `{}` to `{}`",
             counted(output.links_rewritten as u64, "link"),
@@ -57,13 +57,13 @@ impl Action for TransferReferences {
             output.from,
             output.to
         );
-        text.push_str(&left_lines(0, &output.links_left));
+        text.push_str(&unrewritten_summary(0, &output.links_left));
         text
     }
 }
 
 /// What a reply's text says about links that were rewritten, and those that were not.
-pub(crate) fn left_lines(rewritten: usize, left: &[LinkLeft]) -> String {
+pub(crate) fn unrewritten_summary(rewritten: usize, left: &[LinkLeft]) -> String {
     let mut text = match rewritten {
         0 => String::new(),
         several => format!("\n{} rewritten", counted(several as u64, "link")),
@@ -78,7 +78,7 @@ pub(crate) fn left_lines(rewritten: usize, left: &[LinkLeft]) -> String {
 }
 
 impl TransferReferences {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Transferred> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<TransferResult> {
         let from = session.find(&self.from, None)?;
         let to = session.find(&self.to, None)?;
         if from == to {
@@ -104,13 +104,13 @@ impl TransferReferences {
             to: &named.path,
             to_id: &named.id,
         };
-        let done = transfer.carry_out(session)?;
-        Ok(Transferred {
+        let outcome = transfer.run(session)?;
+        Ok(TransferResult {
             from: format!("{from_path}#^{from_id}"),
             to: named.block,
-            links_rewritten: done.rewritten,
-            notes: done.notes,
-            links_left: done.left,
+            links_rewritten: outcome.rewritten,
+            notes: outcome.notes,
+            links_left: outcome.left,
         })
     }
 }
@@ -125,14 +125,14 @@ pub(crate) struct Transfer<'t> {
 
 /// What became of the links.
 #[derive(Default)]
-pub(crate) struct Done {
+pub(crate) struct TransferOutcome {
     pub(crate) rewritten: usize,
     pub(crate) notes: usize,
     pub(crate) left: Vec<LinkLeft>,
 }
 
 impl Transfer<'_> {
-    pub(crate) fn carry_out(&self, session: &mut Session<'_>) -> Result<Done> {
+    pub(crate) fn run(&self, session: &mut Session<'_>) -> Result<TransferOutcome> {
         let vault = session.vault;
         let mut files = vault.list_all("", true)?;
         files.retain(|entry| entry.kind == Kind::File);
@@ -141,13 +141,13 @@ impl Transfer<'_> {
         if !paths.iter().any(|path| path == self.from) {
             paths.push(self.from.to_owned());
         }
-        let mut done = Done::default();
+        let mut outcome = TransferOutcome::default();
         for path in paths {
             if notehost_sdk::is_note(&path) {
-                self.rewrite(session, &path, &names, &mut done)?;
+                self.rewrite(session, &path, &names, &mut outcome)?;
             }
         }
-        Ok(done)
+        Ok(outcome)
     }
 
     fn rewrite(
@@ -155,7 +155,7 @@ impl Transfer<'_> {
         session: &mut Session<'_>,
         path: &str,
         names: &Names,
-        done: &mut Done,
+        outcome: &mut TransferOutcome,
     ) -> Result<()> {
         let note = match session.open(path) {
             Ok(note) => note,
@@ -164,11 +164,11 @@ impl Transfer<'_> {
             Err(error) => return Err(error),
         };
         let text = session.text(note).to_owned();
-        let concerned: Vec<Link> = links::parse(&text)
+        let affected: Vec<Link> = links::parse(&text)
             .into_iter()
-            .filter(|link| self.concerns(path, link, names))
+            .filter(|link| self.is_affected(path, link, names))
             .collect();
-        if concerned.is_empty() {
+        if affected.is_empty() {
             return Ok(());
         }
         let left = |link: &Link, reason: &str| LinkLeft {
@@ -179,27 +179,30 @@ impl Transfer<'_> {
         };
         if session.vault.access(path) < Tier::Write {
             let reason = "this caller may not write there";
-            done.left
-                .extend(concerned.iter().map(|link| left(link, reason)));
+            outcome
+                .left
+                .extend(affected.iter().map(|link| left(link, reason)));
             return Ok(());
         }
         let moves: Moves = [(self.from, self.to)].into_iter().collect();
-        let respelt = match self.from == self.to {
+        let rewrite = match self.from == self.to {
             true => Default::default(),
             false => links::rewrite(path, &text, &moves, names, names),
         };
         let mut splices = Vec::new();
         let mut rewritten = 0;
-        for link in &concerned {
+        for link in &affected {
             let Some(fragment) = self.fragment(&text, link) else {
-                done.left
+                outcome
+                    .left
                     .push(left(link, "the notation of its `^id` cannot be rewritten"));
                 continue;
             };
-            if let Some(target) = self.target(session.vault, path, link, &respelt, &text)? {
+            if let Some(target) = self.target(session.vault, path, link, &rewrite, &text)? {
                 splices.push(Splice::replace(link.target_range.clone(), target));
             } else if self.from != self.to {
-                done.left
+                outcome
+                    .left
                     .push(left(link, "no link path resolves to the note"));
                 continue;
             }
@@ -207,14 +210,14 @@ impl Transfer<'_> {
             rewritten += 1;
         }
         if rewritten > 0 {
-            done.rewritten += rewritten;
-            done.notes += 1;
+            outcome.rewritten += rewritten;
+            outcome.notes += 1;
             session.set(note, splice::apply(&text, splices)?)?;
         }
         Ok(())
     }
 
-    fn concerns(&self, path: &str, link: &Link, names: &Names) -> bool {
+    fn is_affected(&self, path: &str, link: &Link, names: &Names) -> bool {
         let is_id = matches!(&link.fragment, Some(Fragment::Block(id)) if id.eq_ignore_ascii_case(self.from_id));
         if !is_id || link.external {
             return false;
@@ -247,7 +250,7 @@ impl Transfer<'_> {
         vault: &Vault,
         path: &str,
         link: &Link,
-        respelt: &links::Rewrite,
+        rewrite: &links::Rewrite,
         text: &str,
     ) -> Result<Option<String>> {
         if self.from == self.to {
@@ -262,11 +265,11 @@ impl Transfer<'_> {
             let name = whole.trim_start_matches('[').trim_end_matches(']');
             return Ok(Some(name.trim_end_matches('#').to_owned()));
         }
-        let spelling = respelt
+        let spelling = rewrite
             .splices
             .iter()
             .find(|(range, _)| *range == link.target_range);
-        let is_stuck = respelt
+        let is_stuck = rewrite
             .stuck
             .iter()
             .any(|stuck| stuck.line == link.line && stuck.path == path);

@@ -4,10 +4,10 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{insert, relocate, take_out};
 use notehost_sdk::text::moving::LinkLeft;
 
-use crate::block_names::in_note;
-use crate::insert_actions::WhereTo;
-use crate::link_transfer::{Transfer, left_lines};
-use crate::session::{Session, TouchedBlock, Written};
+use crate::block_names::note_error;
+use crate::insert_actions::InsertPosition;
+use crate::link_transfer::{Transfer, unrewritten_summary};
+use crate::session::{Session, TouchedBlock, WriteResult};
 
 /// Move a block with its nested blocks within its note or to another note; links to its `^id` are rewritten. Pass exactly
 /// one of `before`, `after`, `parent`.
@@ -27,7 +27,7 @@ pub struct Move {
 
 /// A moved block.
 #[reply]
-pub struct Moved {
+pub struct MovedBlock {
     /// The note it is in now.
     pub path: String,
     /// The note it was in.
@@ -45,43 +45,43 @@ pub struct Moved {
 }
 
 impl Action for Move {
-    type Output = Moved;
+    type Output = MovedBlock;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Moved> {
+    fn run(self, vault: &Vault) -> Result<MovedBlock> {
         let mut session = Session::new(vault);
-        let moved = self.within(&mut session)?;
+        let moved = self.run_in(&mut session)?;
         session.finish()?;
         Ok(moved)
     }
 
-    fn text(output: &Moved) -> String {
-        let written = Written {
+    fn text(output: &MovedBlock) -> String {
+        let written = WriteResult {
             path: output.path.clone(),
             changed: output.changed,
             block: output.block.clone(),
             blocks: output.blocks.clone(),
         };
         let done = format!("moved from `{}` to `{}`", output.from, output.path);
-        written.sentence(&done) + &left_lines(output.links_rewritten, &output.links_left)
+        written.summary(&done) + &unrewritten_summary(output.links_rewritten, &output.links_left)
     }
 }
 
 impl Move {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Moved> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<MovedBlock> {
         let found = session.find(&self.block, None)?;
         let from = session.path(found.note).to_owned();
-        let where_to = WhereTo {
+        let position = InsertPosition {
             before: self.before.as_deref(),
             after: self.after.as_deref(),
             parent: self.parent.as_deref(),
         };
-        let (note, place) = where_to.find(session, None)?;
+        let (note, place) = position.find(session, None)?;
         if note == found.note {
             let changed = relocate(&session.blocks(note)?, found.block, place)
-                .map_err(|error| in_note(&from, error))?;
+                .map_err(|error| note_error(&from, error))?;
             let written = session.apply(note, changed)?;
-            return Ok(Moved::new(written, from));
+            return Ok(MovedBlock::new(written, from));
         }
         let ids: Vec<String> = {
             let blocks = session.blocks(found.note)?;
@@ -91,12 +91,12 @@ impl Move {
                 .collect()
         };
         let (text, without) = take_out(&session.blocks(found.note)?, found.block)
-            .map_err(|error| in_note(&from, error))?;
+            .map_err(|error| note_error(&from, error))?;
         let changed = insert(&session.blocks(note)?, place, &text)
-            .map_err(|error| in_note(session.path(note), error))?;
+            .map_err(|error| note_error(session.path(note), error))?;
         session.set(found.note, without.text)?;
         let written = session.apply(note, changed)?;
-        let mut moved = Moved::new(written, from.clone());
+        let mut moved = MovedBlock::new(written, from.clone());
         let to = session.path(note).to_owned();
         for id in &ids {
             let transfer = Transfer {
@@ -105,7 +105,7 @@ impl Move {
                 to: &to,
                 to_id: id,
             };
-            let done = transfer.carry_out(session)?;
+            let done = transfer.run(session)?;
             moved.links_rewritten += done.rewritten;
             moved.links_left.extend(done.left);
         }
@@ -113,9 +113,9 @@ impl Move {
     }
 }
 
-impl Moved {
-    fn new(written: Written, from: String) -> Moved {
-        Moved {
+impl MovedBlock {
+    fn new(written: WriteResult, from: String) -> MovedBlock {
+        MovedBlock {
             path: written.path,
             from,
             changed: written.changed,

@@ -9,7 +9,7 @@ use crate::block_names::handle;
 use crate::session::Session;
 
 /// How much of a block is shown where only its beginning is.
-const BEGINNING: usize = 120;
+const PREVIEW_CHARS: usize = 120;
 
 /// Read one block: its text, type, position and id.
 ///
@@ -157,11 +157,11 @@ fn in_link(heading: &str) -> String {
 }
 
 /// The first line of a block, cut to a readable length.
-pub(crate) fn beginning(text: &str) -> String {
+pub(crate) fn preview(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     let end = line
         .char_indices()
-        .nth(BEGINNING)
+        .nth(PREVIEW_CHARS)
         .map_or(line.len(), |(at, _)| at);
     match end < line.len() || text.trim_end().contains('\n') {
         true => format!("{}…", &line[..end]),
@@ -180,20 +180,20 @@ pub struct Breadcrumb {
 
 /// The ancestors of a block, outermost first, and the block itself last.
 #[reply]
-pub struct Trail {
+pub struct BreadcrumbTrail {
     /// The block.
     pub block: String,
     /// The note.
     pub path: String,
     /// Headings, items, quotes, and the block.
-    pub items: Vec<Crumb>,
+    pub items: Vec<BreadcrumbEntry>,
     /// Etag, for `if_match`.
     pub etag: String,
 }
 
 /// One entry of a breadcrumb.
 #[reply]
-pub struct Crumb {
+pub struct BreadcrumbEntry {
     /// The block's name.
     pub block: String,
     /// The note.
@@ -208,10 +208,10 @@ pub struct Crumb {
 }
 
 impl Action for Breadcrumb {
-    type Output = Trail;
+    type Output = BreadcrumbTrail;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Trail> {
+    fn run(self, vault: &Vault) -> Result<BreadcrumbTrail> {
         let mut session = Session::new(vault);
         let found = session.find(&self.block, None)?;
         let path = session.path(found.note);
@@ -226,17 +226,17 @@ impl Action for Breadcrumb {
         );
         way.sort_unstable();
         way.push(found.block);
-        let items = way.into_iter().map(|at| Crumb {
+        let items = way.into_iter().map(|at| BreadcrumbEntry {
             block: handle(path, &names[at].fragment),
             path: path.to_owned(),
             line: blocks[at].line,
             kind: blocks[at].kind,
             text: match blocks[at].kind {
                 BlockKind::Heading => heading_text(&blocks, at),
-                _ => beginning(&blocks.text_of(at)),
+                _ => preview(&blocks.text_of(at)),
             },
         });
-        Ok(Trail {
+        Ok(BreadcrumbTrail {
             block: handle(path, &names[found.block].fragment),
             items: items.collect(),
             etag: session.etag(found.note).to_owned(),
@@ -244,7 +244,7 @@ impl Action for Breadcrumb {
         })
     }
 
-    fn text(output: &Trail) -> String {
+    fn text(output: &BreadcrumbTrail) -> String {
         let mut text = output.path.clone();
         for item in &output.items {
             text.push_str(" > ");

@@ -12,7 +12,7 @@ use crate::read_actions::heading_text;
 use crate::session::Session;
 
 /// How many links the index is asked for at once.
-const AT_ONCE: u32 = 500;
+const BATCH_SIZE: u32 = 500;
 
 /// List the links to a block (backlinks): `[[Note#^id]]`, for a heading `[[Note#Heading]]`, with line and context.
 ///
@@ -29,7 +29,7 @@ pub struct References {
 
 /// Links to a block.
 #[reply]
-pub struct Referred {
+pub struct ReferencePage {
     /// The block.
     pub block: String,
     /// The links, sorted by path and line; links in the block's own note come first.
@@ -58,28 +58,28 @@ pub struct Reference {
 }
 
 impl Action for References {
-    type Output = Referred;
+    type Output = ReferencePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Referred> {
+    fn run(self, vault: &Vault) -> Result<ReferencePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let mut session = Session::new(vault);
         let found = session.find(&self.block, None)?;
         let path = session.path(found.note).to_owned();
         let blocks = session.blocks(found.note)?;
-        let wanted = Wanted::of(&blocks, found.block);
-        let mut items = own_links(vault, &path, blocks.note(), &wanted)?;
+        let target = LinkTarget::of(&blocks, found.block);
+        let mut items = own_links(vault, &path, blocks.note(), &target)?;
         let mut offset = 0;
-        while wanted.can_be_linked() {
+        while target.can_be_linked() {
             let page = vault.backlinks(&BacklinksOf {
                 path: path.clone(),
                 offset,
-                limit: AT_ONCE,
+                limit: BATCH_SIZE,
             })?;
             offset += page.items.len() as u64;
             let is_last = page.items.is_empty() || offset >= page.total;
             for link in page.items {
-                if let Some(fragment) = link.fragment.filter(|place| wanted.is(place)) {
+                if let Some(fragment) = link.fragment.filter(|place| target.matches(place)) {
                     items.push(Reference {
                         path: link.path,
                         line: link.line as usize,
@@ -95,7 +95,7 @@ impl Action for References {
         }
         let total = items.len();
         let (items, next_cursor) = span.of(items);
-        Ok(Referred {
+        Ok(ReferencePage {
             block: handle(&path, &blocks.names()[found.block].fragment),
             items,
             next_cursor,
@@ -104,7 +104,7 @@ impl Action for References {
         })
     }
 
-    fn text(output: &Referred) -> String {
+    fn text(output: &ReferencePage) -> String {
         let mut text = format!(
             "{} to `{}`",
             counted(output.total as u64, "link"),
@@ -118,14 +118,14 @@ impl Action for References {
 }
 
 /// What a link must name to lead to a block.
-struct Wanted {
+struct LinkTarget {
     id: Option<String>,
     /// The heading, below those that it stands under.
     headings: Vec<HeadingAt>,
 }
 
-impl Wanted {
-    fn of(blocks: &Blocks<'_>, index: usize) -> Wanted {
+impl LinkTarget {
+    fn of(blocks: &Blocks<'_>, index: usize) -> LinkTarget {
         let block = &blocks[index];
         let mut headings = Vec::new();
         // Links lead to headings of the note itself only.
@@ -141,7 +141,7 @@ impl Wanted {
                 })
                 .collect();
         }
-        Wanted {
+        LinkTarget {
             id: block.id.as_ref().map(|id| id.name.clone()),
             headings,
         }
@@ -151,7 +151,7 @@ impl Wanted {
         self.id.is_some() || !self.headings.is_empty()
     }
 
-    fn is(&self, fragment: &str) -> bool {
+    fn matches(&self, fragment: &str) -> bool {
         let place = fragment.trim_start_matches('#');
         if let Some(id) = place.strip_prefix('^') {
             return self
@@ -169,13 +169,13 @@ impl Wanted {
 }
 
 /// The links of a note to a block of itself, which the index does not tell.
-fn own_links(vault: &Vault, path: &str, note: &str, wanted: &Wanted) -> Result<Vec<Reference>> {
+fn own_links(vault: &Vault, path: &str, note: &str, target: &LinkTarget) -> Result<Vec<Reference>> {
     let mut found = Vec::new();
     for link in parse(note) {
-        let Some(place) = link.fragment.as_ref().map(written) else {
+        let Some(place) = link.fragment.as_ref().map(fragment_text) else {
             continue;
         };
-        if link.external || !wanted.is(&place) {
+        if link.external || !target.matches(&place) {
             continue;
         }
         let is_own = link.target.is_empty()
@@ -197,7 +197,7 @@ fn own_links(vault: &Vault, path: &str, note: &str, wanted: &Wanted) -> Result<V
 }
 
 /// A place in a note, as links have it.
-pub(crate) fn written(fragment: &Fragment) -> String {
+pub(crate) fn fragment_text(fragment: &Fragment) -> String {
     match fragment {
         Fragment::Heading(path) => format!("#{}", path.join("#")),
         Fragment::Block(id) => format!("#^{id}"),

@@ -7,7 +7,7 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks, Changed};
 
-use crate::block_names::{find, handle, parts, read};
+use crate::block_names::{find, handle, parse_name, read};
 
 /// A created or changed block.
 #[reply]
@@ -25,7 +25,7 @@ pub struct TouchedBlock {
 
 /// The result of changing a note.
 #[reply]
-pub struct Written {
+pub struct WriteResult {
     /// The note.
     pub path: String,
     /// `false`: the text was already the same, nothing was written.
@@ -36,8 +36,8 @@ pub struct Written {
     pub blocks: Vec<TouchedBlock>,
 }
 
-impl Written {
-    pub(crate) fn sentence(&self, done: &str) -> String {
+impl WriteResult {
+    pub(crate) fn summary(&self, done: &str) -> String {
         if !self.changed {
             return format!("`{}` already has this text: nothing changed", self.path);
         }
@@ -54,21 +54,21 @@ impl Written {
     }
 }
 
-struct Open {
+struct OpenNote {
     note: Note,
     text: String,
 }
 
 /// A block of a note that is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BlockPosition {
     pub(crate) note: usize,
     pub(crate) block: usize,
 }
 
 pub(crate) struct Session<'v> {
     pub(crate) vault: &'v Vault,
-    notes: Vec<Open>,
+    notes: Vec<OpenNote>,
 }
 
 impl<'v> Session<'v> {
@@ -86,7 +86,7 @@ impl<'v> Session<'v> {
             return Ok(known);
         }
         let note = self.vault.read_text(&path)?;
-        self.notes.push(Open {
+        self.notes.push(OpenNote {
             text: note.text.clone(),
             note,
         });
@@ -94,13 +94,13 @@ impl<'v> Session<'v> {
     }
 
     /// The block of a name. A name without a note means the one given.
-    pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<Found> {
-        let written = parts(name);
-        let note = self.note_of(name, written.note, within)?;
+    pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<BlockPosition> {
+        let parsed = parse_name(name);
+        let note = self.note_of(name, parsed.note, within)?;
         // A bare name with a note given may be a place of that note.
-        let place = match (written.place, within) {
+        let place = match (parsed.place, within) {
             (Some(place), _) => place,
-            (None, Some(_)) => written.note,
+            (None, Some(_)) => parsed.note,
             (None, None) => {
                 return Err(Error::validation(format!(
                     "`{name}` does not name a block: use the `block` value of a reply, `Note#^id` or `Note#Heading`"
@@ -108,20 +108,20 @@ impl<'v> Session<'v> {
             }
         };
         let block = find(self.path(note), &self.blocks(note)?, place)?;
-        Ok(Found { note, block })
+        Ok(BlockPosition { note, block })
     }
 
     fn note_of(&mut self, name: &str, note: &str, within: Option<usize>) -> Result<usize> {
-        let is_bare = parts(name).place.is_none() && within.is_some();
+        let is_bare = parse_name(name).place.is_none() && within.is_some();
         match within {
-            Some(given) if note.is_empty() || is_bare => Ok(given),
-            Some(given) => {
+            Some(expected) if note.is_empty() || is_bare => Ok(expected),
+            Some(expected) => {
                 let opened = self.open(note)?;
-                if opened != given {
+                if opened != expected {
                     return Err(Error::validation(format!(
                         "`{name}` is a block of `{}`, but `path` is `{}`: both must name the same note",
                         self.path(opened),
-                        self.path(given)
+                        self.path(expected)
                     )));
                 }
                 Ok(opened)
@@ -135,13 +135,13 @@ impl<'v> Session<'v> {
 
     /// A name that may also mean a whole note.
     pub(crate) fn find_or_note(&mut self, name: &str) -> Result<(usize, Option<usize>)> {
-        let written = parts(name);
-        match written.place {
+        let parsed = parse_name(name);
+        match parsed.place {
             Some(_) => {
                 let found = self.find(name, None)?;
                 Ok((found.note, Some(found.block)))
             }
-            None => Ok((self.open(written.note)?, None)),
+            None => Ok((self.open(parsed.note)?, None)),
         }
     }
 
@@ -180,11 +180,11 @@ impl<'v> Session<'v> {
     }
 
     /// The same for a change of blocks; tells which they are.
-    pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<Written> {
+    pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<WriteResult> {
         let is_changed = changed.text != self.notes[note].text;
         self.set(note, changed.text)?;
-        let blocks = self.touched(note, &changed.range)?;
-        Ok(Written {
+        let blocks = self.touched_blocks(note, &changed.range)?;
+        Ok(WriteResult {
             path: self.path(note).to_owned(),
             changed: is_changed,
             block: blocks.first().map(|first| first.block.clone()),
@@ -193,7 +193,7 @@ impl<'v> Session<'v> {
     }
 
     /// The outermost blocks that lie in a range; a list of one item is told as the item.
-    fn touched(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
+    fn touched_blocks(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
         let path = self.path(note);
         let blocks = self.blocks(note)?;
         let names = blocks.names();

@@ -148,7 +148,7 @@ proptest! {
         let at = at.index(read.len());
         if let Ok(changed) = replace(&read, at, PIECES[piece]) {
             let range = &read[at].range;
-            // The line before the block is kept up to it, but for a blank line that parts it.
+            // The line before the block is kept up to it, but for a blank line that parse_name it.
             prop_assert!(changed.text.ends_with(&note[range.end..]), "{:?}", changed.text);
             let kept = note[..range.start].rfind('\n').map_or(0, |end| end + 1);
             prop_assert!(changed.text.starts_with(&note[..kept]), "{:?}", changed.text);
