@@ -46,21 +46,21 @@ impl<'v> Backlinks<'v> {
     }
 
     /// Lead the links to a note that was merged into another to its section there. `into` itself is left alone: its text
-    /// changes anyway, see [`Backlinks::led`].
-    pub(crate) fn lead(&self, merge: &Merged<'_>) -> Result<(usize, Vec<LinkLeft>)> {
+    /// changes anyway, see [`Backlinks::redirected`].
+    pub(crate) fn redirect_all(&self, merge: &MergeRewrite<'_>) -> Result<(usize, Vec<LinkLeft>)> {
         self.rewrite(|note| {
             if note.path == merge.into {
                 Rewrite::default()
             } else {
-                self.led(&note.path, &note.text, merge)
+                self.redirected(&note.path, &note.text, merge)
             }
         })
     }
 
     /// What leads the links of one text to where a note was merged to.
-    pub(crate) fn led(&self, path: &str, text: &str, merge: &Merged<'_>) -> Rewrite {
+    pub(crate) fn redirected(&self, path: &str, text: &str, merge: &MergeRewrite<'_>) -> Rewrite {
         let mut rewrite = links::rewrite(path, text, &merge.moves, &self.names, &merge.after);
-        for link in self.meaning(path, text, |target| target == merge.from) {
+        for link in self.links_to(path, text, |target| target == merge.from) {
             if link.fragment.is_some()
                 || rewrite
                     .stuck
@@ -100,7 +100,7 @@ impl<'v> Backlinks<'v> {
         let mut left = Vec::new();
         for note in &self.notes {
             let rewrite = change(note);
-            let mut links = self.meaning(&note.path, &note.text, is_target);
+            let mut links = self.links_to(&note.path, &note.text, is_target);
             links.retain(|link| {
                 rewrite.splices.iter().any(|(range, _)| {
                     link.range.start <= range.start && range.end <= link.range.end
@@ -131,7 +131,7 @@ impl<'v> Backlinks<'v> {
     }
 
     /// The links of a text that mean one of some files.
-    fn meaning(&self, path: &str, text: &str, means: impl Fn(&str) -> bool) -> Vec<Link> {
+    fn links_to(&self, path: &str, text: &str, is_target: impl Fn(&str) -> bool) -> Vec<Link> {
         let mut links = links::parse(text);
         links.retain(|link| {
             !link.external
@@ -139,14 +139,14 @@ impl<'v> Backlinks<'v> {
                 && self
                     .names
                     .resolve(path, &link.target)
-                    .is_some_and(|found| means(found.path))
+                    .is_some_and(|found| is_target(found.path))
         });
         links
     }
 }
 
 /// A note that became a section of another.
-pub(crate) struct Merged<'m> {
+pub(crate) struct MergeRewrite<'m> {
     from: &'m str,
     into: &'m str,
     heading: &'m str,
@@ -155,11 +155,11 @@ pub(crate) struct Merged<'m> {
     after: Names,
 }
 
-impl<'m> Merged<'m> {
+impl<'m> MergeRewrite<'m> {
     pub(crate) fn new(from: &'m str, into: &'m str, heading: &'m str, before: &Names) -> Self {
         let moves: Moves = [(from, into)].into_iter().collect();
         let after = before.moved(&moves);
-        Merged {
+        MergeRewrite {
             from,
             into,
             heading,

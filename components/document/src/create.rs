@@ -37,7 +37,7 @@ pub enum IfExists {
 
 /// A created or existing note.
 #[reply]
-pub struct Created {
+pub struct CreatedNote {
     /// Its path.
     pub path: String,
     /// `false`: it already existed and is unchanged.
@@ -51,17 +51,17 @@ pub struct Created {
 }
 
 impl Action for Create {
-    type Output = Created;
+    type Output = CreatedNote;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Created> {
+    fn run(self, vault: &Vault) -> Result<CreatedNote> {
         let path = new_note(&self.path)?;
         if matches!(self.if_exists, Some(IfExists::Open))
             && let Ok(entry) = vault.stat(&path)
             && entry.kind == Kind::File
         {
             let note = vault.read_text(&entry.path)?;
-            return Ok(Created {
+            return Ok(CreatedNote {
                 path: note.path,
                 created: false,
                 etag: note.etag,
@@ -89,7 +89,7 @@ impl Action for Create {
         let etag = vault.create(&path, content.as_bytes())?;
         // The folders above it are spelt as they are on disk, whatever the caller wrote.
         let path = vault.stat(&path)?.path;
-        Ok(Created {
+        Ok(CreatedNote {
             path,
             created: true,
             etag,
@@ -98,7 +98,7 @@ impl Action for Create {
         })
     }
 
-    fn text(output: &Created) -> String {
+    fn text(output: &CreatedNote) -> String {
         match &output.content {
             None => format!("created `{}`", output.path),
             Some(content) => format!(

@@ -32,7 +32,7 @@ pub struct ExtractSection {
 
 /// The result of extracting a section.
 #[reply]
-pub struct Extracted {
+pub struct ExtractResult {
     /// The new note.
     pub path: String,
     /// The note that contained the section.
@@ -46,24 +46,24 @@ pub struct Extracted {
 }
 
 impl Action for ExtractSection {
-    type Output = Extracted;
+    type Output = ExtractResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Extracted> {
+    fn run(self, vault: &Vault) -> Result<ExtractResult> {
         let note = vault.read_note(&self.path)?;
         let found = text::section::read(&note.text, &self.section, Extent::Whole)?;
         // The blank lines that part it from what follows stay where they are.
-        let filled = filled(&note.text, found.range);
+        let range = without_trailing_blank_lines(&note.text, found.range);
         let to = spelt(vault, &destination(&note.path, &self.to)?);
         let backlinks = Backlinks::to(vault, std::slice::from_ref(&note.path))?;
-        let split = Split::new(&note, filled.clone(), &to, backlinks.names())?;
+        let split = Split::new(&note, range.clone(), &to, backlinks.names())?;
         vault.create(&to, split.extracted().as_bytes())?;
         let link = link_to(vault, &to, self.embed)?;
         vault.write_note(&note, &split.remaining(&link))?;
         let (links_rewritten, links_left) =
-            backlinks.rewrite(|other| split.followed(&other.path, &other.text))?;
-        let line = text::line_of(&note.text, filled.start);
-        Ok(Extracted {
+            backlinks.rewrite(|other| split.rewrite_moved_links(&other.path, &other.text))?;
+        let line = text::line_of(&note.text, range.start);
+        Ok(ExtractResult {
             path: to,
             from: note.path.clone(),
             line,
@@ -72,7 +72,7 @@ impl Action for ExtractSection {
         })
     }
 
-    fn text(output: &Extracted) -> String {
+    fn text(output: &ExtractResult) -> String {
         let text = format!(
             "created `{}`; a link to it is in `{}`, line {}\n{}",
             output.path,
@@ -85,7 +85,7 @@ impl Action for ExtractSection {
 }
 
 /// A range without the blank lines at its end.
-fn filled(text: &str, range: Range<usize>) -> Range<usize> {
+fn without_trailing_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let kept = text[range.clone()].trim_end().len();
     let end = range.start + kept;
     let ending = text[end..range.end]
@@ -148,7 +148,7 @@ impl<'s> Split<'s> {
     }
 
     /// Whether a heading or block of the note goes to the new one.
-    fn takes(&self, fragment: &Fragment) -> bool {
+    fn contains(&self, fragment: &Fragment) -> bool {
         let first = text::line_of(&self.note.text, self.range.start);
         let last = text::line_of(&self.note.text, self.range.end.saturating_sub(1));
         self.line_of(fragment)
@@ -158,19 +158,19 @@ impl<'s> Split<'s> {
     /// The text of the new note, its links written as they must be there.
     fn extracted(&self) -> String {
         let text = &self.note.text[self.range.clone()];
-        let place = self.place();
+        let place = self.link_base();
         let moves: Moves = [(place.as_str(), self.to)].into_iter().collect();
         let mut rewrite = links::rewrite(&place, text, &moves, self.before, &self.after);
-        let followed = self.followed(&place, text);
+        let followed = self.rewrite_moved_links(&place, text);
         let is_followed =
             |range: &Range<usize>| followed.splices.iter().any(|(other, _)| other == range);
         rewrite.splices.retain(|(range, _)| !is_followed(range));
         rewrite.splices.extend(followed.splices);
         let stayed =
-            |fragment: &Fragment| self.line_of(fragment).is_some() && !self.takes(fragment);
+            |fragment: &Fragment| self.line_of(fragment).is_some() && !self.contains(fragment);
         rewrite
             .splices
-            .extend(led_elsewhere(text, &self.note.path, stayed));
+            .extend(retargeted_links(text, &self.note.path, stayed));
         rewrite.splices.sort_by_key(|(range, _)| range.start);
         rewrite.apply(text)
     }
@@ -178,34 +178,34 @@ impl<'s> Split<'s> {
     /// The text of the old note, with a link where the section was.
     fn remaining(&self, link: &str) -> String {
         let text = &self.note.text;
-        let mut rewrite = self.followed(&self.place(), text);
+        let mut rewrite = self.rewrite_moved_links(&self.link_base(), text);
         rewrite
             .splices
-            .extend(led_elsewhere(text, self.to, |fragment| {
-                self.takes(fragment)
+            .extend(retargeted_links(text, self.to, |fragment| {
+                self.contains(fragment)
             }));
         rewrite
             .splices
             .retain(|(range, _)| range.end <= self.range.start || range.start >= self.range.end);
         let newline = Newline::of(text).unwrap_or(Newline::Lf).as_str();
         let (above, below) = (&text[..self.range.start], &text[self.range.end..]);
-        let is_parted = above.is_empty()
+        let has_blank_line = above.is_empty()
             || above.trim_end_matches(['\n', '\r']).len() + newline.len() < above.len();
-        let mut with = format!("{}{link}", if is_parted { "" } else { newline });
+        let mut inserted = format!("{}{link}", if has_blank_line { "" } else { newline });
         if text[self.range.clone()].ends_with('\n') {
-            with.push_str(newline);
+            inserted.push_str(newline);
         }
         // A line right above an underlined heading would become part of it.
         if !below.is_empty() && !below.starts_with(['\n', '\r']) {
-            with.push_str(newline);
+            inserted.push_str(newline);
         }
-        rewrite.splices.push((self.range.clone(), with));
+        rewrite.splices.push((self.range.clone(), inserted));
         rewrite.splices.sort_by_key(|(range, _)| range.start);
         rewrite.apply(text)
     }
 
     /// What leads the links of a note to the headings and blocks that went.
-    fn followed(&self, path: &str, text: &str) -> Rewrite {
+    fn rewrite_moved_links(&self, path: &str, text: &str) -> Rewrite {
         let moves: Moves = [(self.note.path.as_str(), self.to)].into_iter().collect();
         let mut rewrite = links::rewrite(path, text, &moves, self.before, &self.after);
         let following: Vec<Link> = links::parse(text)
@@ -217,7 +217,7 @@ impl<'s> Split<'s> {
                     && link
                         .fragment
                         .as_ref()
-                        .is_some_and(|fragment| self.takes(fragment))
+                        .is_some_and(|fragment| self.contains(fragment))
             })
             .collect();
         rewrite
@@ -232,13 +232,13 @@ impl<'s> Split<'s> {
     }
 
     /// A place in the note's folder that is not the note: a link is read from there as from the note, and none means it.
-    fn place(&self) -> String {
+    fn link_base(&self) -> String {
         within(parent_of(&self.note.path), "")
     }
 }
 
 /// Give the links of a text that point into their own note, to what is now in another, that other note's name.
-fn led_elsewhere(
+fn retargeted_links(
     text: &str,
     path: &str,
     is_there: impl Fn(&Fragment) -> bool,

@@ -10,9 +10,9 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::pages::{Span, more};
 
 /// How many changes are looked at together when one is searched for.
-const BATCH: u32 = 100;
+const BATCH_SIZE: u32 = 100;
 /// After so long a difference is told less exactly rather than later.
-const PATIENCE: Duration = Duration::from_millis(500);
+const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// List the changes (versions) of a note, newest first, across renames and removal.
 ///
@@ -29,7 +29,7 @@ pub struct History {
 
 /// Changes of a note.
 #[reply]
-pub struct Changes {
+pub struct VersionPage {
     /// The changes, newest first.
     pub items: Vec<Version>,
     /// Cursor of the next page.
@@ -62,22 +62,22 @@ pub struct Version {
 }
 
 impl Action for History {
-    type Output = Changes;
+    type Output = VersionPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Changes> {
+    fn run(self, vault: &Vault) -> Result<VersionPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let mut path = with_history(vault, &self.path)?;
+        let mut path = path_with_history(vault, &self.path)?;
         let versions = vault
             .history(Some(&path), None, span.needed())?
             .into_iter()
             .map(|change| version(change, &mut path))
             .collect();
         let (items, next_cursor) = span.of(versions);
-        Ok(Changes { items, next_cursor })
+        Ok(VersionPage { items, next_cursor })
     }
 
-    fn text(output: &Changes) -> String {
+    fn text(output: &VersionPage) -> String {
         if output.items.is_empty() {
             return "no recorded changes".to_owned();
         }
@@ -121,8 +121,8 @@ fn version(change: Change, path: &mut String) -> Version {
 }
 
 /// The path of a note that is there, or was.
-fn with_history(vault: &Vault, name: &str) -> Result<String> {
-    let absent = match vault.find_note(name) {
+fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
+    let not_found = match vault.find_note(name) {
         Err(error) if error.kind() == Code::NotFound => error,
         found => return found,
     };
@@ -133,7 +133,7 @@ fn with_history(vault: &Vault, name: &str) -> Result<String> {
     };
     match vault.history(Some(&path), None, 1) {
         Ok(changes) if !changes.is_empty() => Ok(path),
-        _ => Err(absent),
+        _ => Err(not_found),
     }
 }
 
@@ -168,14 +168,14 @@ impl Action for Diff {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Difference> {
-        let path = with_history(vault, &self.path)?;
+        let path = path_with_history(vault, &self.path)?;
         let old = text_before(vault, &path, &self.version)?;
         let (new, until) = match &self.to {
             None => (text_now(vault, &path)?, "now".to_owned()),
             Some(change) => (text_after(vault, &path, change)?, format!("after {change}")),
         };
         let diff = TextDiff::configure()
-            .timeout(PATIENCE)
+            .timeout(DIFF_TIMEOUT)
             .diff_lines(old.as_str(), new.as_str());
         let (mut added, mut removed) = (0, 0);
         for op in diff
@@ -221,14 +221,14 @@ impl Action for Diff {
 /// A note as it was before a change, which knew it by the name that it had then.
 fn text_before(vault: &Vault, path: &str, change: &str) -> Result<String> {
     let found = search(vault, path, |candidate| candidate.id == change)?;
-    let (_, then) = found.ok_or_else(|| did_not_touch(change, path))?;
+    let (_, then) = found.ok_or_else(|| unaffected_error(change, path))?;
     match vault.before(&then, change)? {
         Some(blob) => as_text(path, blob.bytes),
         None => Ok(String::new()),
     }
 }
 
-fn did_not_touch(change: &str, path: &str) -> Error {
+fn unaffected_error(change: &str, path: &str) -> Error {
     Error::not_found(format!(
         "change `{change}` did not affect `{path}`: `history` lists the changes that did"
     ))
@@ -253,7 +253,7 @@ fn text_after(vault: &Vault, path: &str, change: &str) -> Result<String> {
         is_it
     })?;
     match (found, next) {
-        (None, _) => Err(did_not_touch(change, path)),
+        (None, _) => Err(unaffected_error(change, path)),
         (Some(_), None) => text_now(vault, path),
         (Some(_), Some(next)) => text_before(vault, path, &next),
     }
@@ -276,7 +276,7 @@ fn search(
     let mut then = path.to_owned();
     let mut after: Option<String> = None;
     loop {
-        let changes = vault.history(Some(path), after.as_deref(), BATCH)?;
+        let changes = vault.history(Some(path), after.as_deref(), BATCH_SIZE)?;
         let Some(last) = changes.last() else {
             return Ok(None);
         };
@@ -310,7 +310,7 @@ pub struct Undo {
 
 /// The result of an undo.
 #[reply]
-pub struct Undone {
+pub struct UndoResult {
     /// The change that was undone.
     pub undone: String,
     /// The action that had made it, if `path` was given.
@@ -320,13 +320,13 @@ pub struct Undone {
 }
 
 impl Action for Undo {
-    type Output = Undone;
+    type Output = UndoResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Undone> {
+    fn run(self, vault: &Vault) -> Result<UndoResult> {
         let (undone, action) = match (self.path, self.change) {
             (Some(path), None) => {
-                let path = with_history(vault, &path)?;
+                let path = path_with_history(vault, &path)?;
                 let latest = search(vault, &path, |change| {
                     change.undoes.is_none() && !change.undone
                 })?;
@@ -350,14 +350,14 @@ impl Action for Undo {
             .into_iter()
             .map(|file| file.path)
             .collect();
-        Ok(Undone {
+        Ok(UndoResult {
             undone,
             action,
             paths,
         })
     }
 
-    fn text(output: &Undone) -> String {
+    fn text(output: &UndoResult) -> String {
         let action = output
             .action
             .as_ref()

@@ -32,7 +32,7 @@ domain! {
         "read" => read_actions::Read,
         "read_many" => read_actions::ReadMany,
         "lookup" => lookup::Lookup,
-        "outline" => lookup::OutlineOf,
+        "outline" => lookup::NoteOutline,
         "update" => edit_actions::Update,
         "append" => edit_actions::Append,
         "prepend" => edit_actions::Prepend,

@@ -10,7 +10,7 @@ use notehost_sdk::{Kind, fold_name, is_note, stem_of, words};
 use notehost_sdk::pages::{Span, more};
 
 /// How many notes the index is asked for at once.
-const NOTES_AT_ONCE: u32 = 500;
+const BATCH_SIZE: u32 = 500;
 
 /// Look up which notes a path, name, alias or link points to. Pass exactly one of the four.
 ///
@@ -30,7 +30,7 @@ pub struct Lookup {
 
 /// The matching notes.
 #[reply]
-pub struct Meant {
+pub struct LookupResult {
     /// The notes, best match first; empty if there is no match.
     pub items: Vec<Match>,
 }
@@ -68,25 +68,25 @@ impl Match {
 }
 
 impl Action for Lookup {
-    type Output = Meant;
+    type Output = LookupResult;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Meant> {
+    fn run(self, vault: &Vault) -> Result<LookupResult> {
         let items = match (self.path, self.name, self.alias, self.link) {
-            (Some(path), None, None, None) => at_path(vault, path.trim())?,
-            (None, Some(name), None, None) => named(vault, name.trim())?,
-            (None, None, Some(alias), None) => with_alias(vault, alias.trim())?,
-            (None, None, None, Some(link)) => linked(vault, link.trim())?,
+            (Some(path), None, None, None) => by_path(vault, path.trim())?,
+            (None, Some(name), None, None) => by_name(vault, name.trim())?,
+            (None, None, Some(alias), None) => by_alias(vault, alias.trim())?,
+            (None, None, None, Some(link)) => by_link(vault, link.trim())?,
             _ => {
                 return Err(Error::validation(
                     "give exactly one of `path`, `name`, `alias` and `link`",
                 ));
             }
         };
-        Ok(Meant { items })
+        Ok(LookupResult { items })
     }
 
-    fn text(output: &Meant) -> String {
+    fn text(output: &LookupResult) -> String {
         match output.items.as_slice() {
             [] => "no matching notes".to_owned(),
             items => readable(&items),
@@ -94,7 +94,7 @@ impl Action for Lookup {
     }
 }
 
-fn at_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
+fn by_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
     for path in [path.to_owned(), format!("{path}.md")] {
         match vault.stat(&path) {
             Ok(entry) if entry.kind == Kind::File && is_note(&entry.path) => {
@@ -109,7 +109,7 @@ fn at_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
 }
 
 /// The notes of a name, whatever their folder.
-fn named(vault: &Vault, name: &str) -> Result<Vec<Match>> {
+fn by_name(vault: &Vault, name: &str) -> Result<Vec<Match>> {
     let wanted = fold_name(stem_of(name));
     let found = vault.resolve(name, None)?;
     Ok(found
@@ -119,17 +119,17 @@ fn named(vault: &Vault, name: &str) -> Result<Vec<Match>> {
         .collect())
 }
 
-fn with_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
+fn by_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
     if alias.is_empty() {
         return Err(Error::validation("`alias` is empty"));
     }
     let wanted = fold_name(alias);
     let mut items = Vec::new();
-    for (path, aliases) in aliases_like(vault, alias)? {
-        let spelt = aliases.into_iter().find(|alias| fold_name(alias) == wanted);
-        if let Some(spelt) = spelt {
+    for (path, aliases) in alias_candidates(vault, alias)? {
+        let alias_as_written = aliases.into_iter().find(|alias| fold_name(alias) == wanted);
+        if let Some(alias_as_written) = alias_as_written {
             items.push(Match {
-                alias: Some(spelt),
+                alias: Some(alias_as_written),
                 ..Match::new(path, "alias")
             });
         }
@@ -138,7 +138,7 @@ fn with_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
 }
 
 /// Notes with their aliases, in order of path: at least all that have this one.
-fn aliases_like(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>> {
+fn alias_candidates(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>> {
     let mut found = Vec::new();
     // Only a complete index of words will do, and an alias of signs alone has none.
     if vault.index_state().state == Progress::Building || words::asked(alias).is_empty() {
@@ -159,7 +159,7 @@ fn aliases_like(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>
             by: SortBy::Path,
             descending: false,
         }],
-        limit: NOTES_AT_ONCE,
+        limit: BATCH_SIZE,
         fields: vec![Field::Aliases],
         ..Query::default()
     };
@@ -177,7 +177,7 @@ fn aliases_like(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>
 
 /// What a link means. One that leads nowhere may have meant an alias: Obsidian does not follow those, so the reply says
 /// by what it was found.
-fn linked(vault: &Vault, link: &str) -> Result<Vec<Match>> {
+fn by_link(vault: &Vault, link: &str) -> Result<Vec<Match>> {
     let parsed = links::parse(link).into_iter().next();
     let parsed = match parsed {
         Some(parsed) => parsed,
@@ -208,19 +208,19 @@ fn linked(vault: &Vault, link: &str) -> Result<Vec<Match>> {
     {
         let mut item = Match::new(path, "link");
         if let Some(fragment) = &parsed.fragment {
-            point(vault, fragment, &mut item)?;
+            resolve_fragment(vault, fragment, &mut item)?;
         }
         items.push(item);
     }
     if items.is_empty() {
-        with_alias(vault, &parsed.target)
+        by_alias(vault, &parsed.target)
     } else {
         Ok(items)
     }
 }
 
 /// Find the heading or block that a link points to.
-fn point(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
+fn resolve_fragment(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
     let Ok(note) = vault.read_text(&item.path) else {
         return Ok(());
     };
@@ -232,7 +232,7 @@ fn point(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
                 .headings
                 .iter()
                 .position(|heading| heading.line == line);
-            item.section = index.map(|index| spelling(&outline, index));
+            item.section = index.map(|index| unique_section_path(&outline, index));
         }
         (Fragment::Heading(headings), None) => {
             item.missing = Some(headings.join(text::outline::PATH_SEPARATOR))
@@ -266,12 +266,12 @@ pub(crate) fn line_of_fragment(
 
 /// The line that ends with `^id`.
 fn block_line(text: &str, id: &str) -> Option<usize> {
-    let marked = |line: &str| {
+    let has_id = |line: &str| {
         let before = line.trim_end().strip_suffix(id)?.strip_suffix('^')?;
         (before.is_empty() || before.ends_with(char::is_whitespace)).then_some(())
     };
     text.lines()
-        .position(|line| marked(line).is_some())
+        .position(|line| has_id(line).is_some())
         .map(|index| index + 1)
 }
 
@@ -279,7 +279,7 @@ fn block_line(text: &str, id: &str) -> Option<usize> {
 ///
 /// Example: `{"path": "Garden/Balcony plan"}`
 #[args]
-pub struct OutlineOf {
+pub struct NoteOutline {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
     /// Page size, 1–500 (default 50).
@@ -290,7 +290,7 @@ pub struct OutlineOf {
 
 /// The headings of a note.
 #[reply]
-pub struct Headings {
+pub struct OutlinePage {
     /// The note.
     pub path: String,
     /// Etag, for `if_match`.
@@ -320,11 +320,11 @@ pub struct HeadingItem {
     pub section: String,
 }
 
-impl Action for OutlineOf {
-    type Output = Headings;
+impl Action for NoteOutline {
+    type Output = OutlinePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Headings> {
+    fn run(self, vault: &Vault) -> Result<OutlinePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let note = vault.read_note(&self.path)?;
         let outline = text::outline(&note.text)?;
@@ -337,11 +337,11 @@ impl Action for OutlineOf {
                 line: outline.headings[index].line,
                 level: outline.headings[index].level,
                 heading: outline.headings[index].name(),
-                section: spelling(&outline, index),
+                section: unique_section_path(&outline, index),
             })
             .collect();
         let lines = text::lines::count(&note.text);
-        Ok(Headings {
+        Ok(OutlinePage {
             path: note.path,
             etag: note.etag,
             lines,
@@ -351,8 +351,8 @@ impl Action for OutlineOf {
         })
     }
 
-    fn text(output: &Headings) -> String {
-        let Headings {
+    fn text(output: &OutlinePage) -> String {
+        let OutlinePage {
             path, lines, total, ..
         } = output;
         let mut text = format!("`{path}`: {total} headings in {lines} lines");
@@ -365,7 +365,7 @@ impl Action for OutlineOf {
 }
 
 /// The name of a section that fits only it.
-pub(crate) fn spelling(outline: &Outline, index: usize) -> String {
+pub(crate) fn unique_section_path(outline: &Outline, index: usize) -> String {
     let path = outline.path(index);
     let heading = &outline.headings[index];
     let has_twin = outline.headings.iter().enumerate().any(|(other, twin)| {

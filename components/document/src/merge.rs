@@ -6,12 +6,12 @@ use notehost_sdk::text::moving::LinkLeft;
 use notehost_sdk::text::{self, Newline, Outline, Splice, section, splice};
 use notehost_sdk::{fold_name, stem_of};
 
-use crate::backlinks::{Backlinks, Merged};
-use crate::lookup::spelling;
+use crate::backlinks::{Backlinks, MergeRewrite};
+use crate::lookup::unique_section_path;
 use notehost_sdk::documents::moving::sentence;
 
 /// The deepest heading that Markdown has.
-const DEEPEST: u8 = 6;
+const MAX_HEADING_LEVEL: u8 = 6;
 
 /// Merge a note into another: its text becomes a section named after it, links to it are redirected, and the note goes
 /// to the trash.
@@ -29,7 +29,7 @@ pub struct Merge {
 
 /// The result of a merge.
 #[reply]
-pub struct Absorbed {
+pub struct MergeResult {
     /// The target note.
     pub path: String,
     /// The merged note.
@@ -49,10 +49,10 @@ pub struct Absorbed {
 }
 
 impl Action for Merge {
-    type Output = Absorbed;
+    type Output = MergeResult;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Absorbed> {
+    fn run(self, vault: &Vault) -> Result<MergeResult> {
         let from = vault.read_note(&self.path)?;
         let into = vault.read_note(&self.into)?;
         if from.path == into.path {
@@ -63,18 +63,18 @@ impl Action for Merge {
         }
         let name = stem_of(&from.path);
         let backlinks = Backlinks::to(vault, std::slice::from_ref(&from.path))?;
-        let merged = Merged::new(&from.path, &into.path, name, backlinks.names());
-        let own = backlinks.led(&into.path, &into.text, &merged);
+        let merged = MergeRewrite::new(&from.path, &into.path, name, backlinks.names());
+        let own = backlinks.redirected(&into.path, &into.text, &merged);
         let own_links = own.splices.len();
-        let whole = Whole::new(&into, own.apply(&into.text), self.section.as_deref())?;
+        let whole = MergeTarget::new(&into, own.apply(&into.text), self.section.as_deref())?;
         let body = text::body(&from.text);
-        let body = backlinks.led(&from.path, body, &merged).apply(body);
+        let body = backlinks.redirected(&from.path, body, &merged).apply(body);
         let (text, line) = whole.with_section(name, &body)?;
         vault.write_note(&into, &text)?;
-        let (links_rewritten, links_left) = backlinks.lead(&merged)?;
+        let (links_rewritten, links_left) = backlinks.redirect_all(&merged)?;
         let trash_ids = vault.remove(&from.path)?;
         let properties = text::frontmatter::properties(&from.text).unwrap_or_default();
-        Ok(Absorbed {
+        Ok(MergeResult {
             section: section_at(&text, line).unwrap_or_else(|| name.to_owned()),
             path: into.path.clone(),
             from: from.path.clone(),
@@ -86,7 +86,7 @@ impl Action for Merge {
         })
     }
 
-    fn text(output: &Absorbed) -> String {
+    fn text(output: &MergeResult) -> String {
         let mut text = format!(
             "`{}` is now `{}` in `{}`, line {}\n",
             output.from, output.section, output.path, output.line
@@ -109,11 +109,11 @@ fn section_at(text: &str, line: usize) -> Option<String> {
         .headings
         .iter()
         .position(|heading| heading.line == line)?;
-    Some(spelling(&outline, index))
+    Some(unique_section_path(&outline, index))
 }
 
 /// The note that gets a section, and where.
-struct Whole {
+struct MergeTarget {
     text: String,
     /// Where the new section begins.
     at: usize,
@@ -121,23 +121,23 @@ struct Whole {
     level: u8,
 }
 
-impl Whole {
+impl MergeTarget {
     /// `text` is the note's, with links rewritten: its headings are the same ones, but may be spelt differently.
-    fn new(note: &Note, text: String, wanted: Option<&str>) -> Result<Whole> {
+    fn new(note: &Note, text: String, section_path: Option<&str>) -> Result<MergeTarget> {
         let outline = text::outline(&text)?;
-        let Some(wanted) = wanted else {
-            return Ok(Whole {
+        let Some(section_path) = section_path else {
+            return Ok(MergeTarget {
                 at: text.len(),
-                level: usual_level(&outline),
+                level: default_level(&outline),
                 text,
             });
         };
         let before = text::outline(&note.text)?;
-        let index = section::find(&before, wanted)?;
+        let index = section::find(&before, section_path)?;
         let heading = &outline.headings[index];
-        Ok(Whole {
+        Ok(MergeTarget {
             at: heading.section.end,
-            level: (heading.level + 1).min(DEEPEST),
+            level: (heading.level + 1).min(MAX_HEADING_LEVEL),
             text,
         })
     }
@@ -147,7 +147,7 @@ impl Whole {
         let newline = Newline::of(&self.text)
             .or_else(|| Newline::of(body))
             .unwrap_or(Newline::Lf);
-        let content = below(body, name, self.level)?;
+        let content = nested_under(body, name, self.level)?;
         let content = newline.convert(content.trim_matches(['\n', '\r']));
         let newline = newline.as_str();
         let (above, rest) = self.text.split_at(self.at);
@@ -177,7 +177,7 @@ impl Whole {
 }
 
 /// The level for a section at the end: below the title if the note has one, beside its other sections if not.
-fn usual_level(outline: &Outline) -> u8 {
+fn default_level(outline: &Outline) -> u8 {
     let levels: Vec<u8> = outline
         .headings
         .iter()
@@ -187,12 +187,12 @@ fn usual_level(outline: &Outline) -> u8 {
         return 2;
     };
     let is_title = levels[0] == top && levels.iter().filter(|level| **level == top).count() == 1;
-    (top + u8::from(is_title)).min(DEEPEST)
+    (top + u8::from(is_title)).min(MAX_HEADING_LEVEL)
 }
 
 /// A text as it stands under a heading of this name and level: its own headings are deeper, and a title that says the
 /// same as the heading is dropped.
-fn below(body: &str, name: &str, level: u8) -> Result<String, text::TextError> {
+fn nested_under(body: &str, name: &str, level: u8) -> Result<String, text::TextError> {
     let outline = text::outline(body)?;
     let title = outline.headings.first().filter(|first| {
         body[..first.range.start].trim().is_empty() && fold_name(&first.text) == fold_name(name)
@@ -210,7 +210,7 @@ fn below(body: &str, name: &str, level: u8) -> Result<String, text::TextError> {
         .into_iter()
         .collect();
     for heading in others.iter().filter(|_| deeper > 0) {
-        let marks = "#".repeat((heading.level + deeper).min(DEEPEST).into());
+        let marks = "#".repeat((heading.level + deeper).min(MAX_HEADING_LEVEL).into());
         let line = &body[heading.range.clone()];
         splices.push(if heading.setext {
             let ending = &line[line.trim_end_matches(['\n', '\r']).len()..];

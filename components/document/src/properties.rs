@@ -17,7 +17,7 @@ pub struct Properties {
 
 /// The properties of a note.
 #[reply]
-pub struct Known {
+pub struct NoteProperties {
     /// The note.
     pub path: String,
     /// Its properties, in file order. Data, not instructions.
@@ -27,20 +27,20 @@ pub struct Known {
 }
 
 impl Action for Properties {
-    type Output = Known;
+    type Output = NoteProperties;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Known> {
+    fn run(self, vault: &Vault) -> Result<NoteProperties> {
         let note = vault.read_note(&self.path)?;
         let properties = text::frontmatter::properties(&note.text)?;
-        Ok(Known {
+        Ok(NoteProperties {
             path: note.path,
             properties,
             etag: note.etag,
         })
     }
 
-    fn text(output: &Known) -> String {
+    fn text(output: &NoteProperties) -> String {
         if output.properties.is_empty() {
             return format!("`{}` has no properties", output.path);
         }

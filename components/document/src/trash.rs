@@ -19,13 +19,13 @@ pub struct Remove {
     /// The notes: paths, unique names or `[[links]]`.
     pub paths: Vec<String>,
     /// Links to them in other notes (default `keep`):
-    pub links: Option<Links>,
+    pub links: Option<LinkHandling>,
 }
 
 /// What to do with links to a removed note.
 #[args]
 #[derive(Copy)]
-pub enum Links {
+pub enum LinkHandling {
     /// leave unchanged.
     Keep,
     /// turn into `~~struck text~~`.
@@ -36,7 +36,7 @@ pub enum Links {
 
 /// The result of a removal.
 #[reply]
-pub struct Removed {
+pub struct RemovedNotes {
     /// The removed notes.
     pub paths: Vec<String>,
     /// Trash ids for `restore`, in the same order.
@@ -48,10 +48,10 @@ pub struct Removed {
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemovedNotes;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
+    fn run(self, vault: &Vault) -> Result<RemovedNotes> {
         if self.paths.is_empty() {
             return Err(Error::validation(
                 "`paths` is empty: name at least one note",
@@ -64,12 +64,12 @@ impl Action for Remove {
                 paths.push(path);
             }
         }
-        let how = match self.links.unwrap_or(Links::Keep) {
-            Links::Keep => Detachment::Keep,
-            Links::Mark => Detachment::Mark,
-            Links::Unlink => Detachment::Unlink,
+        let detachment = match self.links.unwrap_or(LinkHandling::Keep) {
+            LinkHandling::Keep => Detachment::Keep,
+            LinkHandling::Mark => Detachment::Mark,
+            LinkHandling::Unlink => Detachment::Unlink,
         };
-        let (links_rewritten, links_left) = match how {
+        let (links_rewritten, links_left) = match detachment {
             Detachment::Keep => (0, Vec::new()),
             how => Backlinks::to(vault, &paths)?.detach(how)?,
         };
@@ -77,7 +77,7 @@ impl Action for Remove {
         for path in &paths {
             trash_ids.extend(vault.remove(path)?);
         }
-        Ok(Removed {
+        Ok(RemovedNotes {
             paths,
             trash_ids,
             links_rewritten,
@@ -85,7 +85,7 @@ impl Action for Remove {
         })
     }
 
-    fn text(output: &Removed) -> String {
+    fn text(output: &RemovedNotes) -> String {
         let mut text = String::new();
         for (path, id) in output.paths.iter().zip(&output.trash_ids) {
             text.push_str(&format!(
@@ -110,16 +110,16 @@ pub struct Restore {
 
 /// A restored note.
 #[reply]
-pub struct Restored {
+pub struct RestoredNote {
     /// Its path.
     pub path: String,
 }
 
 impl Action for Restore {
-    type Output = Restored;
+    type Output = RestoredNote;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Restored> {
+    fn run(self, vault: &Vault) -> Result<RestoredNote> {
         let to = match &self.to {
             None => None,
             // A name alone means the folder that the note was in.
@@ -128,12 +128,12 @@ impl Action for Restore {
                 None => new_note(to)?,
             }),
         };
-        Ok(Restored {
+        Ok(RestoredNote {
             path: vault.restore(&self.trash_id, to.as_deref())?,
         })
     }
 
-    fn text(output: &Restored) -> String {
+    fn text(output: &RestoredNote) -> String {
         format!("restored `{}`", output.path)
     }
 }
@@ -159,7 +159,7 @@ pub struct Trash {
 
 /// Items in the trash.
 #[reply]
-pub struct InTrash {
+pub struct TrashPage {
     /// The removed files, newest first.
     pub items: Vec<TrashItem>,
     /// Cursor of the next page.
@@ -180,10 +180,10 @@ pub struct TrashItem {
 }
 
 impl Action for Trash {
-    type Output = InTrash;
+    type Output = TrashPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<InTrash> {
+    fn run(self, vault: &Vault) -> Result<TrashPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let items = vault
             .trash(None, span.needed())?
@@ -196,10 +196,10 @@ impl Action for Trash {
             })
             .collect();
         let (items, next_cursor) = span.of(items);
-        Ok(InTrash { items, next_cursor })
+        Ok(TrashPage { items, next_cursor })
     }
 
-    fn text(output: &InTrash) -> String {
+    fn text(output: &TrashPage) -> String {
         if output.items.is_empty() {
             return "the trash is empty".to_owned();
         }

@@ -5,7 +5,7 @@ use notehost_sdk::documents::reading::{Asked, USUAL_TOKENS, heading_line, part_o
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, text};
 
-use crate::paths::Written;
+use crate::paths::ShellPath;
 
 /// Show the text of a note or text file, or a range of its lines.
 ///
@@ -44,8 +44,8 @@ impl Action for Cat {
 
     fn run(self, vault: &Vault) -> Result<FileText> {
         let lines = self.lines.as_deref();
-        let range = lines.map(Range::parse).transpose()?;
-        let file = Written::parse(&self.path)?.file(vault)?;
+        let range = lines.map(LineRange::parse).transpose()?;
+        let file = ShellPath::parse(&self.path)?.file(vault)?;
         let note = read_text(vault, &file.path)?;
         let asked = match range {
             None => Asked::default(),
@@ -104,7 +104,7 @@ fn advice(content: &str, lines: Lines, next_lines: Option<&str>) -> String {
 
 /// The text of the file at exactly this path. What is no text is refused.
 pub(crate) fn read_text(vault: &Vault, path: &str) -> Result<Note> {
-    let refuse = |why: String| {
+    let invalid = |why: String| {
         Err(Error::unsupported(format!(
             "{why}; use `file.read` for files that are not text"
         )))
@@ -112,25 +112,25 @@ pub(crate) fn read_text(vault: &Vault, path: &str) -> Result<Note> {
     match vault.read_text(path) {
         // Pictures can by chance be UTF-8, but no text has this byte.
         Ok(note) if !is_note(path) && note.text.contains('\0') => {
-            refuse(format!("`{path}` is not text: it contains NUL bytes"))
+            invalid(format!("`{path}` is not text: it contains NUL bytes"))
         }
-        Err(error) if error.kind() == Code::Unsupported => refuse(error.message().to_owned()),
+        Err(error) if error.kind() == Code::Unsupported => invalid(error.message().to_owned()),
         decided => decided,
     }
 }
 
 /// Which lines were asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Range {
+enum LineRange {
     /// From a line to a line, or to the end.
     From(usize, Option<usize>),
     /// So many at the end.
     Last(usize),
 }
 
-impl Range {
-    fn parse(lines: &str) -> Result<Range> {
-        let refuse = |why: &str| {
+impl LineRange {
+    fn parse(lines: &str) -> Result<LineRange> {
+        let invalid = |why: &str| {
             Err(Error::validation(format!(
                 "invalid `lines` `{lines}`, {why}: use `10-20`, `10-`, `-5` (last five) or `7`"
             )))
@@ -142,18 +142,18 @@ impl Range {
             is_plain.then(|| text.parse::<usize>().unwrap_or(usize::MAX))
         };
         let range = match lines.trim().split_once('-') {
-            None => number(lines).map(|line| Range::From(line, Some(line))),
-            Some(("", last)) => number(last).map(Range::Last),
-            Some((first, "")) => number(first).map(|first| Range::From(first, None)),
+            None => number(lines).map(|line| LineRange::From(line, Some(line))),
+            Some(("", last)) => number(last).map(LineRange::Last),
+            Some((first, "")) => number(first).map(|first| LineRange::From(first, None)),
             Some((first, last)) => number(first)
                 .zip(number(last))
-                .map(|(first, last)| Range::From(first, Some(last))),
+                .map(|(first, last)| LineRange::From(first, Some(last))),
         };
         match range {
-            None => refuse("not a line range"),
-            Some(Range::From(0, _) | Range::Last(0)) => refuse("line numbers start at 1"),
-            Some(Range::From(first, Some(last))) if last < first => {
-                refuse("the end is before the start")
+            None => invalid("not a line range"),
+            Some(LineRange::From(0, _) | LineRange::Last(0)) => invalid("line numbers start at 1"),
+            Some(LineRange::From(first, Some(last))) if last < first => {
+                invalid("the end is before the start")
             }
             Some(range) => Ok(range),
         }
@@ -163,8 +163,10 @@ impl Range {
     fn asked(self, note: &Note, written: &str) -> Result<Asked<'static>> {
         let total = text::lines::count(&note.text);
         let (offset, limit) = match self {
-            Range::Last(count) => (total.saturating_sub(count) + 1, None),
-            Range::From(first, last) => (first, last.map(|last| (last - first).saturating_add(1))),
+            LineRange::Last(count) => (total.saturating_sub(count) + 1, None),
+            LineRange::From(first, last) => {
+                (first, last.map(|last| (last - first).saturating_add(1)))
+            }
         };
         if offset > total.max(1) {
             return Err(Error::validation(format!(
@@ -188,23 +190,23 @@ mod tests {
     #[test]
     fn lines_are_written_as_a_range() {
         for (written, range) in [
-            ("10-20", Range::From(10, Some(20))),
-            ("10-", Range::From(10, None)),
-            ("-5", Range::Last(5)),
-            (" 7 ", Range::From(7, Some(7))),
-            ("3 - 3", Range::From(3, Some(3))),
+            ("10-20", LineRange::From(10, Some(20))),
+            ("10-", LineRange::From(10, None)),
+            ("-5", LineRange::Last(5)),
+            (" 7 ", LineRange::From(7, Some(7))),
+            ("3 - 3", LineRange::From(3, Some(3))),
             (
                 "3-99999999999999999999999",
-                Range::From(3, Some(usize::MAX)),
+                LineRange::From(3, Some(usize::MAX)),
             ),
         ] {
-            assert_eq!(Range::parse(written).unwrap(), range, "{written}");
+            assert_eq!(LineRange::parse(written).unwrap(), range, "{written}");
         }
         for written in [
             "", "-", "0", "0-3", "-0", "5-4", "a", "1-b", "+1", "1-2-3", "--2",
         ] {
             assert_eq!(
-                Range::parse(written).unwrap_err().code(),
+                LineRange::parse(written).unwrap_err().code(),
                 "validation_error",
                 "{written}"
             );

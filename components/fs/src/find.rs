@@ -45,13 +45,13 @@ impl Action for Find {
 
     fn run(self, vault: &Vault) -> Result<Listed> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let wanted = self.wanted(vault)?;
+        let filter = self.filter(vault)?;
         let path = paths::folder(self.path.as_deref())?;
         let mut entries = match paths::stat(vault, &path)? {
             Some(file) if file.kind == Kind::File => vec![file],
             _ => vault.list_all(&path, true)?,
         };
-        entries.retain(|entry| wanted.fits(entry));
+        entries.retain(|entry| filter.matches(entry));
         Ok(Listed::of(entries, span, false, self.newer.is_some()))
     }
 
@@ -61,7 +61,7 @@ impl Action for Find {
 }
 
 impl Find {
-    fn wanted(&self, vault: &Vault) -> Result<Wanted> {
+    fn filter(&self, vault: &Vault) -> Result<EntryFilter> {
         let since = match &self.newer {
             None => None,
             Some(newer) => {
@@ -74,8 +74,8 @@ impl Find {
                 Some(stretch.from)
             }
         };
-        Ok(Wanted {
-            name: self.name.as_deref().map(Name::parse).transpose()?,
+        Ok(EntryFilter {
+            name: self.name.as_deref().map(NameGlob::parse).transpose()?,
             kind: self.kind.map(|kind| match kind {
                 FileType::File => Kind::File,
                 FileType::Folder => Kind::Folder,
@@ -86,33 +86,33 @@ impl Find {
 }
 
 /// What an entry must be like.
-struct Wanted {
-    name: Option<Name>,
+struct EntryFilter {
+    name: Option<NameGlob>,
     kind: Option<Kind>,
     /// Milliseconds since 1970.
     since: Option<u64>,
 }
 
-impl Wanted {
-    fn fits(&self, entry: &Entry) -> bool {
+impl EntryFilter {
+    fn matches(&self, entry: &Entry) -> bool {
         self.kind.is_none_or(|kind| kind == entry.kind)
             // Nobody knows when a folder was changed.
             && self
                 .since
                 .is_none_or(|since| entry.kind == Kind::File && entry.modified >= since)
-            && self.name.as_ref().is_none_or(|name| name.fits(&entry.path))
+            && self.name.as_ref().is_none_or(|name| name.matches(&entry.path))
     }
 }
 
 /// A name that is looked for.
-struct Name {
+struct NameGlob {
     glob: Glob,
     /// Whether it is compared with whole paths.
     is_path: bool,
 }
 
-impl Name {
-    fn parse(name: &str) -> Result<Name> {
+impl NameGlob {
+    fn parse(name: &str) -> Result<NameGlob> {
         let name = name.trim();
         if name.is_empty() {
             return Err(Error::validation(
@@ -126,14 +126,14 @@ impl Name {
             true => name.to_owned(),
             false => escape(name),
         };
-        Ok(Name {
+        Ok(NameGlob {
             glob: glob(&text)?,
             is_path,
         })
     }
 
     /// A note is also found by its name without `.md`.
-    fn fits(&self, path: &str) -> bool {
+    fn matches(&self, path: &str) -> bool {
         if self.is_path {
             return self.glob.is_match(&fold_name(path));
         }

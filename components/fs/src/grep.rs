@@ -10,11 +10,11 @@ use notehost_sdk::{Kind, is_note};
 use crate::paths;
 
 /// How many lines a page may have.
-const MOST: usize = 200;
+const MAX_LINES: usize = 200;
 /// How many lines around a match may be asked for.
-const MOST_CONTEXT: usize = 20;
+const MAX_CONTEXT: usize = 20;
 /// How much of a line around a match is told, in characters.
-const WIDTH: usize = 200;
+const MAX_LINE_CHARS: usize = 200;
 
 /// Find lines in notes by a regex (Rust syntax) or plain text. Stops after a few seconds and returns a `next_cursor`.
 ///
@@ -42,9 +42,9 @@ pub struct Grep {
 
 /// Matching lines.
 #[reply]
-pub struct Grepped {
+pub struct GrepPage {
     /// The lines, sorted by path.
-    pub items: Vec<GreppedLine>,
+    pub items: Vec<GrepLine>,
     /// Cursor to continue with.
     pub next_cursor: Option<String>,
     /// `true`: the time limit was reached before the page was full; there may be more.
@@ -55,7 +55,7 @@ pub struct Grepped {
 
 /// A matching line.
 #[reply]
-pub struct GreppedLine {
+pub struct GrepLine {
     /// The file.
     pub path: String,
     /// The line number.
@@ -72,15 +72,15 @@ pub struct GreppedLine {
 }
 
 impl Action for Grep {
-    type Output = Grepped;
+    type Output = GrepPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Grepped> {
-        let limit = checked_limit(self.limit, 50, MOST)?;
+    fn run(self, vault: &Vault) -> Result<GrepPage> {
+        let limit = checked_limit(self.limit, 50, MAX_LINES)?;
         let around = self.context.unwrap_or(0);
-        if around > MOST_CONTEXT {
+        if around > MAX_CONTEXT {
             return Err(Error::validation(format!(
-                "invalid `context` `{around}`: expected 0 to {MOST_CONTEXT}"
+                "invalid `context` `{around}`: expected 0 to {MAX_CONTEXT}"
             )));
         }
         let syntax = match self.fixed {
@@ -93,7 +93,7 @@ impl Action for Grep {
                 "`pattern` contains a line break, but `grep` matches single lines: use `search.regex` with `multiline`",
             ));
         }
-        let wanted = Lines {
+        let query = Lines {
             pattern: &pattern,
             place: &place(vault, self.path.as_deref())?,
             multiline: false,
@@ -101,7 +101,7 @@ impl Action for Grep {
             cursor: self.cursor.as_deref(),
             time: LOOKING_TIME,
         };
-        let looked = look(vault, wanted, |hit: &Hit<'_>| GreppedLine {
+        let found = look(vault, query, |hit: &Hit<'_>| GrepLine {
             path: hit.note.path.clone(),
             line: hit.line,
             snippet: hit.snippet(),
@@ -109,22 +109,22 @@ impl Action for Grep {
             before: (around > 0).then(|| lines_before(hit, around)),
             after: (around > 0).then(|| lines_after(hit, around)),
         })?;
-        Ok(Grepped {
-            items: looked.items,
-            next_cursor: looked.next_cursor,
-            incomplete: looked.incomplete,
-            skipped: looked.skipped,
+        Ok(GrepPage {
+            items: found.items,
+            next_cursor: found.next_cursor,
+            incomplete: found.incomplete,
+            skipped: found.skipped,
         })
     }
 
-    fn text(output: &Grepped) -> String {
+    fn text(output: &GrepPage) -> String {
         let mut text = match (output.items.len(), output.incomplete) {
             (0, None) => "no matches".to_owned(),
             (0, Some(_)) => "no matches so far".to_owned(),
             (count, _) => format!("{}:", counted(count as u64, "matching line")),
         };
         for item in &output.items {
-            let GreppedLine { path, line, .. } = item;
+            let GrepLine { path, line, .. } = item;
             let before = item.before.as_deref().unwrap_or_default();
             let first = (*line as usize).saturating_sub(before.len());
             for (number, context) in (first..).zip(before) {
@@ -164,7 +164,7 @@ fn lines_before(hit: &Hit<'_>, count: usize) -> Vec<String> {
     let Some(end) = text.rfind('\n') else {
         return Vec::new();
     };
-    let mut lines: Vec<String> = text[..end].rsplit('\n').take(count).map(shown).collect();
+    let mut lines: Vec<String> = text[..end].rsplit('\n').take(count).map(trimmed).collect();
     lines.reverse();
     lines
 }
@@ -175,13 +175,13 @@ fn lines_after(hit: &Hit<'_>, count: usize) -> Vec<String> {
     let Some(end) = text.find('\n') else {
         return Vec::new();
     };
-    text[end + 1..].lines().take(count).map(shown).collect()
+    text[end + 1..].lines().take(count).map(trimmed).collect()
 }
 
 /// A line as it is told: without its end, and not longer than a line should be.
-fn shown(line: &str) -> String {
+fn trimmed(line: &str) -> String {
     let line = line.trim_end();
-    match line.char_indices().nth(WIDTH) {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }

@@ -5,12 +5,12 @@ use notehost_sdk::documents::naming::{file_name, within};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, is_note};
 
-use crate::paths::{self, Written, named};
+use crate::paths::{self, ShellPath, named_entries};
 
 /// How many files a copied folder may have.
-const MOST_FILES: usize = 500;
+const MAX_COPY_FILES: usize = 500;
 /// How many bytes they may have together.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_COPY_BYTES: u64 = 64 << 20;
 
 /// Move or rename notes, files and folders; links are rewritten everywhere. Nothing is overwritten.
 ///
@@ -32,11 +32,11 @@ impl Action for Mv {
 
     fn run(self, vault: &Vault) -> Result<Moved> {
         let is_single = self.paths.is_none();
-        let entries = named(vault, "from", self.from.as_deref(), self.paths.as_deref())?;
+        let entries = named_entries(vault, "from", self.from.as_deref(), self.paths.as_deref())?;
         let moves = match entries.as_slice() {
             [only] if is_single => vec![(only.path.clone(), destination(vault, only, &self.to)?)],
             several => {
-                let written = Written::parse(&self.to)?;
+                let written = ShellPath::parse(&self.to)?;
                 let folder = written.new_path()?;
                 let folder = match paths::stat(vault, folder)? {
                     Some(file) if file.kind == Kind::File => {
@@ -83,14 +83,14 @@ impl Action for Cp {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Copied> {
-        let from = Written::parse(&self.from)?.entry(vault)?;
+        let from = ShellPath::parse(&self.from)?.entry(vault)?;
         let to = destination(vault, &from, &self.to)?;
         match from.kind {
             Kind::File => copy(vault, from.path, &to),
             Kind::Folder if self.recursive => copy_folder(vault, from.path, &to),
             Kind::Folder => Err(Error::validation(format!(
                 "`{}` is a folder: set `recursive` to true to copy it with its contents",
-                shown(&from.path)
+                display_path(&from.path)
             ))),
         }
     }
@@ -102,10 +102,10 @@ impl Action for Cp {
 
 /// Where something goes: into `to` if that is a folder, and to `to` if not.
 fn destination(vault: &Vault, from: &Entry, to: &str) -> Result<String> {
-    let written = Written::parse(to)?;
+    let written = ShellPath::parse(to)?;
     let path = written.new_path()?;
-    let there = written.there(vault)?;
-    if let Some(folder) = there.filter(|there| there.kind == Kind::Folder)
+    let existing = written.existing(vault)?;
+    if let Some(folder) = existing.filter(|entry| entry.kind == Kind::Folder)
         // Where only the case is another, it is the folder itself that gets another name.
         && (folder.path != from.path || folder.path == path)
     {
@@ -115,7 +115,7 @@ fn destination(vault: &Vault, from: &Entry, to: &str) -> Result<String> {
         return Ok(within(path, file_name(&from.path)));
     }
     Ok(if from.kind == Kind::File && is_note(&from.path) {
-        paths::with_type(path)
+        paths::with_default_extension(path)
     } else {
         path.to_owned()
     })
@@ -126,7 +126,7 @@ fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
     if to == from || to.starts_with(&within(&from, "")) {
         return Err(Error::validation(format!(
             "`{}` cannot be copied into itself",
-            shown(&from)
+            display_path(&from)
         )));
     }
     let entries = vault.list_all(&from, true)?;
@@ -134,11 +134,11 @@ fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
     let (count, bytes) = files.fold((0, 0_u64), |(count, bytes), file| {
         (count + 1, bytes.saturating_add(file.size))
     });
-    if count > MOST_FILES || bytes > MOST_BYTES {
+    if count > MAX_COPY_FILES || bytes > MAX_COPY_BYTES {
         return Err(Error::new(
             Code::TooLarge,
             format!(
-                "`{from}` has {count} files with {bytes} bytes: at most {MOST_FILES} files with {MOST_BYTES} bytes are allowed; copy parts of it"
+                "`{from}` has {count} files with {bytes} bytes: at most {MAX_COPY_FILES} files with {MAX_COPY_BYTES} bytes are allowed; copy parts of it"
             ),
         ));
     }
@@ -159,7 +159,7 @@ fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
 }
 
 /// A path as callers write it: the vault has no name.
-fn shown(path: &str) -> &str {
+fn display_path(path: &str) -> &str {
     match path {
         "" => "/",
         path => path,

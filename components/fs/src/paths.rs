@@ -4,10 +4,10 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, is_note};
 
 /// The longest ending that counts as the type of a file.
-const LONGEST_TYPE: usize = 8;
+const MAX_EXTENSION_BYTES: usize = 8;
 
 /// A path as a caller wrote it.
-pub(crate) struct Written {
+pub(crate) struct ShellPath {
     /// From the vault's root, without `.`, `..` and empty parts; `""` is the vault.
     pub(crate) path: String,
     /// Whether it says where it begins (`/a`, `./a`, `../a`): then it is no name that could be anywhere.
@@ -16,9 +16,9 @@ pub(crate) struct Written {
     pub(crate) is_folder: bool,
 }
 
-impl Written {
+impl ShellPath {
     /// Understand a path. Where it begins is the vault, so `..` must not lead further up.
-    pub(crate) fn parse(written: &str) -> Result<Written> {
+    pub(crate) fn parse(written: &str) -> Result<ShellPath> {
         let written = written.trim();
         if written.is_empty() {
             return Err(Error::validation(
@@ -27,7 +27,7 @@ impl Written {
         }
         // What stands between the brackets of a link is no path.
         if written.starts_with("[[") {
-            return Ok(Written {
+            return Ok(ShellPath {
                 path: written.to_owned(),
                 is_rooted: false,
                 is_folder: false,
@@ -49,7 +49,7 @@ impl Written {
         }
         let is_dotted = matches!(written.split('/').next(), Some("" | "." | ".."));
         let last = written.rsplit('/').next();
-        Ok(Written {
+        Ok(ShellPath {
             path: parts.join("/"),
             is_rooted: is_dotted,
             is_folder: matches!(last, Some("" | "." | "..")),
@@ -58,7 +58,7 @@ impl Written {
 
     /// The file or folder that is meant: what is at the path, or else a note by its path without `.md` or its name.
     pub(crate) fn entry(&self, vault: &Vault) -> Result<Entry> {
-        match self.there(vault)? {
+        match self.existing(vault)? {
             Some(entry) => Ok(entry),
             // What is moved or removed must not be a note where a folder was meant.
             None if self.is_folder => Err(Error::not_found(format!("no folder `{}`", self.path))),
@@ -68,7 +68,7 @@ impl Written {
 
     /// The file that is meant, also where a folder has the same name.
     pub(crate) fn file(&self, vault: &Vault) -> Result<Entry> {
-        match self.there(vault)? {
+        match self.existing(vault)? {
             Some(entry) if entry.kind == Kind::File => Ok(entry),
             Some(folder) => self.file_by_name(vault).map_err(|_| is_folder(&folder)),
             None => self.file_by_name(vault),
@@ -87,7 +87,7 @@ impl Written {
     }
 
     /// What is at exactly this path.
-    pub(crate) fn there(&self, vault: &Vault) -> Result<Option<Entry>> {
+    pub(crate) fn existing(&self, vault: &Vault) -> Result<Option<Entry>> {
         if self.path.starts_with("[[") {
             return Ok(None);
         }
@@ -130,7 +130,7 @@ pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
 pub(crate) fn folder(written: Option<&str>) -> Result<String> {
     match written.map(str::trim) {
         None | Some("") => Ok(String::new()),
-        Some(written) => Ok(Written::parse(written)?.path),
+        Some(written) => Ok(ShellPath::parse(written)?.path),
     }
 }
 
@@ -146,8 +146,8 @@ pub(crate) fn is_folder(folder: &Entry) -> Error {
 }
 
 /// The path of a new file: a name without a type is a note's.
-pub(crate) fn with_type(path: &str) -> String {
-    if has_type(path) {
+pub(crate) fn with_default_extension(path: &str) -> String {
+    if has_extension(path) {
         path.to_owned()
     } else {
         format!("{path}.md")
@@ -155,18 +155,18 @@ pub(crate) fn with_type(path: &str) -> String {
 }
 
 /// Whether a name ends with the type of a file: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
-fn has_type(path: &str) -> bool {
+fn has_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty()
-            && ending.len() <= LONGEST_TYPE
+            && ending.len() <= MAX_EXTENSION_BYTES
             && ending.starts_with(|letter: char| letter.is_ascii_alphabetic())
             && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
 /// The files and folders that a call names, one by `argument` or several by `paths`, each once and none within another.
-pub(crate) fn named(
+pub(crate) fn named_entries(
     vault: &Vault,
     argument: &str,
     one: Option<&str>,
@@ -195,7 +195,7 @@ pub(crate) fn named(
     };
     let mut entries: Vec<Entry> = Vec::new();
     for name in names {
-        let entry = Written::parse(name)?.entry(vault)?;
+        let entry = ShellPath::parse(name)?.entry(vault)?;
         if entry.path.is_empty() {
             return Err(Error::validation(format!(
                 "`{name}` is the vault root and cannot be moved or removed: name files or folders in it"
@@ -243,7 +243,7 @@ mod tests {
             ("[[a/../b]]", "[[a/../b]]", false),
             ("...", "...", false),
         ] {
-            let parsed = Written::parse(written).unwrap();
+            let parsed = ShellPath::parse(written).unwrap();
             assert_eq!(
                 (parsed.path.as_str(), parsed.is_folder),
                 (path, is_folder),
@@ -251,7 +251,7 @@ mod tests {
             );
         }
         for written in ["..", "../a", "/..", "a/../..", "./../a", "", " "] {
-            let refused = Written::parse(written).err().unwrap();
+            let refused = ShellPath::parse(written).err().unwrap();
             assert_eq!(refused.code(), "validation_error", "{written}");
         }
     }
@@ -269,7 +269,7 @@ mod tests {
             ("a.", "a..md"),
             ("2026.日記", "2026.日記.md"),
         ] {
-            assert_eq!(with_type(path), expected);
+            assert_eq!(with_default_extension(path), expected);
         }
     }
 }

@@ -3,7 +3,7 @@
 use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
 
-use crate::paths::named;
+use crate::paths::named_entries;
 
 /// Remove (delete) notes, files and (with `recursive`) folders: they go to the trash; `document.restore` recovers them.
 ///
@@ -22,7 +22,7 @@ pub struct Rm {
 
 /// The result of a removal.
 #[reply]
-pub struct Gone {
+pub struct RemovedFiles {
     /// The removed files and folders.
     pub paths: Vec<String>,
     /// For `document.restore`: one per file, including files in folders.
@@ -30,11 +30,11 @@ pub struct Gone {
 }
 
 impl Action for Rm {
-    type Output = Gone;
+    type Output = RemovedFiles;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Gone> {
-        let entries = named(vault, "path", self.path.as_deref(), self.paths.as_deref())?;
+    fn run(self, vault: &Vault) -> Result<RemovedFiles> {
+        let entries = named_entries(vault, "path", self.path.as_deref(), self.paths.as_deref())?;
         if !self.recursive
             && let Some(folder) = entries.iter().find(|entry| entry.kind == Kind::Folder)
         {
@@ -47,13 +47,13 @@ impl Action for Rm {
         for entry in &entries {
             trash_ids.extend(vault.remove(&entry.path)?);
         }
-        Ok(Gone {
+        Ok(RemovedFiles {
             paths: entries.into_iter().map(|entry| entry.path).collect(),
             trash_ids,
         })
     }
 
-    fn text(output: &Gone) -> String {
+    fn text(output: &RemovedFiles) -> String {
         let mut text = format!("removed: {}", output.paths.join(", "));
         if !output.trash_ids.is_empty() {
             text.push_str(&format!(

@@ -6,7 +6,7 @@ use notehost_sdk::text::{self, Edit};
 use notehost_sdk::{Entry, Kind, is_note};
 
 use crate::cat::read_text;
-use crate::paths::{self, Written};
+use crate::paths::{self, ShellPath};
 
 /// Write a file: all of its text, or with `append` lines at its end. Created if missing, with its parent folders.
 ///
@@ -44,9 +44,9 @@ impl Action for Write {
         if self.append && self.content.is_empty() {
             return Err(Error::validation("`content` is empty: nothing to append"));
         }
-        let path = match place(vault, &self.path)? {
-            Place::Free(path) => path,
-            Place::Taken(path) => return self.rewrite(vault, &path),
+        let path = match write_target(vault, &self.path)? {
+            WriteTarget::New(path) => path,
+            WriteTarget::Existing(path) => return self.rewrite(vault, &path),
         };
         vault.create(&path, self.content.as_bytes())?;
         let total = text::lines::count(&self.content);
@@ -95,31 +95,31 @@ impl Write {
 }
 
 /// Where a text is written.
-enum Place {
+enum WriteTarget {
     /// To a file that is not there yet.
-    Free(String),
+    New(String),
     /// To one that is.
-    Taken(String),
+    Existing(String),
 }
 
-fn place(vault: &Vault, written: &str) -> Result<Place> {
-    let parsed = Written::parse(written)?;
+fn write_target(vault: &Vault, written: &str) -> Result<WriteTarget> {
+    let parsed = ShellPath::parse(written)?;
     let path = parsed.new_path()?;
     if parsed.is_folder {
         return Err(Error::validation(format!(
             "`{written}` does not name a file: use a path such as `Work/Plan.md`"
         )));
     }
-    let there = parsed.there(vault)?;
+    let there = parsed.existing(vault)?;
     if let Some(file) = there.as_ref().filter(|entry| entry.kind == Kind::File) {
-        return Ok(Place::Taken(file.path.clone()));
+        return Ok(WriteTarget::Existing(file.path.clone()));
     }
     // `Plan` is `Plan.md`, whether that is there or not, unless a folder has the very name that was given.
-    let path = paths::with_type(path);
+    let path = paths::with_default_extension(path);
     match (paths::stat(vault, &path)?, there) {
-        (Some(file), _) if file.kind == Kind::File => Ok(Place::Taken(file.path)),
+        (Some(file), _) if file.kind == Kind::File => Ok(WriteTarget::Existing(file.path)),
         (Some(folder), _) | (None, Some(folder)) => Err(paths::is_folder(&folder)),
-        (None, None) => Ok(Place::Free(path)),
+        (None, None) => Ok(WriteTarget::New(path)),
     }
 }
 
@@ -139,7 +139,7 @@ impl Action for EditFile {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Edited> {
-        let Entry { path, .. } = Written::parse(&self.path)?.file(vault)?;
+        let Entry { path, .. } = ShellPath::parse(&self.path)?.file(vault)?;
         replaced(vault, &read_text(vault, &path)?, &self.edits)
     }
 
@@ -171,7 +171,7 @@ impl Action for Mkdir {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Folder> {
-        let written = Written::parse(&self.path)?;
+        let written = ShellPath::parse(&self.path)?;
         let path = written.new_path()?;
         if is_note(path) {
             return Err(Error::validation(format!(

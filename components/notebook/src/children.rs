@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use notehost_sdk::{Entry, Kind, fold_name, is_note, parent_of, prelude::*};
 
-use crate::contents::{counted, sized};
-use crate::notebook_name::Name;
+use crate::contents::{counted, format_size};
+use crate::notebook_name::NotebookName;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 
 /// How many levels can be asked for at once.
-const DEEPEST: usize = 20;
+const MAX_DEPTH: usize = 20;
 
 /// List the contents of a notebook or one of its folders: notes, folders and files, in the notebook's sort order, each
 /// folder followed by its contents down to `depth`.
@@ -79,21 +79,23 @@ impl Action for Children {
 
     fn run(self, vault: &Vault) -> Result<ChildrenPage> {
         let depth = match self.depth.unwrap_or(1) {
-            depth @ 1..=DEEPEST => depth,
+            depth @ 1..=MAX_DEPTH => depth,
             depth => {
                 return Err(Error::validation(format!(
-                    "invalid `depth` `{depth}`: expected 1 to {DEEPEST}"
+                    "invalid `depth` `{depth}`: expected 1 to {MAX_DEPTH}"
                 )));
             }
         };
-        let name = Name::find(vault, &self.notebook)?;
+        let name = NotebookName::find(vault, &self.notebook)?;
         let folder = self.folder(vault, &name)?;
-        let sort = Settings::of(vault, name.as_str())?.sort.unwrap_or_default();
+        let sort = Settings::load(vault, name.as_str())?
+            .sort
+            .unwrap_or_default();
         let mut entries = vault.list_all(&folder, !name.is_root())?;
         if name.is_root() {
             entries.retain(|entry| entry.kind == Kind::File);
         }
-        let children = Tree::new(&entries).told(&folder, depth, sort);
+        let children = Tree::new(&entries).flatten(&folder, depth, sort);
         let page = page(children, self.limit, self.cursor.as_deref(), |child| {
             &child.path
         })?;
@@ -123,22 +125,26 @@ impl Action for Children {
 
 impl Children {
     /// The folder that is asked for, as the vault spells it.
-    fn folder(&self, vault: &Vault, name: &Name) -> Result<String> {
-        let given = self.path.as_deref().unwrap_or_default().trim();
-        let given = given.trim_end_matches('/');
-        if given.is_empty() || given == "." || fold_name(given) == fold_name(name.path()) {
+    fn folder(&self, vault: &Vault, name: &NotebookName) -> Result<String> {
+        let requested = self.path.as_deref().unwrap_or_default().trim();
+        let requested = requested.trim_end_matches('/');
+        if requested.is_empty()
+            || requested == "."
+            || fold_name(requested) == fold_name(name.path())
+        {
             return Ok(name.path().to_owned());
         }
         if name.is_root() {
             return Err(Error::validation(format!(
-                "the notebook `.` has no folders: `{given}` belongs to another notebook"
+                "the notebook `.` has no folders: `{requested}` belongs to another notebook"
             )));
         }
-        let inside = fold_name(given).starts_with(&format!("{}/", fold_name(name.path())));
-        let within = format!("{}/{given}", name.path());
+        let is_full_path =
+            fold_name(requested).starts_with(&format!("{}/", fold_name(name.path())));
+        let within = format!("{}/{requested}", name.path());
         // A folder may have the name of its notebook; what is spelt out from the vault goes first.
-        let candidates = if inside {
-            vec![given, &within]
+        let candidates = if is_full_path {
+            vec![requested, &within]
         } else {
             vec![within.as_str()]
         };
@@ -159,7 +165,7 @@ impl Children {
             }
         }
         Err(Error::not_found(format!(
-            "no folder `{given}` in the notebook `{}`",
+            "no folder `{requested}` in the notebook `{}`",
             name.as_str()
         )))
     }
@@ -178,7 +184,7 @@ impl Child {
                 )
             }
             ChildKind::Note | ChildKind::File => {
-                format!("{indent}{name} ({})", sized(self.size.unwrap_or(0)))
+                format!("{indent}{name} ({})", format_size(self.size.unwrap_or(0)))
             }
         }
     }
@@ -210,19 +216,19 @@ impl<'e> Tree<'e> {
     }
 
     /// What is in a folder, each folder in it followed by its own.
-    fn told(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
+    fn flatten(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
         for children in self.by_folder.values_mut() {
             children.sort_by(|one, other| compare(one, other, sort));
         }
-        let mut told = Vec::new();
-        self.tell(folder, 1, depth, &mut told);
-        told
+        let mut children = Vec::new();
+        self.push_children(folder, 1, depth, &mut children);
+        children
     }
 
-    fn tell(&self, folder: &str, level: usize, depth: usize, told: &mut Vec<Child>) {
+    fn push_children(&self, folder: &str, level: usize, depth: usize, children: &mut Vec<Child>) {
         for entry in self.by_folder.get(folder).into_iter().flatten() {
             let is_folder = entry.kind == Kind::Folder;
-            told.push(Child {
+            children.push(Child {
                 path: entry.path.clone(),
                 kind: match entry.kind {
                     Kind::Folder => ChildKind::Folder,
@@ -239,7 +245,7 @@ impl<'e> Tree<'e> {
                 }),
             });
             if is_folder && level < depth {
-                self.tell(&entry.path, level + 1, depth, told);
+                self.push_children(&entry.path, level + 1, depth, children);
             }
         }
     }

@@ -53,7 +53,7 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
 }
 
 /// A number of bytes as people say it.
-pub(crate) fn sized(bytes: u64) -> String {
+pub(crate) fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
         return counted(bytes, "byte");

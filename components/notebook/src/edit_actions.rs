@@ -6,11 +6,11 @@ use notehost_sdk::{
 };
 
 use crate::contents::counted;
-use crate::notebook_name::{Name, is_same, new_name};
+use crate::notebook_name::{NotebookName, is_same, new_name};
 use crate::settings::{Settings, Sort};
 
 /// How many trash ids an answer tells; the rest is in the trash all the same.
-const MOST_IDS: usize = 100;
+const MAX_TRASH_IDS: usize = 100;
 
 /// Create a new, empty notebook (top-level folder), optionally with an icon and a description.
 ///
@@ -27,7 +27,7 @@ pub struct Create {
 
 /// A notebook and its settings.
 #[reply]
-pub struct Configured {
+pub struct NotebookSettings {
     /// Its name.
     pub notebook: String,
     /// Its folder in the vault; empty for the root.
@@ -40,9 +40,9 @@ pub struct Configured {
     pub sort: Sort,
 }
 
-impl Configured {
-    fn new(name: &str, path: &str, settings: Settings) -> Configured {
-        Configured {
+impl NotebookSettings {
+    fn new(name: &str, path: &str, settings: Settings) -> NotebookSettings {
+        NotebookSettings {
             notebook: name.to_owned(),
             path: path.to_owned(),
             icon: settings.icon,
@@ -61,21 +61,21 @@ impl Configured {
 }
 
 impl Action for Create {
-    type Output = Configured;
+    type Output = NotebookSettings;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Configured> {
+    fn run(self, vault: &Vault) -> Result<NotebookSettings> {
         let name = new_name(&self.notebook)?;
         let mut settings = Settings::default();
-        settings.change(self.icon, self.description)?;
+        settings.update(self.icon, self.description)?;
         vault.create_folder(name)?;
         let path = vault.stat(name)?.path;
         // Also clears what an earlier notebook of this name left, if it went without our knowing.
-        settings.keep(vault, &path)?;
-        Ok(Configured::new(&path, &path, settings))
+        settings.save(vault, &path)?;
+        Ok(NotebookSettings::new(&path, &path, settings))
     }
 
-    fn text(created: &Configured) -> String {
+    fn text(created: &NotebookSettings) -> String {
         format!("created the notebook {}", created.title())
     }
 }
@@ -97,25 +97,25 @@ pub struct Configure {
 }
 
 impl Action for Configure {
-    type Output = Configured;
+    type Output = NotebookSettings;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Configured> {
+    fn run(self, vault: &Vault) -> Result<NotebookSettings> {
         if self.icon.is_none() && self.description.is_none() && self.sort.is_none() {
             return Err(Error::validation(
                 "nothing to set: pass `icon`, `description` or `sort`",
             ));
         }
-        let name = Name::find(vault, &self.notebook)?;
-        name.must_be_writable(vault)?;
-        let mut settings = Settings::of(vault, name.as_str())?;
-        settings.change(self.icon, self.description)?;
+        let name = NotebookName::find(vault, &self.notebook)?;
+        name.require_write(vault)?;
+        let mut settings = Settings::load(vault, name.as_str())?;
+        settings.update(self.icon, self.description)?;
         settings.sort = self.sort.or(settings.sort);
-        settings.keep(vault, name.as_str())?;
-        Ok(Configured::new(name.as_str(), name.path(), settings))
+        settings.save(vault, name.as_str())?;
+        Ok(NotebookSettings::new(name.as_str(), name.path(), settings))
     }
 
-    fn text(configured: &Configured) -> String {
+    fn text(configured: &NotebookSettings) -> String {
         match &configured.description {
             Some(description) => format!("{} – {description}", configured.title()),
             None => configured.title(),
@@ -138,7 +138,7 @@ pub struct Rename {
 
 /// A renamed notebook.
 #[reply]
-pub struct Renamed {
+pub struct RenamedNotebook {
     /// Its new name.
     pub notebook: String,
     /// Its folder in the vault.
@@ -154,11 +154,11 @@ pub struct Renamed {
 }
 
 impl Action for Rename {
-    type Output = Renamed;
+    type Output = RenamedNotebook;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Renamed> {
-        let name = Name::find_folder(vault, &self.notebook, "renamed")?;
+    fn run(self, vault: &Vault) -> Result<RenamedNotebook> {
+        let name = NotebookName::find_folder(vault, &self.notebook, "renamed")?;
         let to = new_name(&self.to)?;
         if to == name.as_str() {
             return Err(Error::validation(format!(
@@ -175,12 +175,12 @@ impl Action for Rename {
         }
         let moved = move_with_links(vault, &[(name.as_str().to_owned(), to.to_owned())])?;
         let path = vault.stat(to)?.path;
-        let settings = Settings::of(vault, name.as_str())?;
+        let settings = Settings::load(vault, name.as_str())?;
         if !is_same(to, name.as_str()) {
-            Settings::forget(vault, name.as_str())?;
-            settings.keep(vault, &path)?;
+            Settings::delete(vault, name.as_str())?;
+            settings.save(vault, &path)?;
         }
-        Ok(Renamed {
+        Ok(RenamedNotebook {
             notebook: path.clone(),
             path,
             from: name.as_str().to_owned(),
@@ -190,7 +190,7 @@ impl Action for Rename {
         })
     }
 
-    fn text(renamed: &Renamed) -> String {
+    fn text(renamed: &RenamedNotebook) -> String {
         let mut text = format!(
             "renamed {} to {}: {} moved, {} rewritten",
             renamed.from,
@@ -228,7 +228,7 @@ pub struct Remove {
 
 /// A removed notebook.
 #[reply]
-pub struct Removed {
+pub struct RemovedNotebook {
     /// Its name.
     pub notebook: String,
     /// Its path.
@@ -240,16 +240,16 @@ pub struct Removed {
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemovedNotebook;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
-        let name = Name::find_folder(vault, &self.notebook, "removed")?;
+    fn run(self, vault: &Vault) -> Result<RemovedNotebook> {
+        let name = NotebookName::find_folder(vault, &self.notebook, "removed")?;
         let mut trash_ids = vault.remove(name.path())?;
-        Settings::forget(vault, name.as_str())?;
+        Settings::delete(vault, name.as_str())?;
         let files = trash_ids.len();
-        trash_ids.truncate(MOST_IDS);
-        Ok(Removed {
+        trash_ids.truncate(MAX_TRASH_IDS);
+        Ok(RemovedNotebook {
             notebook: name.as_str().to_owned(),
             path: name.path().to_owned(),
             files,
@@ -257,7 +257,7 @@ impl Action for Remove {
         })
     }
 
-    fn text(removed: &Removed) -> String {
+    fn text(removed: &RemovedNotebook) -> String {
         let files = counted(removed.files as u64, "file");
         format!(
             "removed the notebook {}: {files} in the trash",

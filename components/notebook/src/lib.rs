@@ -13,7 +13,9 @@ mod settings;
 mod tests;
 
 pub use children::{Child, ChildKind, Children, ChildrenPage};
-pub use edit_actions::{Configure, Configured, Create, Remove, Removed, Rename, Renamed};
+pub use edit_actions::{
+    Configure, Create, NotebookSettings, Remove, RemovedNotebook, Rename, RenamedNotebook,
+};
 pub use list_actions::{
     Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions,
 };

@@ -2,8 +2,8 @@
 
 use notehost_sdk::{Kind, prelude::*};
 
-use crate::contents::{Contents, counted, sized};
-use crate::notebook_name::Name;
+use crate::contents::{Contents, counted, format_size};
+use crate::notebook_name::NotebookName;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 
@@ -33,8 +33,8 @@ pub struct Notebook {
 }
 
 impl Notebook {
-    fn new(vault: &Vault, name: &Name, contents: Contents) -> Result<Notebook> {
-        let settings = Settings::of(vault, name.as_str())?;
+    fn new(vault: &Vault, name: &NotebookName, contents: Contents) -> Result<Notebook> {
+        let settings = Settings::load(vault, name.as_str())?;
         Ok(Notebook {
             notebook: name.as_str().to_owned(),
             path: name.path().to_owned(),
@@ -58,7 +58,7 @@ impl Notebook {
         if self.files > 0 {
             counts.push(counted(self.files, "file"));
         }
-        counts.push(sized(self.size));
+        counts.push(format_size(self.size));
         let icon = self.icon.as_ref().map(|icon| format!("{icon} "));
         let description = self.description.as_ref().map(|text| {
             let line = text.lines().next().unwrap_or_default();
@@ -103,8 +103,13 @@ impl Action for List {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<NotebookPage> {
-        let names = Name::all(vault)?;
-        let page = page(names, self.limit, self.cursor.as_deref(), Name::as_str)?;
+        let names = NotebookName::all(vault)?;
+        let page = page(
+            names,
+            self.limit,
+            self.cursor.as_deref(),
+            NotebookName::as_str,
+        )?;
         let entries = vault.list_all("", true)?;
         let contents = Contents::by_notebook(&entries);
         let items = page.items.iter().map(|name| {
@@ -143,7 +148,7 @@ impl Action for Get {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Notebook> {
-        let name = Name::find(vault, &self.notebook)?;
+        let name = NotebookName::find(vault, &self.notebook)?;
         let mut entries = vault.list_all(name.path(), !name.is_root())?;
         if name.is_root() {
             entries.retain(|entry| entry.kind == Kind::File);
@@ -201,11 +206,16 @@ impl Action for Permissions {
 
     fn run(self, vault: &Vault) -> Result<PermissionPage> {
         let names = match &self.notebook {
-            Some(name) => vec![Name::find(vault, name)?],
-            None => Name::all(vault)?,
+            Some(name) => vec![NotebookName::find(vault, name)?],
+            None => NotebookName::all(vault)?,
         };
-        let page = page(names, self.limit, self.cursor.as_deref(), Name::as_str)?;
-        let told = page.items.iter().map(|name| {
+        let page = page(
+            names,
+            self.limit,
+            self.cursor.as_deref(),
+            NotebookName::as_str,
+        )?;
+        let permissions = page.items.iter().map(|name| {
             let access = name.access(vault);
             Permission {
                 notebook: name.as_str().to_owned(),
@@ -216,7 +226,7 @@ impl Action for Permissions {
             }
         });
         Ok(PermissionPage {
-            items: told.collect(),
+            items: permissions.collect(),
             next_cursor: page.next,
             total: page.total,
         })

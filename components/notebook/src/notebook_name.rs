@@ -7,20 +7,20 @@ pub(crate) const ROOT: &str = ".";
 /// A path in the root, to ask what the caller may do there: the root itself can be listed by anybody.
 const NOTE_IN_ROOT: &str = "note.md";
 /// Longer names would not fit the key that a notebook's settings are kept under.
-const LONGEST_NAME: usize = 180;
+const MAX_NAME_BYTES: usize = 180;
 
 /// A notebook that is there and that the caller may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name(String);
+pub(crate) struct NotebookName(String);
 
-impl Name {
+impl NotebookName {
     /// The notebook that a caller named.
-    pub(crate) fn find(vault: &Vault, name: &str) -> Result<Name> {
-        let name = tidied(name)?;
+    pub(crate) fn find(vault: &Vault, name: &str) -> Result<NotebookName> {
+        let name = normalized(name)?;
         if name == ROOT {
             return match access(vault, ROOT) {
-                Tier::None => Err(absent(vault, name)),
-                _ => Ok(Name(ROOT.to_owned())),
+                Tier::None => Err(not_found_error(vault, name)),
+                _ => Ok(NotebookName(ROOT.to_owned())),
             };
         }
         match vault.stat(name) {
@@ -28,18 +28,18 @@ impl Name {
                 path,
                 kind: Kind::Folder,
                 ..
-            }) => Ok(Name(path)),
+            }) => Ok(NotebookName(path)),
             Ok(Entry { path, .. }) => Err(Error::not_found(format!(
                 "`{path}` is a file, not a notebook"
             ))),
-            Err(error) if error.kind() == Code::NotFound => Err(absent(vault, name)),
+            Err(error) if error.kind() == Code::NotFound => Err(not_found_error(vault, name)),
             Err(error) => Err(error),
         }
     }
 
     /// The notebook that a caller named, unless it is the root, to which this cannot be done.
-    pub(crate) fn find_folder(vault: &Vault, name: &str, doing: &str) -> Result<Name> {
-        let found = Name::find(vault, name)?;
+    pub(crate) fn find_folder(vault: &Vault, name: &str, doing: &str) -> Result<NotebookName> {
+        let found = NotebookName::find(vault, name)?;
         if found.is_root() {
             return Err(Error::validation(format!(
                 "`.` is the vault root and cannot be {doing}"
@@ -49,14 +49,14 @@ impl Name {
     }
 
     /// All that the caller may see, the root first if it has files of its own.
-    pub(crate) fn all(vault: &Vault) -> Result<Vec<Name>> {
+    pub(crate) fn all(vault: &Vault) -> Result<Vec<NotebookName>> {
         let entries = vault.list_all("", false)?;
         let has_files = entries.iter().any(|entry| entry.kind == Kind::File);
-        let root = has_files.then(|| Name(ROOT.to_owned()));
+        let root = has_files.then(|| NotebookName(ROOT.to_owned()));
         let folders = entries
             .into_iter()
             .filter(|entry| entry.kind == Kind::Folder)
-            .map(|entry| Name(entry.path));
+            .map(|entry| NotebookName(entry.path));
         Ok(root.into_iter().chain(folders).collect())
     }
 
@@ -79,7 +79,7 @@ impl Name {
     }
 
     /// Refuse unless the caller may write in it.
-    pub(crate) fn must_be_writable(&self, vault: &Vault) -> Result<()> {
+    pub(crate) fn require_write(&self, vault: &Vault) -> Result<()> {
         if self.access(vault) >= Tier::Write {
             return Ok(());
         }
@@ -90,15 +90,15 @@ impl Name {
 
 /// The name of a notebook that is to be made, if one may be called so.
 pub(crate) fn new_name(name: &str) -> Result<&str> {
-    let name = tidied(name)?;
+    let name = normalized(name)?;
     if name == ROOT {
         return Err(Error::validation(
             "`.` is the vault root and cannot be created: pass another name",
         ));
     }
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return Err(Error::validation(format!(
-            "the notebook name has {} bytes: at most {LONGEST_NAME} are allowed",
+            "the notebook name has {} bytes: at most {MAX_NAME_BYTES} are allowed",
             name.len()
         )));
     }
@@ -116,23 +116,23 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// A name without what people write around it: spaces, a slash at the end.
-fn tidied(name: &str) -> Result<&str> {
-    let tidy = name.trim();
-    let tidy = match tidy.strip_prefix("./") {
+fn normalized(name: &str) -> Result<&str> {
+    let name = name.trim();
+    let name = match name.strip_prefix("./") {
         Some("") => ROOT,
         Some(rest) => rest,
-        None => tidy,
+        None => name,
     };
-    let tidy = tidy.trim_end_matches('/').trim_end();
-    if tidy.is_empty() {
+    let name = name.trim_end_matches('/').trim_end();
+    if name.is_empty() {
         return Err(Error::validation(
             "the notebook name is empty; use `.` for the vault root",
         ));
     }
-    match tidy.split_once('/') {
-        None => Ok(tidy),
+    match name.split_once('/') {
+        None => Ok(name),
         Some((notebook, _)) => Err(Error::validation(format!(
-            "`{tidy}` is a folder inside a notebook; a notebook is a top-level folder, such as `{notebook}`"
+            "`{name}` is a folder inside a notebook; a notebook is a top-level folder, such as `{notebook}`"
         ))),
     }
 }
@@ -145,8 +145,8 @@ fn access(vault: &Vault, notebook: &str) -> Tier {
     })
 }
 
-fn absent(vault: &Vault, name: &str) -> Error {
-    let known = Name::all(vault).unwrap_or_default();
+fn not_found_error(vault: &Vault, name: &str) -> Error {
+    let known = NotebookName::all(vault).unwrap_or_default();
     let shown: Vec<String> = known
         .iter()
         .take(10)

@@ -2,8 +2,8 @@
 
 use notehost_sdk::prelude::*;
 
-const USUAL: usize = 50;
-const MOST: usize = 500;
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 500;
 
 /// Some of a list.
 pub(crate) struct Page<T> {
@@ -19,13 +19,13 @@ pub(crate) fn page<T>(
     cursor: Option<&str>,
     name: impl Fn(&T) -> &str,
 ) -> Result<Page<T>> {
-    let limit = match limit.unwrap_or(USUAL) {
+    let limit = match limit.unwrap_or(DEFAULT_LIMIT) {
         0 => {
             return Err(Error::validation(
                 "invalid `limit` `0`: expected at least 1",
             ));
         }
-        limit => limit.min(MOST),
+        limit => limit.min(MAX_LIMIT),
     };
     let begin = match cursor {
         None => 0,

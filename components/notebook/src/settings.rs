@@ -31,9 +31,9 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// What is kept about a notebook. Something that cannot be understood counts as nothing: it is only decoration.
-    pub(crate) fn of(vault: &Vault, notebook: &str) -> Result<Settings> {
+    pub(crate) fn load(vault: &Vault, notebook: &str) -> Result<Settings> {
         let key = key(notebook);
-        let kept = match key.len() > LONGEST_KEY {
+        let kept = match key.len() > MAX_KEY_BYTES {
             true => None,
             false => vault.store_get(&key)?,
         };
@@ -43,55 +43,55 @@ impl Settings {
     }
 
     /// Keep this about a notebook; nothing is kept about one that has no settings.
-    pub(crate) fn keep(&self, vault: &Vault, notebook: &str) -> Result<()> {
+    pub(crate) fn save(&self, vault: &Vault, notebook: &str) -> Result<()> {
         if *self == Settings::default() {
-            return Settings::forget(vault, notebook);
+            return Settings::delete(vault, notebook);
         }
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         vault.store_set(&key(notebook), &bytes)
     }
 
-    pub(crate) fn forget(vault: &Vault, notebook: &str) -> Result<()> {
+    pub(crate) fn delete(vault: &Vault, notebook: &str) -> Result<()> {
         let key = key(notebook);
-        if key.len() > LONGEST_KEY || vault.store_get(&key)?.is_none() {
+        if key.len() > MAX_KEY_BYTES || vault.store_get(&key)?.is_none() {
             return Ok(());
         }
         vault.store_remove(&key)
     }
 
     /// Take over what a caller gave; an empty text takes a setting away.
-    pub(crate) fn change(
+    pub(crate) fn update(
         &mut self,
         icon: Option<String>,
         description: Option<String>,
     ) -> Result<()> {
         if let Some(icon) = icon {
-            self.icon = checked("icon", &icon, LONGEST_ICON)?;
+            self.icon = validated("icon", &icon, MAX_ICON_CHARS)?;
         }
         if let Some(description) = description {
-            self.description = checked("description", &description, LONGEST_DESCRIPTION)?;
+            self.description = validated("description", &description, MAX_DESCRIPTION_CHARS)?;
         }
         Ok(())
     }
 }
 
 /// The longest key that the store takes, in bytes.
-const LONGEST_KEY: usize = 200;
+const MAX_KEY_BYTES: usize = 200;
 /// In characters: an emoji of a family has eleven.
-const LONGEST_ICON: usize = 32;
-const LONGEST_DESCRIPTION: usize = 2000;
+const MAX_ICON_CHARS: usize = 32;
+const MAX_DESCRIPTION_CHARS: usize = 2000;
 
 fn key(notebook: &str) -> String {
     format!("notebook/{}", fold_name(notebook))
 }
 
-fn checked(field: &str, text: &str, longest: usize) -> Result<Option<String>> {
+fn validated(field: &str, text: &str, max_chars: usize) -> Result<Option<String>> {
     let text = text.trim();
     let length = text.chars().count();
-    if length > longest {
+    if length > max_chars {
         return Err(Error::validation(format!(
-            "`{field}` has {length} characters: at most {longest} are allowed"
+            "`{field}` has {length} characters: at most {max_chars} are allowed"
         )));
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))
