@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_found_in_every_form() {
+    fn fields_parses_every_notation() {
         let text = "due:: 2024-05-01\nread [rating:: 5] (with:: [[Ana]]) `[no:: x]` [link](u) a::b::c\nstd::fmt [x]::y\n漢字:: 語";
         let expected = [
             ("due", "2024-05-01"),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_set_where_it_is() {
+    fn set_replaces_an_existing_field() {
         assert_eq!(set("a [k:: 1] b", "K", "2").unwrap(), "a [k:: 2] b");
         assert_eq!(set("k::\nb", "k", "2").unwrap(), "k:: 2\nb");
         assert_eq!(set("a", "new key", "[[x]]").unwrap(), "a [new key:: [[x]]]");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_taken_with_its_space_or_line() {
+    fn remove_deletes_the_field_with_its_space_or_line() {
         assert_eq!(remove("a [k:: 1] b", "k").unwrap(), "a b");
         assert_eq!(remove("a\nk:: 1\nb", "k").unwrap(), "a\nb");
         assert_eq!(remove("a\nk:: 1", "k").unwrap(), "a");

@@ -7,7 +7,7 @@ use notehost_sdk::text::blocks::{Blocks, blocks, replace};
 use std::collections::HashSet;
 
 #[test]
-fn every_note_is_covered_by_its_blocks() {
+fn blocks_cover_every_corpus_note() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/notes");
     let folder = std::env::var_os("NOTEHOST_CORPUS").map_or(own, PathBuf::from);
     let mut notes = Vec::new();

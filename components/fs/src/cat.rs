@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_written_as_a_range() {
+    fn line_ranges_are_parsed() {
         for (written, range) in [
             ("10-20", LineRange::From(10, Some(20))),
             ("10-", LineRange::From(10, None)),

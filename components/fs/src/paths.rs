@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_forgives_is_forgiven() {
+    fn shell_path_spellings_are_normalized() {
         for (written, path, is_folder) in [
             ("a", "a", false),
             ("./a", "a", false),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_without_a_type_is_a_note() {
+    fn names_without_an_extension_are_notes() {
         for (path, expected) in [
             ("a", "a.md"),
             ("a.md", "a.md"),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_batch_is_made_as_a_whole() {
+fn batch_applies_all_operations_in_one_commit() {
     let vault = vault().with("B.md", "# B\n");
     let milk = named(&vault, "Plan", "- [ ] buy milk");
     let done = ok(
@@ -45,7 +45,7 @@ fn a_batch_is_made_as_a_whole() {
 }
 
 #[test]
-fn a_batch_that_fails_changes_nothing() {
+fn failed_batch_changes_nothing() {
     let vault = vault()
         .with("Written/W.md", "w ^w\n")
         .allow("Written", Tier::Write);

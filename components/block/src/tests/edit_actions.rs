@@ -11,7 +11,7 @@ fn tasks(vault: &MemoryVault) -> String {
 }
 
 #[test]
-fn blocks_are_inserted_where_they_are_wanted() {
+fn insert_places_blocks_before_after_and_inside() {
     let vault = vault();
     let milk = named(&vault, "Plan", "- [ ] buy milk");
     let written = ok(
@@ -43,7 +43,7 @@ fn blocks_are_inserted_where_they_are_wanted() {
 }
 
 #[test]
-fn blocks_are_appended_and_prepended() {
+fn append_and_prepend_add_child_blocks() {
     let vault = vault();
     ok(
         &vault,
@@ -84,7 +84,7 @@ fn blocks_are_appended_and_prepended() {
 }
 
 #[test]
-fn what_cannot_be_inserted_is_refused_and_nothing_changes() {
+fn invalid_inserts_are_rejected_and_change_nothing() {
     let vault = vault()
         .with("Locked/L.md", "l ^l\n")
         .with("Other.md", "o ^o\n")
@@ -219,7 +219,7 @@ fn what_cannot_be_inserted_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn a_block_is_updated_and_keeps_its_id() {
+fn update_replaces_text_and_keeps_the_id() {
     let vault = vault();
     let written = ok(
         &vault,
@@ -258,7 +258,7 @@ fn a_block_is_updated_and_keeps_its_id() {
 }
 
 #[test]
-fn a_block_is_edited_by_exact_text() {
+fn edit_replaces_exact_text() {
     let vault = Vault::in_memory().with("A.md", "one\r\n\r\n> two\r\n> three two\r\n\r\ntwo\r\n");
     let inner = named(&vault, "A", "two");
     ok(
@@ -279,7 +279,7 @@ fn a_block_is_edited_by_exact_text() {
 }
 
 #[test]
-fn an_item_moves_with_its_children() {
+fn move_keeps_child_items() {
     let vault = vault();
     let plain = named(&vault, "Plan", "- plain");
     let moved = ok(
@@ -304,7 +304,7 @@ fn an_item_moves_with_its_children() {
 }
 
 #[test]
-fn a_block_moves_to_another_note_and_its_links_follow() {
+fn move_to_another_note_rewrites_links() {
     let vault = vault()
         .with("B.md", "# B\n")
         .with(
@@ -336,7 +336,7 @@ fn a_block_moves_to_another_note_and_its_links_follow() {
 }
 
 #[test]
-fn a_block_moves_to_no_note_that_has_its_id() {
+fn move_rejects_a_duplicate_id() {
     let vault = vault().with("D.md", "d ^ana\n");
     let error = refused(
         &vault,
@@ -347,7 +347,7 @@ fn a_block_moves_to_no_note_that_has_its_id() {
 }
 
 #[test]
-fn a_block_is_removed() {
+fn remove_deletes_a_block() {
     let vault = vault();
     let removed = ok(&vault, "remove", json!({ "block": "Plan#^ana" }));
     assert_eq!(

@@ -142,7 +142,7 @@ proptest! {
     }
 
     #[test]
-    fn an_update_changes_its_block_only(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len()) {
+    fn update_changes_only_its_block(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_inserted_can_be_removed(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len(), way in 0..4_u8) {
+    fn removing_an_inserted_block_restores_the_note(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len(), way in 0..4_u8) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn a_removal_leaves_all_others(note in note(), at in any::<prop::sample::Index>()) {
+    fn remove_keeps_all_other_blocks(note in note(), at in any::<prop::sample::Index>()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn an_id_is_found_where_it_was_given(note in note(), at in any::<prop::sample::Index>()) {
+    fn identified_block_is_found_by_its_id(note in note(), at in any::<prop::sample::Index>()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -219,7 +219,7 @@ proptest! {
     }
 
     #[test]
-    fn a_move_within_a_list_can_be_taken_back(from in 0..6_usize, to in 0..6_usize, returns in any::<bool>(), tabs in any::<bool>()) {
+    fn moving_back_within_a_list_restores_the_note(from in 0..6_usize, to in 0..6_usize, returns in any::<bool>(), tabs in any::<bool>()) {
         let mut note = "# L\n\n- a\n  - a1\n    more\n- b ^b\n- c\n  - c1\n  - c2\n- [ ] d\n- e\n  text\n- f\n\nend\n".to_owned();
         if tabs {
             note = note.replace("    more", "\t  more").replace("\n  - ", "\n\t- ");
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn an_item_moved_below_another_and_back_is_as_it_was(from in 0..4_usize, on in 1..4_usize, returns in any::<bool>()) {
+    fn moving_an_item_below_another_and_back_restores_the_note(from in 0..4_usize, on in 1..4_usize, returns in any::<bool>()) {
         let mut note = "- a\n\t- a1\n- b\n- c\n\n  para\n- d\n".to_owned();
         if returns {
             note = note.replace('\n', "\r\n");

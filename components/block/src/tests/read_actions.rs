@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_block_is_read_with_its_place() {
+fn get_returns_text_lines_and_headings() {
     let vault = vault();
     for name in [
         "Work/Plan.md#^ana",
@@ -36,7 +36,7 @@ fn a_block_is_read_with_its_place() {
 }
 
 #[test]
-fn a_name_that_fits_nothing_is_told_how_to_mend_it() {
+fn unresolved_names_return_helpful_errors() {
     let vault = vault()
         .with("Twice.md", "a ^x\n\nb ^x\n")
         .with_bytes("Latin.md", b"caf\xe9")
@@ -67,7 +67,7 @@ fn a_name_that_fits_nothing_is_told_how_to_mend_it() {
 }
 
 #[test]
-fn a_changed_block_is_a_conflict_with_the_nearest() {
+fn changed_block_is_a_conflict_with_the_closest_match() {
     let vault = vault();
     let intro = named(&vault, "Plan", "Intro");
     vault
@@ -90,7 +90,7 @@ fn a_changed_block_is_a_conflict_with_the_nearest() {
 }
 
 #[test]
-fn blocks_are_listed_by_place_type_and_depth() {
+fn list_filters_by_parent_type_and_depth() {
     let vault = vault();
     let kinds = |arguments| {
         let listed = ok(&vault, "list", arguments);
@@ -144,7 +144,7 @@ fn blocks_are_listed_by_place_type_and_depth() {
 }
 
 #[test]
-fn equal_blocks_have_names_of_their_own() {
+fn equal_blocks_have_distinct_names() {
     let vault = Vault::in_memory().with("A.md", "- same\n- x\n- same\n\nsame\n\nsame\n");
     let listed = ok(&vault, "list", json!({ "path": "A" }));
     let items = listed["items"].as_array().unwrap();
@@ -155,7 +155,7 @@ fn equal_blocks_have_names_of_their_own() {
 }
 
 #[test]
-fn a_breadcrumb_leads_from_the_note_to_the_block() {
+fn breadcrumb_lists_all_ancestors() {
     let vault = vault();
     let tea = named(&vault, "Plan", "- ask about tea");
     assert_eq!(
@@ -171,7 +171,7 @@ fn a_breadcrumb_leads_from_the_note_to_the_block() {
 }
 
 #[test]
-fn words_are_counted_in_every_script() {
+fn count_handles_every_script() {
     let vault = Vault::in_memory().with(
         "A.md",
         "---\na: long frontmatter\n---\nfoo_bar baz 漢字 ^x\n\n- one two\n",
@@ -202,7 +202,7 @@ fn words_are_counted_in_every_script() {
 }
 
 #[test]
-fn recent_blocks_are_those_that_changed() {
+fn recent_lists_changed_blocks() {
     let vault = Vault::in_memory()
         .with("Old.md", "untouched\n")
         .with("A.md", "one\n\n- two\n  - three\n\nfour\n");

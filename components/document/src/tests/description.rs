@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_description_is_complete_and_small() {
+fn description_is_complete_and_within_budget() {
     let described = Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let names: Vec<&str> = actions

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_folder_is_listed_in_pages_and_orders() {
+fn list_supports_paging_and_sorting() {
     let vault = vault()
         .at(3_000)
         .with("Work/b.md", "bb")
@@ -66,7 +66,7 @@ fn a_folder_is_listed_in_pages_and_orders() {
 }
 
 #[test]
-fn a_tree_is_nested_and_drawn() {
+fn tree_is_nested_and_rendered() {
     let vault = vault()
         .with("Work/Sub/Deep/A.md", "")
         .with("Work/B.md", "")

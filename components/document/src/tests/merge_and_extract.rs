@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_section_becomes_a_note_and_links_follow_it() {
+fn extract_section_creates_a_note_and_rewrites_links() {
     let text = "# Plan\r\nsee [[#Risks]] and [[#Goals]]\r\n## Risks\r\n[[Plan#Deep]] [[#Goals]] [x](Other.md)\r\n### Deep\r\n- d ^b1\r\n\r\n## Goals\r\ng\r\n";
     let vault = vault().with("Work/Plan.md", text).with(
         "Work/Other.md",
@@ -39,7 +39,7 @@ fn a_section_becomes_a_note_and_links_follow_it() {
 }
 
 #[test]
-fn an_extracted_section_can_stay_embedded_and_keeps_its_end() {
+fn extract_section_can_embed_and_keeps_trailing_lines() {
     let vault = vault().with("A.md", "## B\nb\nSet\n===\n## C\nc");
     ok(
         &vault,
@@ -60,7 +60,7 @@ fn an_extracted_section_can_stay_embedded_and_keeps_its_end() {
 }
 
 #[test]
-fn a_note_becomes_a_section_and_links_lead_there() {
+fn merge_creates_a_section_and_redirects_links() {
     let vault = vault()
         .with(
             "Work/Plan.md",
@@ -114,7 +114,7 @@ fn a_note_becomes_a_section_and_links_lead_there() {
 }
 
 #[test]
-fn a_merged_note_fits_the_end_of_the_other() {
+fn merge_appends_at_the_end_by_default() {
     for (into, from, merged) in [
         ("", "a\n", "## A\n\na\n"),
         ("x\r\n", "a\nb", "x\r\n\r\n## A\r\n\r\na\r\nb\r\n"),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn links_follow_a_renamed_note() {
+fn rename_rewrites_links() {
     let vault = vault()
         .with("Work/Plan.md", "# Plan\n")
         .with(
@@ -55,7 +55,7 @@ fn links_follow_a_renamed_note() {
 }
 
 #[test]
-fn notes_move_into_a_folder() {
+fn move_puts_notes_into_a_folder() {
     let vault = vault()
         .with("A.md", "[[B]] [b](B.md)\n")
         .with("B.md", "x")
@@ -101,7 +101,7 @@ fn notes_move_into_a_folder() {
 }
 
 #[test]
-fn a_copy_has_the_same_bytes() {
+fn copy_has_the_same_bytes() {
     let vault = vault().with_bytes("Work/A.md", b"\xef\xbb\xbfa\r\n\xff");
     assert_eq!(
         ok(&vault, "copy", json!({ "path": "A", "to": "B" }))["path"],
@@ -119,7 +119,7 @@ fn a_copy_has_the_same_bytes() {
 }
 
 #[test]
-fn removed_notes_go_to_the_trash_and_come_back() {
+fn removed_notes_can_be_restored() {
     let vault = vault()
         .with("Work/A.md", "a")
         .with("B.md", "[[A]]")
@@ -170,7 +170,7 @@ fn removed_notes_go_to_the_trash_and_come_back() {
 }
 
 #[test]
-fn links_to_a_removed_note_are_kept_marked_or_unlinked() {
+fn remove_keeps_marks_or_unlinks_links() {
     for (links, text, count) in [
         ("keep", "[[My A|x]] [y](Work/My%20A.md) [[B]]", 0),
         ("mark", "~~x~~ ~~y~~ [[B]]", 2),
@@ -196,7 +196,7 @@ fn links_to_a_removed_note_are_kept_marked_or_unlinked() {
 }
 
 #[test]
-fn writing_is_not_removing() {
+fn write_access_does_not_allow_removal() {
     let vault = vault()
         .with("Work/A.md", "a")
         .with("B.md", "b")

@@ -12,7 +12,7 @@ fn with_plan() -> MemoryVault {
 }
 
 #[test]
-fn a_note_is_read_byte_for_byte_by_path_name_or_link() {
+fn read_returns_exact_bytes_by_path_name_or_link() {
     let vault = with_plan();
     for name in [
         "Work/Plan.md",
@@ -31,7 +31,7 @@ fn a_note_is_read_byte_for_byte_by_path_name_or_link() {
 }
 
 #[test]
-fn what_a_model_reads_is_marked_as_data() {
+fn text_output_is_marked_as_data() {
     let vault = with_plan();
     for (action, arguments) in [
         ("read", json!({ "path": "Plan" })),
@@ -53,7 +53,7 @@ fn what_a_model_reads_is_marked_as_data() {
 }
 
 #[test]
-fn lines_and_sections_are_told_in_lines_of_the_file() {
+fn line_numbers_refer_to_the_file() {
     let vault = with_plan();
     let read = ok(
         &vault,
@@ -90,7 +90,7 @@ fn lines_and_sections_are_told_in_lines_of_the_file() {
 }
 
 #[test]
-fn a_long_note_is_cut_at_a_line_and_says_how_to_go_on() {
+fn long_note_is_truncated_at_a_line_with_next_offset() {
     let text = "x".repeat(39) + "\n";
     let vault = Vault::in_memory().with("Long.md", &text.repeat(30));
     let mut offset = 1;
@@ -120,7 +120,7 @@ fn a_long_note_is_cut_at_a_line_and_says_how_to_go_on() {
 }
 
 #[test]
-fn a_line_over_the_budget_is_cut_and_told() {
+fn line_over_the_budget_is_truncated_with_advice() {
     let vault = Vault::in_memory().with("Huge.md", &format!("{}\nend", "語".repeat(1000)));
     let read = ok(&vault, "read", json!({ "path": "Huge", "max_tokens": 10 }));
     assert_eq!(read["content"], "語".repeat(10));
@@ -129,7 +129,7 @@ fn a_line_over_the_budget_is_cut_and_told() {
 }
 
 #[test]
-fn detailed_tells_properties_and_survives_broken_ones() {
+fn detailed_format_includes_properties_or_their_error() {
     let vault = with_plan();
     let read = ok(
         &vault,
@@ -154,7 +154,7 @@ fn detailed_tells_properties_and_survives_broken_ones() {
 }
 
 #[test]
-fn requests_that_cannot_be_meant_are_refused() {
+fn invalid_read_arguments_are_rejected() {
     let vault = with_plan();
     for arguments in [
         json!({ "path": "Plan", "offset": 0 }),
@@ -182,7 +182,7 @@ fn requests_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn an_empty_note_and_odd_bytes_are_read_as_they_are() {
+fn empty_notes_and_unusual_bytes_are_unchanged() {
     let vault = Vault::in_memory()
         .with("Empty.md", "")
         .with("Odd.md", "\u{feff}a\r\nb");
@@ -194,7 +194,7 @@ fn an_empty_note_and_odd_bytes_are_read_as_they_are() {
 }
 
 #[test]
-fn a_note_that_is_no_text_is_refused_and_a_hidden_one_is_not_there() {
+fn non_text_is_unsupported_and_hidden_is_not_found() {
     let vault = Vault::in_memory()
         .with_bytes("Bin.md", b"a\xff")
         .with("Diary/Secret.md", "s")
@@ -216,7 +216,7 @@ fn a_note_that_is_no_text_is_refused_and_a_hidden_one_is_not_there() {
 }
 
 #[test]
-fn names_are_found_in_any_spelling_and_twins_are_ambiguous() {
+fn names_match_any_spelling_and_duplicates_are_ambiguous() {
     let vault = Vault::in_memory()
         .with("Cafe\u{301}.md", "x")
         .with("A/Twin.md", "a")
@@ -236,7 +236,7 @@ fn names_are_found_in_any_spelling_and_twins_are_ambiguous() {
 }
 
 #[test]
-fn many_notes_are_read_at_once_within_one_budget() {
+fn read_many_shares_one_token_budget() {
     let vault = Vault::in_memory()
         .with("A.md", "aaaa\n")
         .with("B.md", "bbbb\nbbbb\n")
@@ -273,7 +273,7 @@ fn many_notes_are_read_at_once_within_one_budget() {
 }
 
 #[test]
-fn the_outline_names_sections_as_other_actions_take_them() {
+fn outline_section_names_are_accepted_by_other_actions() {
     let text = "# A\n## Log\nx\n# B\n## Log\n## Log\n**not**\n\nSet\n===\n";
     let vault = Vault::in_memory().with("N.md", text);
     let outline = ok(&vault, "outline", json!({ "path": "N" }));
@@ -305,7 +305,7 @@ fn the_outline_names_sections_as_other_actions_take_them() {
 }
 
 #[test]
-fn each_of_many_twins_has_a_name_of_its_own() {
+fn duplicate_headings_have_unique_section_names() {
     let many = "## Log\n\n".repeat(120);
     // A heading that is called as a twin would be named takes that name; the others keep theirs.
     let taken = format!("{many}## Log [60]\n");
@@ -328,7 +328,7 @@ fn each_of_many_twins_has_a_name_of_its_own() {
 }
 
 #[test]
-fn lookup_tells_how_each_note_was_found() {
+fn lookup_reports_the_match_type() {
     let vault = Vault::in_memory()
         .with(
             "Work/Plan.md",

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_note_is_created_with_folders_extension_and_properties() {
+fn create_adds_folders_extension_and_properties() {
     let vault = vault();
     let made = ok(
         &vault,
@@ -28,7 +28,7 @@ fn a_note_is_created_with_folders_extension_and_properties() {
 }
 
 #[test]
-fn a_note_that_is_there_can_be_opened() {
+fn create_can_open_an_existing_note() {
     let vault = vault().with("A.md", "text\n");
     let opened = ok(
         &vault,
@@ -51,7 +51,7 @@ fn a_note_that_is_there_can_be_opened() {
 }
 
 #[test]
-fn a_template_is_filled_in() {
+fn create_fills_in_a_template() {
     let vault = vault().with(
         "Templates/Meeting.md",
         "---\ntype: meeting\n---\n# {{title}}\n{{date:YYYY}} {{other}}\n",
@@ -85,7 +85,7 @@ fn a_template_is_filled_in() {
 }
 
 #[test]
-fn paths_that_cannot_be_are_refused() {
+fn invalid_paths_are_rejected() {
     let vault = vault();
     for path in [
         "",
@@ -106,7 +106,7 @@ fn paths_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn update_keeps_the_frontmatter_and_line_endings() {
+fn update_keeps_frontmatter_and_line_endings() {
     let vault = vault().with("A.md", "\u{feff}---\r\nb:  1 # c\r\n---\r\nold\r\n");
     let edited = ok(
         &vault,
@@ -127,7 +127,7 @@ fn update_keeps_the_frontmatter_and_line_endings() {
 }
 
 #[test]
-fn frontmatter_that_is_given_back_is_not_doubled() {
+fn repeated_frontmatter_is_not_duplicated() {
     let vault = vault()
         .with("A.md", "---\r\na: 1\r\n---\r\nold\r\n")
         .with("B.md", "b\n");
@@ -149,7 +149,7 @@ fn frontmatter_that_is_given_back_is_not_doubled() {
 }
 
 #[test]
-fn lines_are_added_at_both_ends_and_in_sections() {
+fn append_and_prepend_work_on_notes_and_sections() {
     let vault = vault().with("A.md", "---\na: 1\n---\n# H\none\n\n## Sub\nsub");
     ok(&vault, "append", json!({ "path": "A", "text": "end" }));
     ok(&vault, "prepend", json!({ "path": "A", "text": "top" }));
@@ -190,7 +190,7 @@ fn lines_are_added_at_both_ends_and_in_sections() {
 }
 
 #[test]
-fn insert_takes_exactly_one_anchor() {
+fn insert_requires_exactly_one_anchor() {
     let vault = vault().with("A.md", "# H\na\r\nb\r\n");
     ok(
         &vault,
@@ -237,7 +237,7 @@ fn insert_takes_exactly_one_anchor() {
 }
 
 #[test]
-fn edits_are_all_made_or_none() {
+fn edits_are_atomic() {
     let vault = vault().with("A.md", "one two\r\nthree three\r\n");
     let edited = ok(
         &vault,
@@ -267,7 +267,7 @@ fn edits_are_all_made_or_none() {
 }
 
 #[test]
-fn sections_are_replaced_and_deleted_whole() {
+fn sections_are_replaced_and_deleted_with_subsections() {
     let vault = vault().with("A.md", "# A\n\n## B\nold\n### C\nc\n\n## D\nd");
     let edited = ok(
         &vault,
@@ -294,7 +294,7 @@ fn sections_are_replaced_and_deleted_whole() {
 }
 
 #[test]
-fn a_duplicate_heading_is_ambiguous_and_its_choices_are_accepted() {
+fn duplicate_heading_is_ambiguous_and_its_choices_are_accepted() {
     let text = "# A\n## Log\n1\n## Log\n2\n# B\n## Log\n3\n";
     let vault = vault().with("N.md", text);
     for action in ["append", "append_section", "replace_section", "prepend"] {
@@ -322,7 +322,7 @@ fn a_duplicate_heading_is_ambiguous_and_its_choices_are_accepted() {
 }
 
 #[test]
-fn properties_change_alone() {
+fn set_properties_changes_nothing_else() {
     let vault = vault().with(
         "A.md",
         "---\r\ntitle: 'x' # keep\r\nauthor:\r\n  name: Ana\r\n---\r\nbody",
@@ -369,7 +369,7 @@ fn properties_change_alone() {
 }
 
 #[test]
-fn what_may_only_be_read_is_not_written() {
+fn read_only_notes_cannot_be_written() {
     let vault = vault()
         .with("Work/A.md", "# A\nx\n")
         .allow("Work", Tier::Read);

@@ -87,7 +87,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn ls_and_tree_are_list_and_tree(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8, long: bool, limit in 1..4_usize, depth in 1..4_usize) {
+    fn ls_and_tree_match_document(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8, long: bool, limit in 1..4_usize, depth in 1..4_usize) {
         let (path, written) = (PATHS[path], spelt(PATHS[path], how));
         let format = if long { "detailed" } else { "concise" };
         let listed = document(&vault, "list", json!({ "path": path, "format": format, "limit": limit }));
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn cat_is_read(vault in any_vault(), path in 0..PATHS.len(), first in 1..4_usize, count in 1..4_usize, is_part: bool) {
+    fn cat_matches_document_read(vault in any_vault(), path in 0..PATHS.len(), first in 1..4_usize, count in 1..4_usize, is_part: bool) {
         let path = PATHS[path];
         let (read, lines) = match is_part {
             false => (json!({ "path": path }), json!({ "path": path })),
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn grep_is_regex(vault in any_vault(), path in 0..PATHS.len(), pattern in 0..6_usize, case: bool, limit in 1..6_usize) {
+    fn grep_matches_search_regex(vault in any_vault(), path in 0..PATHS.len(), pattern in 0..6_usize, case: bool, limit in 1..6_usize) {
         let pattern = ["TODO", "^[ab]+$", "é|中", "^$", "(?i)h", "(a"][pattern];
         let path = PATHS[path];
         let arguments = |case_argument: &str, case: bool| {
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn find_is_a_recursive_list(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8) {
+    fn find_matches_recursive_list(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8) {
         let (path, written) = (PATHS[path], spelt(PATHS[path], how));
         let listed = document(&vault, "list", json!({ "path": path, "recursive": true }));
         let found = fs(&vault, "find", json!({ "path": written, "type": "file", "name": "*.md" }));
@@ -154,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_and_moves_leave_the_same_vault(vault in any_vault(), path in 0..FILES.len(), old in "TODO|a|é", to in 0..2_usize) {
+    fn edits_and_moves_match_document(vault in any_vault(), path in 0..FILES.len(), old in "TODO|a|é", to in 0..2_usize) {
         let path = FILES[path];
         prop_assume!(path.ends_with(".md"));
         let (one, other) = (copy_of(&vault), copy_of(&vault));

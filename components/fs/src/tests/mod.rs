@@ -40,7 +40,7 @@ fn paths(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_description_is_complete_and_small() {
+fn description_is_complete_and_within_budget() {
     let described = Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let names: Vec<&str> = actions
@@ -66,7 +66,7 @@ fn the_description_is_complete_and_small() {
 }
 
 #[test]
-fn effects_are_what_a_shell_user_fears() {
+fn effects_match_shell_semantics() {
     let described = Domain::describe();
     for action in described["actions"].as_array().unwrap() {
         let effect = match action["name"].as_str().unwrap() {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn mv_renames_and_links_follow() {
+fn mv_renames_and_rewrites_links() {
     let vault = vault();
     let moved = ok(
         &vault,
@@ -28,7 +28,7 @@ fn mv_renames_and_links_follow() {
 }
 
 #[test]
-fn mv_moves_into_a_folder_that_is_there_or_ends_with_a_slash() {
+fn mv_moves_into_an_existing_folder_or_trailing_slash() {
     let vault = vault();
     let to = |from: &str, to: &str| {
         ok(&vault, "mv", json!({ "from": from, "to": to }))["paths"][0].clone()
@@ -105,7 +105,7 @@ fn cp_copies_files_and_folders() {
 }
 
 #[test]
-fn rm_takes_files_and_folders_to_the_trash() {
+fn rm_moves_files_and_folders_to_the_trash() {
     let vault = vault();
     let gone = ok(&vault, "rm", json!({ "path": "/Work/data.csv" }));
     assert_eq!(gone["paths"], json!(["Work/data.csv"]));
@@ -126,7 +126,7 @@ fn rm_takes_files_and_folders_to_the_trash() {
 }
 
 #[test]
-fn what_cannot_be_moved_or_removed_stays() {
+fn rejected_moves_and_removals_change_nothing() {
     let vault = vault()
         .with("Archive/A.md", "a")
         .allow("Archive", Tier::Read)
@@ -269,7 +269,7 @@ fn what_cannot_be_moved_or_removed_stays() {
 }
 
 #[test]
-fn a_folder_that_is_too_large_is_not_copied() {
+fn cp_rejects_too_large_folders() {
     let mut vault = Vault::in_memory();
     for number in 0..=500 {
         vault = vault.with(&format!("Many/{number}.md"), "");

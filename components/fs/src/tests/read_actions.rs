@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn every_spelling_of_a_path_means_the_same() {
+fn equivalent_path_spellings_list_the_same() {
     let vault = vault();
     let work = ok(&vault, "ls", json!({ "path": "Work" }));
     assert_eq!(
@@ -38,7 +38,7 @@ fn every_spelling_of_a_path_means_the_same() {
 }
 
 #[test]
-fn ls_tells_files_that_are_no_notes_when_asked() {
+fn ls_all_includes_non_note_files() {
     let vault = vault();
     let all = ok(
         &vault,
@@ -76,7 +76,7 @@ fn ls_tells_files_that_are_no_notes_when_asked() {
 }
 
 #[test]
-fn tree_is_drawn() {
+fn tree_is_rendered() {
     let vault = vault();
     assert_eq!(
         told(&vault, "tree", json!({ "path": "/Work/", "depth": 1 })),
@@ -87,7 +87,7 @@ fn tree_is_drawn() {
 }
 
 #[test]
-fn cat_shows_lines_as_they_are() {
+fn cat_returns_exact_lines() {
     let vault = vault().with("Empty.md", "");
     let lines = |path: &str, lines: &str| {
         ok(&vault, "cat", json!({ "path": path, "lines": lines }))["content"].clone()
@@ -125,7 +125,7 @@ fn cat_shows_lines_as_they_are() {
 }
 
 #[test]
-fn cat_finds_a_file_however_it_is_named() {
+fn cat_resolves_paths_names_and_links() {
     let vault = vault()
         .with("Work.md", "the note\n")
         .with("Twin.md", "")
@@ -162,7 +162,7 @@ fn cat_finds_a_file_however_it_is_named() {
 }
 
 #[test]
-fn what_is_no_text_is_refused_with_advice() {
+fn non_text_is_unsupported_with_advice() {
     let vault = vault();
     for path in ["Work/pic.png", "Work/zero.bin", "Latin"] {
         let error = refused(&vault, "cat", json!({ "path": path }));
@@ -172,7 +172,7 @@ fn what_is_no_text_is_refused_with_advice() {
 }
 
 #[test]
-fn a_long_file_is_cut_at_a_line_and_goes_on() {
+fn long_file_is_truncated_at_a_line_with_next_lines() {
     let text: String = (1..=20_000)
         .map(|line| format!("line number {line}\n"))
         .collect();
@@ -212,7 +212,7 @@ fn a_long_file_is_cut_at_a_line_and_goes_on() {
 }
 
 #[test]
-fn grep_finds_lines_with_what_is_around_them() {
+fn grep_finds_lines_with_context() {
     let vault = vault();
     let found = |arguments: Value| {
         let reply = ok(&vault, "grep", arguments);
@@ -268,7 +268,7 @@ fn grep_finds_lines_with_what_is_around_them() {
 }
 
 #[test]
-fn grep_refuses_what_it_cannot_do() {
+fn grep_rejects_invalid_arguments() {
     let vault = vault();
     for (arguments, wrong) in [
         (json!({ "pattern": "" }), "`pattern` is empty"),
@@ -301,7 +301,7 @@ fn grep_refuses_what_it_cannot_do() {
 }
 
 #[test]
-fn find_looks_at_names_kinds_and_times() {
+fn find_filters_by_name_type_and_time() {
     let vault = vault();
     let found = |arguments: Value| {
         let reply = ok(&vault, "find", arguments);

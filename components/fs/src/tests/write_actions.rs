@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn write_makes_files_and_replaces_their_text() {
+fn write_creates_and_overwrites_files() {
     let vault = vault();
     let made = ok(
         &vault,
@@ -60,7 +60,7 @@ fn write_makes_files_and_replaces_their_text() {
 }
 
 #[test]
-fn append_adds_lines_as_the_file_writes_them() {
+fn append_uses_the_files_line_endings() {
     let vault = vault();
     let arguments = json!({ "path": "Work/Budget", "content": "new\nlines", "append": true });
     let reply = ok(&vault, "write", arguments);
@@ -83,7 +83,7 @@ fn append_adds_lines_as_the_file_writes_them() {
 }
 
 #[test]
-fn what_cannot_be_written_changes_nothing() {
+fn rejected_writes_change_nothing() {
     let vault = vault()
         .allow("Archive", Tier::Read)
         .with("Archive/A.md", "a");
@@ -234,7 +234,7 @@ fn edit_replaces_exact_text_in_any_text_file() {
 }
 
 #[test]
-fn mkdir_makes_all_folders_and_is_content_with_one_that_is_there() {
+fn mkdir_creates_parents_and_accepts_an_existing_folder() {
     let vault = vault();
     assert_eq!(
         ok(&vault, "mkdir", json!({ "path": "/WORK/A//B/" })),
@@ -255,7 +255,7 @@ proptest! {
 
     /// What is written is what is read, byte for byte, whatever was there.
     #[test]
-    fn what_is_written_is_read(before in proptest::option::of("[ab\r\n\u{feff}é]{0,12}"), text in "\\PC{0,20}|[a\r\n\u{feff}\t -]{0,20}") {
+    fn written_text_is_read_back(before in proptest::option::of("[ab\r\n\u{feff}é]{0,12}"), text in "\\PC{0,20}|[a\r\n\u{feff}\t -]{0,20}") {
         let mut vault = Vault::in_memory().with("Other.md", "x");
         if let Some(before) = &before {
             vault = vault.with("A.md", before);
@@ -270,7 +270,7 @@ proptest! {
 
     /// What was there stays in front of what is appended, byte for byte.
     #[test]
-    fn appending_touches_nothing_before(before in "[ab\r\n\u{feff}é]{0,12}", text in "[xy\n]{1,8}") {
+    fn append_keeps_existing_bytes(before in "[ab\r\n\u{feff}é]{0,12}", text in "[xy\n]{1,8}") {
         let vault = Vault::in_memory().with("A.md", &before);
         ok(&vault, "write", json!({ "path": "A", "content": text, "append": true }));
         let after = vault.text("A.md").unwrap();
@@ -281,7 +281,7 @@ proptest! {
 
     /// No path that can be written makes the domain panic, and none leads out.
     #[test]
-    fn any_path_is_answered(path in "[a.:\\\\/ \u{0}é\\[\\]*{|#-]{0,8}", action in 0..11_usize) {
+    fn arbitrary_paths_never_panic(path in "[a.:\\\\/ \u{0}é\\[\\]*{|#-]{0,8}", action in 0..11_usize) {
         let vault = Vault::in_memory().with("a/a.md", "[[a]]").with("a.b", "");
         let described = Domain::describe();
         let action = described["actions"][action]["name"].as_str().unwrap();

@@ -5,7 +5,7 @@ use notehost_sdk::prelude::*;
 use super::{call, names, refused, told, vault};
 
 #[test]
-fn create_makes_a_folder_and_keeps_what_was_said_about_it() {
+fn create_adds_a_folder_and_stores_settings() {
     let vault = vault();
     let arguments = json!({"notebook": " Garden ", "icon": "🌱", "description": "What grows"});
     let reply = call(&vault, "create", arguments).unwrap();
@@ -24,7 +24,7 @@ fn create_makes_a_folder_and_keeps_what_was_said_about_it() {
 }
 
 #[test]
-fn create_refuses_names_that_are_taken_or_cannot_be() {
+fn create_rejects_existing_and_invalid_names() {
     let vault = vault();
     assert_eq!(
         refused(&vault, "create", json!({"notebook": "work"})).code(),
@@ -56,7 +56,7 @@ fn create_refuses_names_that_are_taken_or_cannot_be() {
 }
 
 #[test]
-fn configure_sets_keeps_and_takes_away() {
+fn configure_sets_keeps_and_clears_settings() {
     let vault = vault();
     told(
         &vault,
@@ -82,7 +82,7 @@ fn configure_sets_keeps_and_takes_away() {
 }
 
 #[test]
-fn configure_refuses_nothing_and_nonsense() {
+fn configure_rejects_empty_and_invalid_settings() {
     let vault = vault().allow("Diary", Tier::Read);
     for bad in [
         json!({"notebook": "Work"}),
@@ -113,7 +113,7 @@ fn configure_refuses_nothing_and_nonsense() {
 }
 
 #[test]
-fn rename_takes_links_and_settings_with_it() {
+fn rename_rewrites_links_and_keeps_settings() {
     let vault = vault();
     told(
         &vault,
@@ -151,7 +151,7 @@ fn rename_takes_links_and_settings_with_it() {
 }
 
 #[test]
-fn rename_may_change_only_the_case() {
+fn rename_can_change_only_the_case() {
     let vault = vault();
     told(
         &vault,
@@ -168,7 +168,7 @@ fn rename_may_change_only_the_case() {
 }
 
 #[test]
-fn rename_tells_which_links_could_not_follow() {
+fn rename_reports_links_that_could_not_be_rewritten() {
     let vault = vault().allow("Diary", Tier::Read);
     let reply = call(&vault, "rename", json!({"notebook": "Work", "to": "Job"})).unwrap();
     let left = &reply.json()["links_left"].clone();
@@ -190,7 +190,7 @@ fn rename_tells_which_links_could_not_follow() {
 }
 
 #[test]
-fn rename_refuses_the_root_what_is_taken_and_what_is_no_name() {
+fn rename_rejects_root_existing_and_invalid_names() {
     let vault = vault();
     for (notebook, to, code) in [
         (".", "New", "validation_error"),
@@ -211,7 +211,7 @@ fn rename_refuses_the_root_what_is_taken_and_what_is_no_name() {
 }
 
 #[test]
-fn remove_moves_all_to_the_trash_and_forgets_the_settings() {
+fn remove_moves_files_to_trash_and_deletes_settings() {
     let vault = vault();
     told(
         &vault,
@@ -231,7 +231,7 @@ fn remove_moves_all_to_the_trash_and_forgets_the_settings() {
 }
 
 #[test]
-fn remove_refuses_the_root_the_absent_and_what_may_not_be_removed() {
+fn remove_rejects_root_missing_and_denied() {
     let vault = vault().allow("Work", Tier::Write);
     assert_eq!(
         refused(&vault, "remove", json!({"notebook": "."})).code(),

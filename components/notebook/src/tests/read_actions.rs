@@ -6,7 +6,7 @@ use super::{call, names, refused, told, vault};
 use crate::Domain;
 
 #[test]
-fn the_description_is_what_clients_take() {
+fn description_has_valid_schemas() {
     let described = Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let named = |name: &str| {
@@ -28,7 +28,7 @@ fn the_description_is_what_clients_take() {
 }
 
 #[test]
-fn list_tells_all_that_may_be_seen() {
+fn list_returns_all_visible_notebooks() {
     let vault = vault()
         .allow("Diary", Tier::None)
         .allow("Work", Tier::Write);
@@ -57,7 +57,7 @@ fn list_tells_all_that_may_be_seen() {
 }
 
 #[test]
-fn lists_come_in_pages() {
+fn lists_are_paged() {
     let vault = vault();
     let first = told(&vault, "list", json!({"limit": 2}));
     assert_eq!(names(&first, "notebook"), [".", "Diary"]);
@@ -78,7 +78,7 @@ fn lists_come_in_pages() {
 }
 
 #[test]
-fn get_finds_a_notebook_however_it_is_written() {
+fn get_accepts_any_spelling_of_a_name() {
     let vault = vault();
     for name in ["Work", " work/ ", "./Work"] {
         let got = told(&vault, "get", json!({"notebook": name}));
@@ -92,7 +92,7 @@ fn get_finds_a_notebook_however_it_is_written() {
 }
 
 #[test]
-fn what_is_no_notebook_is_refused_with_what_there_is() {
+fn unknown_notebook_error_lists_existing_ones() {
     let vault = vault().allow("Diary", Tier::None);
     let absent = refused(&vault, "get", json!({"notebook": "Wrk"}));
     assert_eq!(
@@ -121,7 +121,7 @@ fn what_is_no_notebook_is_refused_with_what_there_is() {
 }
 
 #[test]
-fn children_are_told_as_a_tree_in_the_notebooks_order() {
+fn children_are_a_sorted_tree() {
     let vault = vault();
     let reply = call(&vault, "children", json!({"notebook": "Work"})).unwrap();
     assert_eq!(
@@ -173,7 +173,7 @@ fn children_sort_by_time_and_name() {
 }
 
 #[test]
-fn children_of_a_folder_and_in_pages() {
+fn children_of_a_folder_are_paged() {
     let vault = vault().with("Work/Work/Inner.md", "");
     for path in ["Projects", "Work/Projects/", " work/projects"] {
         let page = told(
@@ -209,7 +209,7 @@ fn children_of_a_folder_and_in_pages() {
 }
 
 #[test]
-fn children_refuses_what_is_not_there() {
+fn children_rejects_missing_folders() {
     let vault = vault();
     for (arguments, code) in [
         (json!({"notebook": "Nope"}), "not_found"),
@@ -233,7 +233,7 @@ fn children_refuses_what_is_not_there() {
 }
 
 #[test]
-fn permissions_tell_what_the_caller_may_do() {
+fn permissions_report_the_callers_access() {
     let vault = vault()
         .default_tier(Tier::Read)
         .allow("Work", Tier::Write)
@@ -258,7 +258,7 @@ fn permissions_tell_what_the_caller_may_do() {
 }
 
 #[test]
-fn reading_actions_write_nothing() {
+fn read_actions_write_nothing() {
     let vault = vault().as_effect(Effect::Read);
     for (action, arguments) in [
         ("list", json!({})),
