@@ -1,4 +1,4 @@
-//! What a block is like, beside its text: type and title of a callout, state of a task, level of a heading, fields.
+//! Attributes of a block: callout type, title and fold, task state, heading level, fields.
 
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Attributes {
 /// Fold state of a callout.
 #[args]
 #[derive(Copy)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Fold {
     None,
     Open,
@@ -85,7 +85,7 @@ impl Action for Attributes {
         let own = own_text(&blocks, found.block, &text);
         let mut own_fields = Map::new();
         for field in own.map_or_else(Vec::new, |own| fields::fields(&text[own])) {
-            // Of equal keys the first counts, as it is the one that is set.
+            // Of equal keys the first one counts: `set_attributes` changes that one.
             own_fields
                 .entry(field.key)
                 .or_insert(Value::String(field.value));
@@ -128,7 +128,7 @@ fn language(kind: BlockKind, text: &str) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// The state of a task, and where in its text it stands.
+/// The state of a task and its range in the text.
 fn state_of(kind: BlockKind, text: &str) -> Option<(char, Range<usize>)> {
     if kind != BlockKind::Task {
         return None;
@@ -138,7 +138,7 @@ fn state_of(kind: BlockKind, text: &str) -> Option<(char, Range<usize>)> {
     Some((state, content + range.start..content + range.end))
 }
 
-/// The part of a block's text that is its own and can have fields: without marker, id, and what stands in it.
+/// The part of a block's own text that can contain fields: without marker, id and nested blocks.
 fn own_text(blocks: &Blocks<'_>, index: usize, text: &str) -> Option<Range<usize>> {
     let block = &blocks[index];
     let (start, whole) = match block.kind {
@@ -233,7 +233,7 @@ impl SetAttributes {
         let found = session.find(&self.block, None)?;
         let text = {
             let blocks = session.blocks(found.note)?;
-            // From the end of the text to its beginning, so that places found once stay right.
+            // Edits go from the end of the text to its start, so that earlier offsets stay valid.
             let text = self.with_fields(&blocks, found.block)?;
             let kind = blocks[found.block].kind;
             let text = self.with_state(kind, text)?;
@@ -374,7 +374,7 @@ impl SetAttributes {
         let head = callout_head(&text).filter(|_| kind == BlockKind::Callout);
         match (head, kind, &self.callout) {
             (Some(head), ..) => {
-                // The last part first: the places of the others stay right.
+                // The last part first, so that the offsets of the others stay valid.
                 if let Some(title) = &self.title {
                     let title = title.trim();
                     let gap = head.fold_range.end..head.title.end;

@@ -1,4 +1,4 @@
-//! Many changes in one call: all are made, as one change of the vault, or none.
+//! Many changes in one call, committed as one change of the vault: `batch`.
 
 use notehost_sdk::Code;
 use notehost_sdk::pages::counted;
@@ -16,10 +16,10 @@ use crate::link_transfer::TransferReferences;
 use crate::move_block::Move;
 use crate::session::Session;
 
-/// How many operations a caller may give.
+/// Maximum number of operations in one batch.
 const MAX_OPERATIONS: usize = 200;
 
-/// What an operation may be.
+/// The allowed actions, for error messages.
 const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, `remove`, `identify`, `transfer_references` or `set_attributes`";
 
 /// The arguments that name blocks.
@@ -90,7 +90,7 @@ impl Action for Batch {
     }
 }
 
-/// Which operation failed, and why.
+/// Prefixes an error with the number of the failed operation.
 fn with_operation_number(number: usize, error: &Error) -> Error {
     let numbered = Error::new(
         error.kind(),
@@ -151,7 +151,7 @@ fn run(
     Ok(result)
 }
 
-/// Remove a block where this caller may remove: a batch as such only writes.
+/// Removes a block. The effect of `batch` is only `write`, so delete access is checked here.
 fn remove_block(session: &mut Session<'_>, remove: &Remove) -> Result<RemovedBlock> {
     let removed = remove.run_in(session)?;
     let path = &removed.path;
@@ -165,7 +165,7 @@ fn remove_block(session: &mut Session<'_>, remove: &Remove) -> Result<RemovedBlo
     Ok(removed)
 }
 
-/// The block that an earlier operation told.
+/// The block returned by an earlier operation.
 fn returned_block(earlier: &[Map<String, Value>], number: &str) -> Option<String> {
     let result = earlier.get(number.parse::<usize>().ok()?)?;
     result.get("block")?.as_str().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! An id for a block, so that links can lead to it.
+//! Adding an id to a block, so that links can point to it: `identify`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, free_id, identify, is_id};
@@ -82,7 +82,7 @@ fn parse_id(id: &str) -> Result<&str> {
     )))
 }
 
-/// Give a block an id, if it has none.
+/// Adds an id to a block that has none.
 pub(crate) fn give_id(
     session: &mut Session<'_>,
     note: usize,
@@ -137,7 +137,7 @@ pub(crate) fn give_id(
     })
 }
 
-/// The shortest link that leads to a place of a note.
+/// The shortest link to a place in a note.
 pub(crate) fn link_to(vault: &Vault, path: &str, fragment: &str) -> Result<String> {
     let stem = stem_of(path);
     let notes = vault.resolve(stem, None)?;

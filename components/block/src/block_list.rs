@@ -1,4 +1,4 @@
-//! The blocks of a note.
+//! Listing the blocks of a note: `list`.
 
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
@@ -145,7 +145,7 @@ impl Action for List {
     }
 }
 
-/// Whether a block is the paragraph behind an item's marker: whoever lists blocks means the item.
+/// Whether a block is the paragraph after an item's marker. Lists show the item instead.
 pub(crate) fn is_item_text(blocks: &Blocks<'_>, index: usize) -> bool {
     let block = &blocks[index];
     block.kind == BlockKind::Paragraph

@@ -1,14 +1,14 @@
-//! How callers name blocks, and what they are told when a name fits none.
+//! Resolving block names, and the errors for names that match no block or several.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value;
 use notehost_sdk::text::blocks::{BlockError, Blocks, Unfound, blocks};
 use notehost_sdk::text::{outline, section};
 
-/// How many ids or choices an error lists.
+/// Maximum number of ids or choices listed in an error.
 const MAX_LISTED: usize = 5;
 
-/// What a caller wrote: a note, a place in it, or both.
+/// A parsed block name: a note, a place in it, or both.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BlockName<'n> {
     pub(crate) note: &'n str,
@@ -45,17 +45,17 @@ pub(crate) fn read<'t>(path: &str, text: &'t str) -> Result<Blocks<'t>> {
     blocks(text).map_err(|error| note_error(path, BlockError::from(error)))
 }
 
-/// An error of the text, told with its note.
+/// A block error, prefixed with the note's path.
 pub(crate) fn note_error(path: &str, error: BlockError) -> Error {
     Error::new(error.code(), format!("`{path}`: {error}"))
 }
 
-/// The name of a block, as replies have it.
+/// The name of a block, as returned in replies.
 pub(crate) fn handle(path: &str, fragment: &str) -> String {
     format!("{path}#{fragment}")
 }
 
-/// The block of a note that a place means.
+/// The block of a note that a place refers to.
 pub(crate) fn find(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
     match blocks.find(place) {
         Ok(found) => Ok(found),
@@ -66,7 +66,7 @@ pub(crate) fn find(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize
     }
 }
 
-/// The heading that a place names: `Heading`, `Heading#Below`, `Heading > Below`.
+/// The heading block that a place names: `Heading`, `Heading#Below`, `Heading > Below`.
 fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
     if place.is_empty() {
         return Err(Error::validation(format!(
@@ -157,7 +157,7 @@ fn ambiguous_error(path: &str, blocks: &Blocks<'_>, place: &str, several: &[usiz
     );
     let error = match place.starts_with('^') {
         true => Error::ambiguous(message),
-        // The name was for one of them, and the note changed since.
+        // The name was unique when it was returned; the note has changed since.
         false => Error::conflict(message),
     };
     error.with_details(json!({ "choices": choices }))

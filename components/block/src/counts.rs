@@ -1,4 +1,4 @@
-//! How long blocks are.
+//! Counting words, characters and tokens: `count`.
 
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
@@ -8,7 +8,7 @@ use notehost_sdk::words::{self, Form};
 use crate::block_list::is_item_text;
 use crate::session::Session;
 
-/// How many blocks a caller may name.
+/// Maximum number of blocks in one call.
 const MAX_BLOCKS: usize = 500;
 
 /// Count words, characters and tokens of blocks, or of a note without its properties. Pass `blocks` or `path`.
@@ -47,7 +47,7 @@ impl Action for Count {
                 let note = session.open(path)?;
                 let mut counted = Counts::default();
                 counted.add(body(session.text(note)));
-                // A note too large for its blocks can still be counted.
+                // A note that is too large to be parsed into blocks can still be counted.
                 counted.blocks = session.blocks(note).map_or(0, |blocks| {
                     (0..blocks.len())
                         .filter(|at| !is_item_text(&blocks, *at))
@@ -96,7 +96,7 @@ impl Action for Count {
 impl Counts {
     fn add(&mut self, text: &str) {
         words::each(text, |word| {
-            // Parts and pairs are other readings of words that are counted as a whole.
+            // Parts and pairs are additional forms of words that are already counted as a whole.
             if matches!(word.form, Form::Whole | Form::Single) {
                 self.words += 1;
             }

@@ -1,4 +1,4 @@
-//! Another text for a block, edits within it, and its end.
+//! Changing and removing blocks: `update`, `edit`, `remove`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{remove, replace};
@@ -73,7 +73,7 @@ impl Update {
     }
 }
 
-/// Give a block another text.
+/// Replaces the text of a block.
 pub(crate) fn rewrite(
     session: &mut Session<'_>,
     note: usize,
@@ -124,7 +124,7 @@ impl EditBlock {
     }
 }
 
-/// An error whose lines are those of the file, not of the block.
+/// Converts line numbers of an error from the block to the file.
 fn with_file_lines(error: TextError, first: usize) -> Error {
     let above = first - 1;
     Error::from(match error {

@@ -1,34 +1,34 @@
-//! Fields in text, as Dataview reads them: `key:: value` alone on a line, `[key:: value]` and `(key:: value)` within one.
-//! Everything here works on the text of one block.
+//! Inline fields in Dataview syntax: `key:: value` alone on a line, `[key:: value]` and `(key:: value)` inside a line.
+//! All functions take the text of one block.
 
 use std::ops::Range;
 
 use notehost_sdk::prelude::*;
 
-/// Longer values are none, so that brackets that are never closed do not cost the whole line each.
+/// Maximum length of an inline value. Bounds the search for the closing bracket, so that unclosed brackets stay cheap.
 const MAX_VALUE_BYTES: usize = 4096;
 
-/// How a field is written.
+/// The notation of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The whole line.
+    /// `key:: value` on its own line.
     Line,
     /// In brackets or parentheses.
     Inline,
 }
 
-/// A field of a text.
+/// A field in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) key: String,
     pub(crate) value: String,
     form: Form,
-    /// All of it, with brackets; of a line, without what stands before the key.
+    /// The whole field with its brackets; for a line field, from the key on.
     range: Range<usize>,
     value_range: Range<usize>,
 }
 
-/// The fields of a text, which is what stands behind an item's marker and before an id.
+/// The fields of a text, which excludes the item marker and the id.
 pub(crate) fn fields(text: &str) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut start = 0;
@@ -51,7 +51,7 @@ fn shift(field: Field, by: usize) -> Field {
     }
 }
 
-/// The field that a line is.
+/// The line as a field, if it is one.
 fn line_field(line: &str) -> Option<Field> {
     let (before, after) = line.split_once("::")?;
     let key = before.trim();
@@ -88,7 +88,7 @@ fn inline_fields(line: &str, offset: usize, fields: &mut Vec<Field>) {
     }
 }
 
-/// Where a span of code ends, or the next byte where it does not.
+/// The end of a code span, or the position after the backticks if it is not closed.
 fn after_code(line: &str, at: usize) -> usize {
     let ticks = line[at..].bytes().take_while(|byte| *byte == b'`').count();
     let mark = &line[at..at + ticks];
@@ -104,7 +104,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
         b'[' => (b'[', b']'),
         _ => (b'(', b')'),
     };
-    // A key is short, so that looking for one in every bracket stays cheap.
+    // Keys are short; the limit keeps the search in every bracket cheap.
     let limit = line.floor_char_boundary((open + 1 + 128).min(line.len()));
     let mark = open + 1 + line[open + 1..limit].find("::")?;
     let key = line[open + 1..mark].trim();
@@ -133,7 +133,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
     })
 }
 
-/// Letters, digits, spaces and a few signs, not too long.
+/// Whether this is a valid key: letters, digits, spaces and some punctuation, up to 120 bytes.
 fn is_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= 120
@@ -143,7 +143,7 @@ fn is_key(key: &str) -> bool {
             .all(|letter| letter.is_alphanumeric() || " -_/*.".contains(letter))
 }
 
-/// The text with a field set: in its place if it is there, else at the end.
+/// Sets a field: in place if it exists, otherwise at the end.
 pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     let (key, value) = (key.trim(), value.trim());
     if !is_key(key) {
@@ -187,7 +187,7 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     Ok(changed)
 }
 
-/// The text without a field.
+/// Removes a field.
 pub(crate) fn remove(text: &str, key: &str) -> Result<String> {
     let existing = fields(text)
         .into_iter()
@@ -199,7 +199,7 @@ pub(crate) fn remove(text: &str, key: &str) -> Result<String> {
     };
     let mut range = field.range;
     if field.form == Form::Line {
-        // The line goes with it.
+        // Remove the whole line.
         match text[range.end..].find('\n') {
             Some(end) => range.end += end + 1,
             None => range.start = text[..range.start].trim_end().len(),

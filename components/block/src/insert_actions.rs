@@ -1,4 +1,4 @@
-//! New blocks: before or after another, or in one that can hold others.
+//! Inserting blocks: `insert`, `append`, `prepend`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{Place, insert};
@@ -77,7 +77,7 @@ impl Insert {
     }
 }
 
-/// Where a block is to go, as callers say it.
+/// The target position of a block, from the arguments `before`, `after` and `parent`.
 pub(crate) struct InsertPosition<'w> {
     pub(crate) before: Option<&'w str>,
     pub(crate) after: Option<&'w str>,
@@ -117,7 +117,7 @@ impl InsertPosition<'_> {
     }
 }
 
-/// Put a text at a place of a note.
+/// Inserts text as a block at a place in a note.
 pub(crate) fn insert_at(
     session: &mut Session<'_>,
     note: usize,

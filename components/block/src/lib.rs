@@ -1,7 +1,7 @@
-//! The block domain: what is done to one block of a note, and to several in one go.
+//! The block domain: actions on one block of a note, and on several in one batch.
 //!
-//! What a block is, which bytes it has and how they change, `notehost_sdk::text::blocks` knows. Here is what callers ask for:
-//! how they name blocks (`block_names`), the notes that one call works on (`session`), and the actions.
+//! Parsing and editing blocks is implemented in `notehost_sdk::text::blocks`. Here are the actions, the resolution of block
+//! names (`block_names`) and the notes that one call works on (`session`).
 
 pub mod attributes;
 pub mod batch;

@@ -1,4 +1,4 @@
-//! Links that lead to one block are made to lead to another.
+//! Redirecting links from one block to another: `transfer_references`, and the links of a moved block.
 
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ impl Action for TransferReferences {
     }
 }
 
-/// What a reply's text says about links that were rewritten, and those that were not.
+/// The lines of a text reply about rewritten links and links that could not be rewritten.
 pub(crate) fn unrewritten_summary(rewritten: usize, left: &[LinkLeft]) -> String {
     let mut text = match rewritten {
         0 => String::new(),
@@ -115,7 +115,7 @@ impl TransferReferences {
     }
 }
 
-/// Links from one id to another.
+/// A redirection of links from one block id to another.
 pub(crate) struct Transfer<'t> {
     pub(crate) from: &'t str,
     pub(crate) from_id: &'t str,
@@ -123,7 +123,7 @@ pub(crate) struct Transfer<'t> {
     pub(crate) to_id: &'t str,
 }
 
-/// What became of the links.
+/// The result of redirecting links.
 #[derive(Default)]
 pub(crate) struct TransferOutcome {
     pub(crate) rewritten: usize,
@@ -159,7 +159,7 @@ impl Transfer<'_> {
     ) -> Result<()> {
         let note = match session.open(path) {
             Ok(note) => note,
-            // What is no text holds no link that could be rewritten or told exactly.
+            // Files that are not text have no links to rewrite or report.
             Err(error) if error.kind() == Code::Unsupported => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -230,7 +230,7 @@ impl Transfer<'_> {
         }
     }
 
-    /// The bytes of the id in a link.
+    /// The byte range of the id in a link.
     fn fragment(&self, text: &str, link: &Link) -> Option<Range<usize>> {
         let rest = &text[link.target_range.end..link.range.end];
         let mark = ["#^", "#%5E", "#%5e"]
@@ -244,7 +244,7 @@ impl Transfer<'_> {
         is_id.then_some(start..end)
     }
 
-    /// How the note of a link is spelt from now on; nothing if it cannot be, or stays.
+    /// The new spelling of the link's note; `None` if it cannot be written or does not change.
     fn target(
         &self,
         vault: &Vault,
@@ -257,7 +257,7 @@ impl Transfer<'_> {
             return Ok(None);
         }
         if link.target.is_empty() {
-            // A link of the note to itself has no name of a note yet.
+            // A link within its own note has no note name yet.
             if matches!(link.notation, Notation::Bare | Notation::Angle) {
                 return Ok(Some(percent_encoded(self.to)));
             }
@@ -276,13 +276,13 @@ impl Transfer<'_> {
         Ok(match spelling {
             Some((_, written)) => Some(written.clone()),
             None if is_stuck => None,
-            // It leads there as it is written.
+            // The link already resolves to the new note.
             None => Some(text[link.target_range.clone()].to_owned()),
         })
     }
 }
 
-/// A path as a Markdown destination takes it.
+/// A path, percent-encoded for a Markdown link destination.
 fn percent_encoded(path: &str) -> String {
     let mut encoded = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! Blocks that go elsewhere, in their note or to another. Links to an id go along.
+//! Moving blocks within a note or to another one: `move`. Links to their ids are rewritten.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{insert, relocate, take_out};
@@ -38,9 +38,9 @@ pub struct MovedBlock {
     pub block: Option<String>,
     /// All moved blocks.
     pub blocks: Vec<TouchedBlock>,
-    /// Number of links updated to the new note.
+    /// Number of links rewritten to the new note.
     pub links_rewritten: usize,
-    /// Links that could not be updated and still point to the old place.
+    /// Links that could not be rewritten and still point to the old note.
     pub links_left: Vec<LinkLeft>,
 }
 

@@ -1,4 +1,4 @@
-//! One block, and where it stands.
+//! Reading one block: `get`, `breadcrumb`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text;
@@ -8,7 +8,7 @@ use crate::block_ids::link_to;
 use crate::block_names::handle;
 use crate::session::Session;
 
-/// How much of a block is shown where only its beginning is.
+/// Length of a preview, in characters.
 const PREVIEW_CHARS: usize = 120;
 
 /// Read one block: its text, type, position and id.
@@ -120,7 +120,7 @@ impl Action for Get {
     }
 }
 
-/// The text of a heading without its marks and its id.
+/// The text of a heading without `#` markers and id.
 pub(crate) fn heading_text(blocks: &Blocks<'_>, index: usize) -> String {
     let block = &blocks[index];
     let whole = &blocks.note()[block.range.clone()];
@@ -144,7 +144,7 @@ pub(crate) fn heading_text(blocks: &Blocks<'_>, index: usize) -> String {
     }
 }
 
-/// A heading as a link can hold it.
+/// A heading text without the characters that a link cannot contain.
 fn in_link(heading: &str) -> String {
     let spaced: String = heading
         .chars()
@@ -156,7 +156,7 @@ fn in_link(heading: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The first line of a block, cut to a readable length.
+/// The first line of a block, truncated.
 pub(crate) fn preview(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default().trim_end();
     let end = line

@@ -1,4 +1,4 @@
-//! The blocks that were changed last.
+//! Recently changed blocks: `recent`.
 
 use std::collections::HashSet;
 
@@ -14,11 +14,11 @@ use crate::block_list::is_item_text;
 use crate::block_names::handle;
 use crate::read_actions::preview;
 
-/// How many notes are looked through.
+/// Maximum number of notes examined.
 const MAX_NOTES: usize = 500;
-/// How many notes the index is asked for at once.
+/// Notes per request to the index.
 const BATCH_SIZE: u32 = 50;
-/// How many changes of one note are looked through.
+/// Maximum number of changes examined per note.
 const MAX_CHANGES: u32 = 100;
 
 /// List recently changed blocks, newest note first.
@@ -149,7 +149,7 @@ fn recent_notes(since: Option<u64>, offset: u64) -> Query {
     }
 }
 
-/// The blocks of a note that are new or different since it was changed.
+/// Adds the blocks of a note that its last changes added or modified.
 fn push_changed_blocks(
     vault: &Vault,
     path: &str,
@@ -157,7 +157,7 @@ fn push_changed_blocks(
     since: Option<u64>,
     items: &mut Vec<ChangedBlock>,
 ) -> Result<()> {
-    // What is no text, or too large, has no blocks to tell.
+    // Files that are not text or are too large have no blocks.
     let Ok(note) = vault.read_text(path) else {
         return Ok(());
     };
@@ -188,13 +188,13 @@ fn push_changed_blocks(
     Ok(())
 }
 
-/// A note as it was before its last change, or before the changes since a moment; nothing where history does not tell.
+/// The text of a note before its last change, or before all changes since a time; `None` if history does not have it.
 fn text_before(vault: &Vault, note: &Note, since: Option<u64>) -> Result<Option<String>> {
     let changes = vault.history(Some(&note.path), None, MAX_CHANGES)?;
     let mut found: Option<&str> = None;
     for change in &changes {
         let file = change.files.iter().find(|file| file.path == note.path);
-        // A note that was edited elsewhere since is not what history knows; a rename is where its trail ends.
+        // A note edited by another program no longer matches history; a rename ends the search.
         let is_known = match found {
             None => file.is_some_and(|file| file.after.as_deref() == Some(&note.etag)),
             Some(_) => since.is_some_and(|since| change.time >= since) && file.is_some(),
@@ -209,14 +209,14 @@ fn text_before(vault: &Vault, note: &Note, since: Option<u64>) -> Result<Option<
     };
     match vault.before(&note.path, change) {
         Ok(Some(blob)) => Ok(String::from_utf8(blob.bytes).ok()),
-        // It was made then: all of it is new.
+        // The change created the note: all blocks are new.
         Ok(None) => Ok(Some(String::new())),
         Err(error) if error.kind() == Code::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// The innermost blocks that the earlier note does not have.
+/// The innermost blocks that the earlier version does not have.
 fn new_blocks(now: &Blocks<'_>, then: &Blocks<'_>) -> Vec<usize> {
     let known: HashSet<(BlockKind, String)> = (0..then.len())
         .map(|at| (then[at].kind, then.text_of(at)))

@@ -1,4 +1,4 @@
-//! Which links lead to a block.
+//! The links to a block: `references`.
 
 use notehost_sdk::index::{BacklinksOf, Building, HeadingAt, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
@@ -11,7 +11,7 @@ use crate::block_names::handle;
 use crate::read_actions::heading_text;
 use crate::session::Session;
 
-/// How many links the index is asked for at once.
+/// Links per request to the index.
 const BATCH_SIZE: u32 = 500;
 
 /// List the links to a block (backlinks): `[[Note#^id]]`, for a heading `[[Note#Heading]]`, with line and context.
@@ -117,10 +117,10 @@ impl Action for References {
     }
 }
 
-/// What a link must name to lead to a block.
+/// What the fragment of a link must name to point to a block.
 struct LinkTarget {
     id: Option<String>,
-    /// The heading, below those that it stands under.
+    /// The heading, preceded by the headings above it.
     headings: Vec<HeadingAt>,
 }
 
@@ -128,7 +128,7 @@ impl LinkTarget {
     fn of(blocks: &Blocks<'_>, index: usize) -> LinkTarget {
         let block = &blocks[index];
         let mut headings = Vec::new();
-        // Links lead to headings of the note itself only.
+        // Links can only name headings at the top level of the note.
         if block.kind == BlockKind::Heading && block.parent.is_none() {
             let mut chain = blocks.headings_above(index);
             chain.push(index);
@@ -168,7 +168,7 @@ impl LinkTarget {
     }
 }
 
-/// The links of a note to a block of itself, which the index does not tell.
+/// The links from a note to a block of the same note, which the index does not return.
 fn own_links(vault: &Vault, path: &str, note: &str, target: &LinkTarget) -> Result<Vec<Reference>> {
     let mut found = Vec::new();
     for link in parse(note) {
@@ -196,7 +196,7 @@ fn own_links(vault: &Vault, path: &str, note: &str, target: &LinkTarget) -> Resu
     Ok(found)
 }
 
-/// A place in a note, as links have it.
+/// A fragment as written in a link.
 pub(crate) fn fragment_text(fragment: &Fragment) -> String {
     match fragment {
         Fragment::Heading(path) => format!("#{}", path.join("#")),

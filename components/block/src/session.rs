@@ -1,5 +1,5 @@
-//! The notes that one call works on. Changes are made here and written at the end, each note once: a call of many steps is
-//! one change, and a step that fails leaves everything as it was.
+//! The notes that one call works on. Changes are collected here and written at the end, each note once. A call with many
+//! steps is one change, and a failed step changes nothing.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -59,7 +59,7 @@ struct OpenNote {
     text: String,
 }
 
-/// A block of a note that is open.
+/// A block of an opened note, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockPosition {
     pub(crate) note: usize,
@@ -79,7 +79,7 @@ impl<'v> Session<'v> {
         }
     }
 
-    /// Open a note by its name.
+    /// Opens a note by its name.
     pub(crate) fn open(&mut self, name: &str) -> Result<usize> {
         let path = self.vault.find_note(name)?;
         if let Some(known) = self.notes.iter().position(|open| open.note.path == path) {
@@ -93,11 +93,11 @@ impl<'v> Session<'v> {
         Ok(self.notes.len() - 1)
     }
 
-    /// The block of a name. A name without a note means the one given.
+    /// Resolves a block name. A name without a note refers to the note `within`.
     pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<BlockPosition> {
         let parsed = parse_name(name);
         let note = self.note_of(name, parsed.note, within)?;
-        // A bare name with a note given may be a place of that note.
+        // With `within`, a bare name may be a place in that note.
         let place = match (parsed.place, within) {
             (Some(place), _) => place,
             (None, Some(_)) => parsed.note,
@@ -133,7 +133,7 @@ impl<'v> Session<'v> {
         }
     }
 
-    /// A name that may also mean a whole note.
+    /// Resolves a name that may also refer to a whole note.
     pub(crate) fn find_or_note(&mut self, name: &str) -> Result<(usize, Option<usize>)> {
         let parsed = parse_name(name);
         match parsed.place {
@@ -161,7 +161,7 @@ impl<'v> Session<'v> {
         read(self.path(note), self.text(note))
     }
 
-    /// Give a note another text, in which no id stands twice that did not before.
+    /// Sets the text of a note. Rejects duplicate ids that the note did not have before.
     pub(crate) fn set(&mut self, note: usize, text: String) -> Result<()> {
         if text == self.notes[note].text {
             return Ok(());
@@ -179,7 +179,7 @@ impl<'v> Session<'v> {
         Ok(())
     }
 
-    /// The same for a change of blocks; tells which they are.
+    /// Applies a change of blocks and returns the changed blocks.
     pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<WriteResult> {
         let is_changed = changed.text != self.notes[note].text;
         self.set(note, changed.text)?;
@@ -192,7 +192,7 @@ impl<'v> Session<'v> {
         })
     }
 
-    /// The outermost blocks that lie in a range; a list of one item is told as the item.
+    /// The outermost blocks within a range; a list with one item is returned as the item.
     fn touched_blocks(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
         let path = self.path(note);
         let blocks = self.blocks(note)?;
@@ -218,7 +218,7 @@ impl<'v> Session<'v> {
         Ok(touched)
     }
 
-    /// Write what changed.
+    /// Writes the changed notes.
     pub(crate) fn finish(self) -> Result<()> {
         for open in &self.notes {
             self.vault.write_note(&open.note, &open.text)?;
@@ -227,7 +227,7 @@ impl<'v> Session<'v> {
     }
 }
 
-/// How often each id stands in a note.
+/// The number of occurrences of each id in a note.
 fn ids(blocks: &Blocks<'_>) -> HashMap<String, usize> {
     let mut ids = HashMap::new();
     for id in blocks.iter().filter_map(|block| block.id.as_ref()) {

@@ -1,5 +1,5 @@
-//! Every note of a folder, read by its blocks: `NOTEHOST_CORPUS` names the folder, otherwise it is `tests/notes` beside this
-//! file. Whatever people write, blocks cover the note, names are unique, and writing back what was read changes nothing.
+//! Corpus test: every note of a folder is parsed into blocks. `NOTEHOST_CORPUS` names the folder, default `tests/notes`
+//! next to this file. Blocks cover the note, names are unique, and writing back the text that was read changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ fn check(read: &Blocks<'_>, path: &str) {
             read[at].line
         );
     }
-    // Looking at all of a long note for each of its blocks would take quadratic time; some stand for the others.
+    // Checking every block of a long note would take quadratic time, so only a sample is checked.
     let step = read.len().div_ceil(60).max(1);
     for at in (0..read.len()).step_by(read.len().div_ceil(3).max(1)) {
         assert_eq!(

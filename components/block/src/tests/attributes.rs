@@ -1,4 +1,4 @@
-//! What a block is like: attributes, set_attributes.
+//! attributes, set_attributes.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Many changes in one call: batch.
+//! batch.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Properties of random notes made of awkward pieces: bytes outside an edit stay, names are unique, moves can be taken back.
+//! Property tests on random notes made of difficult pieces: bytes outside an edit stay, names are unique, moves are
+//! reversible.
 
 use notehost_sdk::text::blocks::{
     BlockKind, Blocks, Place, blocks, identify, insert, relocate, remove, replace,
@@ -78,7 +79,7 @@ fn note() -> impl Strategy<Value = String> {
     })
 }
 
-/// Every byte is in one block of the note, or blank between two.
+/// Asserts that every byte is in exactly one block, or blank between two.
 fn covers(read: &Blocks<'_>) {
     let note = read.note();
     let mut end = 0;
@@ -148,7 +149,7 @@ proptest! {
         let at = at.index(read.len());
         if let Ok(changed) = replace(&read, at, PIECES[piece]) {
             let range = &read[at].range;
-            // The line before the block is kept up to it, but for a blank line that parse_name it.
+            // Everything before the block is kept, except a separating blank line.
             prop_assert!(changed.text.ends_with(&note[range.end..]), "{:?}", changed.text);
             let kept = note[..range.start].rfind('\n').map_or(0, |end| end + 1);
             prop_assert!(changed.text.starts_with(&note[..kept]), "{:?}", changed.text);
@@ -170,7 +171,7 @@ proptest! {
         if let Ok(changed) = insert(&read, place, PIECES[piece]) {
             let added = changed.text.len() - note.len();
             let begin = note.bytes().zip(changed.text.bytes()).take_while(|(a, b)| a == b).count();
-            // What was there is there: the new text is the old one with something put into it.
+            // The old text is kept: the new text is the old one with an insertion.
             let fits = (0..=begin).rev().any(|cut| {
                 note.is_char_boundary(cut) && changed.text.is_char_boundary(cut + added)
                     && note[..cut] == changed.text[..cut] && note[cut..] == changed.text[cut + added..]
@@ -178,7 +179,7 @@ proptest! {
             prop_assert!(fits, "{:?}", changed.text);
             let after = blocks(&changed.text).unwrap();
             covers(&after);
-            // Of several blocks the first is taken out again, of one all is as it was.
+            // Removing the only inserted block restores the note; of several, the first is removed.
             let new: Vec<usize> = (0..after.len())
                 .filter(|at| after[*at].range == changed.range && after[*at].kind != BlockKind::List)
                 .collect();
@@ -273,7 +274,7 @@ proptest! {
     }
 }
 
-/// The blocks that are no containers, as kind and text.
+/// The blocks that are not containers, as kind and text.
 fn leaves(read: &Blocks<'_>, is_wanted: impl Fn(usize) -> bool) -> Vec<(BlockKind, String)> {
     (0..read.len())
         .filter(|at| !read[*at].kind.is_container() && is_wanted(*at))
@@ -281,7 +282,7 @@ fn leaves(read: &Blocks<'_>, is_wanted: impl Fn(usize) -> bool) -> Vec<(BlockKin
         .collect()
 }
 
-/// The items of a note that stand in no other.
+/// The top-level items of a note.
 fn outer_items(read: &Blocks<'_>) -> Vec<usize> {
     let all = 0..read.len();
     all.filter(|at| read[*at].kind.is_item() && read[*at].depth == 1)

@@ -66,7 +66,7 @@ fn invalid_ids_are_rejected() {
         );
         vault.rollback();
     }
-    // A name that two notes have does not lead to one of them.
+    // A name shared by two notes cannot be used in the link.
     let made = ok(&vault, "identify", json!({ "block": intro, "id": "i" }));
     assert_eq!(made["link"], "[[Work/Plan#^i]]");
 }
