@@ -1,4 +1,4 @@
-//! Making notes: from nothing, from a text, from a template.
+//! Creating notes: empty, with text, or from a template.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
@@ -87,7 +87,7 @@ impl Action for Create {
             content = text::set_properties(&content, properties, &[])?;
         }
         let etag = vault.create(&path, content.as_bytes())?;
-        // The folders above it are spelt as they are on disk, whatever the caller wrote.
+        // Use the spelling of the parent folders on disk.
         let path = vault.stat(&path)?.path;
         Ok(CreatedNote {
             path,

@@ -1,4 +1,5 @@
-//! Changing a note's text. Which bytes change is decided by `notehost_sdk::text`; here is only what was asked.
+//! Changing a note's text: `update`, `append`, `prepend`, `insert`, `edit`. The edits are implemented in
+//! `notehost_sdk::text`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, Edit, Newline, Place};
@@ -31,8 +32,8 @@ impl Action for Update {
     }
 }
 
-/// A new text without the frontmatter that it repeats: what was read begins with it, and a model that edits what it read
-/// gives it back. One that says something else is refused, because it would become text.
+/// The new text without repeated frontmatter: the text that was read starts with it, and models that edit that text send
+/// it back. Different frontmatter is rejected, because it would become body text.
 fn without_frontmatter<'a>(note: &str, content: &'a str) -> Result<&'a str> {
     let block = |text: &str| text::frontmatter::locate(text).map(|found| found.block);
     let Some(given) = block(content) else {

@@ -1,4 +1,4 @@
-//! A section becomes a note of its own. Its bytes stay as they are, and links go where their headings went.
+//! Extracting a section into a new note: `extract_section`. Its bytes stay unchanged; links follow the moved headings.
 
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ pub struct ExtractResult {
     pub line: usize,
     /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not be updated.
+    /// Links that could not be rewritten.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -52,7 +52,7 @@ impl Action for ExtractSection {
     fn run(self, vault: &Vault) -> Result<ExtractResult> {
         let note = vault.read_note(&self.path)?;
         let found = text::section::read(&note.text, &self.section, Extent::Whole)?;
-        // The blank lines that part it from what follows stay where they are.
+        // Blank lines between the section and the following text stay in the old note.
         let range = without_trailing_blank_lines(&note.text, found.range);
         let to = spelt(vault, &destination(&note.path, &self.to)?);
         let backlinks = Backlinks::to(vault, std::slice::from_ref(&note.path))?;
@@ -84,7 +84,7 @@ impl Action for ExtractSection {
     }
 }
 
-/// A range without the blank lines at its end.
+/// A range without trailing blank lines.
 fn without_trailing_blank_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let kept = text[range.clone()].trim_end().len();
     let end = range.start + kept;
@@ -94,7 +94,7 @@ fn without_trailing_blank_lines(text: &str, range: Range<usize>) -> Range<usize>
     range.start..ending
 }
 
-/// The new note's name between brackets, or its path where the name alone would not do.
+/// A link to the new note: by name if that is unique, otherwise by path.
 fn link_to(vault: &Vault, path: &str, embed: bool) -> Result<String> {
     let name = stem_of(path);
     let is_unique = vault.resolve(name, None)?.len() == 1;
@@ -119,15 +119,15 @@ fn without_extension(path: &str) -> &str {
     &path[..path.len() - ".md".len()]
 }
 
-/// One note that becomes two.
+/// The split of a note into the old note and the new one.
 struct Split<'s> {
     note: &'s Note,
-    /// The bytes that go to the new note.
+    /// The bytes that move to the new note.
     range: Range<usize>,
     to: &'s str,
     before: &'s Names,
     after: Names,
-    /// What is in the note, by its lines.
+    /// The outline of the note before the split.
     outline: Outline,
 }
 
@@ -147,7 +147,7 @@ impl<'s> Split<'s> {
         line_of_fragment(&self.note.text, &self.outline, fragment)
     }
 
-    /// Whether a heading or block of the note goes to the new one.
+    /// Whether a heading or block is in the extracted range.
     fn contains(&self, fragment: &Fragment) -> bool {
         let first = text::line_of(&self.note.text, self.range.start);
         let last = text::line_of(&self.note.text, self.range.end.saturating_sub(1));
@@ -155,7 +155,7 @@ impl<'s> Split<'s> {
             .is_some_and(|line| (first..=last).contains(&line))
     }
 
-    /// The text of the new note, its links written as they must be there.
+    /// The text of the new note, with its links adjusted to the new path.
     fn extracted(&self) -> String {
         let text = &self.note.text[self.range.clone()];
         let place = self.link_base();
@@ -175,7 +175,7 @@ impl<'s> Split<'s> {
         rewrite.apply(text)
     }
 
-    /// The text of the old note, with a link where the section was.
+    /// The text of the old note, with a link in place of the section.
     fn remaining(&self, link: &str) -> String {
         let text = &self.note.text;
         let mut rewrite = self.rewrite_moved_links(&self.link_base(), text);
@@ -195,7 +195,7 @@ impl<'s> Split<'s> {
         if text[self.range.clone()].ends_with('\n') {
             inserted.push_str(newline);
         }
-        // A line right above an underlined heading would become part of it.
+        // A line directly above an underlined heading would become part of the heading.
         if !below.is_empty() && !below.starts_with(['\n', '\r']) {
             inserted.push_str(newline);
         }
@@ -204,7 +204,7 @@ impl<'s> Split<'s> {
         rewrite.apply(text)
     }
 
-    /// What leads the links of a note to the headings and blocks that went.
+    /// The rewrite that points the links of a note to the headings and blocks that moved.
     fn rewrite_moved_links(&self, path: &str, text: &str) -> Rewrite {
         let moves: Moves = [(self.note.path.as_str(), self.to)].into_iter().collect();
         let mut rewrite = links::rewrite(path, text, &moves, self.before, &self.after);
@@ -231,13 +231,13 @@ impl<'s> Split<'s> {
         rewrite
     }
 
-    /// A place in the note's folder that is not the note: a link is read from there as from the note, and none means it.
+    /// A path in the note's folder that no note has. Links resolve from it as from the note, and no link resolves to it.
     fn link_base(&self) -> String {
         within(parent_of(&self.note.path), "")
     }
 }
 
-/// Give the links of a text that point into their own note, to what is now in another, that other note's name.
+/// Adds the note name to links within the same note whose targets are now in another note.
 fn retargeted_links(
     text: &str,
     path: &str,

@@ -1,4 +1,4 @@
-//! What happened to notes: the changes, what they changed, and taking them back.
+//! The history of notes: `history`, `diff`, `undo`.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use similar::TextDiff;
 use notehost_sdk::dates::Moment;
 use notehost_sdk::pages::{Span, more};
 
-/// How many changes are looked at together when one is searched for.
+/// Changes per request to the host when searching the history.
 const BATCH_SIZE: u32 = 100;
-/// After so long a difference is told less exactly rather than later.
+/// After this time the diff algorithm falls back to an approximation.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// List the changes (versions) of a note, newest first, across renames and removal.
@@ -98,7 +98,7 @@ impl Action for History {
     }
 }
 
-/// A change as it concerns the note that was at `path` after it; `path` becomes where the note was before.
+/// A change from the view of the note that was at `path` after it. Sets `path` to the note's path before the change.
 fn version(change: Change, path: &mut String) -> Version {
     let files = change.files.len();
     let touched = change.files.into_iter().find(|file| file.path == *path);
@@ -120,7 +120,7 @@ fn version(change: Change, path: &mut String) -> Version {
     }
 }
 
-/// The path of a note that is there, or was.
+/// The path of a note that exists or is only in the history.
 fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
     let not_found = match vault.find_note(name) {
         Err(error) if error.kind() == Code::NotFound => error,
@@ -218,7 +218,7 @@ impl Action for Diff {
     }
 }
 
-/// A note as it was before a change, which knew it by the name that it had then.
+/// The text of a note before a change. The change refers to the note by its path at that time.
 fn text_before(vault: &Vault, path: &str, change: &str) -> Result<String> {
     let found = search(vault, path, |candidate| candidate.id == change)?;
     let (_, then) = found.ok_or_else(|| unaffected_error(change, path))?;
@@ -242,7 +242,7 @@ fn text_now(vault: &Vault, path: &str) -> Result<String> {
     }
 }
 
-/// A note as a change left it: as it was before the next one, or as it is.
+/// The text of a note after a change: the text before the next change, or the current text.
 fn text_after(vault: &Vault, path: &str, change: &str) -> Result<String> {
     let mut next = None;
     let found = search(vault, path, |candidate| {
@@ -267,7 +267,7 @@ fn as_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// The latest change of a note that fits, and the note's path just after it.
+/// The newest change of a note that matches, and the note's path after that change.
 fn search(
     vault: &Vault,
     path: &str,
@@ -290,7 +290,7 @@ fn search(
     }
 }
 
-/// Where the note that was at a path after a change was before it.
+/// The path before a change of the note that was at `path` after it.
 fn path_before(change: &Change, path: String) -> String {
     let renamed = change.files.iter().find(|file| file.path == path);
     renamed.and_then(|file| file.from.clone()).unwrap_or(path)

@@ -1,7 +1,7 @@
-//! The document domain: everything that is done to one note, or to a few of them.
+//! The document domain: actions on one note, or on a few of them.
 //!
-//! One file per group of actions. How a note's bytes change is not here: `notehost_sdk::text` knows that, and other
-//! domains use it too. Searching, links as such, blocks and files that are no notes are other domains.
+//! One file per group of actions. Editing a note's bytes is implemented in `notehost_sdk::text`, which other domains use
+//! too. Searching, link queries, blocks and files that are not notes belong to other domains.
 
 pub mod backlinks;
 pub mod create;

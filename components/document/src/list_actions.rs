@@ -1,4 +1,4 @@
-//! The notes and folders of a folder, as a flat list or as a tree.
+//! Listing folders: `list` and `tree`.
 
 use notehost_sdk::documents::listing::{Asked, Listed, Sort, listing};
 use notehost_sdk::documents::tree::{Shown, tree};

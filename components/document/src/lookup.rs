@@ -1,4 +1,4 @@
-//! Which note is meant, and what is where in it.
+//! Resolving names and links to notes, and the outline of a note: `lookup`, `outline`.
 
 use notehost_sdk::index::{Condition, Field, Part, Progress, Query, Sort, SortBy, Words};
 use notehost_sdk::prelude::*;
@@ -9,7 +9,7 @@ use notehost_sdk::{Kind, fold_name, is_note, stem_of, words};
 
 use notehost_sdk::pages::{Span, more};
 
-/// How many notes the index is asked for at once.
+/// Notes per request to the index.
 const BATCH_SIZE: u32 = 500;
 
 /// Look up which notes a path, name, alias or link points to. Pass exactly one of the four.
@@ -108,7 +108,7 @@ fn by_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
     Ok(Vec::new())
 }
 
-/// The notes of a name, whatever their folder.
+/// The notes with a name, in any folder.
 fn by_name(vault: &Vault, name: &str) -> Result<Vec<Match>> {
     let wanted = fold_name(stem_of(name));
     let found = vault.resolve(name, None)?;
@@ -137,13 +137,13 @@ fn by_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
     Ok(items)
 }
 
-/// Notes with their aliases, in order of path: at least all that have this one.
+/// Notes with their aliases, sorted by path. A superset of the notes that have this alias.
 fn alias_candidates(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>> {
     let mut found = Vec::new();
-    // Only a complete index of words will do, and an alias of signs alone has none.
+    // The query needs a complete index, and an alias with at least one word.
     if vault.index_state().state == Progress::Building || words::asked(alias).is_empty() {
         for path in vault.containing(&[vec![alias.to_owned()]])? {
-            // A note that is no text has no aliases.
+            // Files that are not text have no aliases.
             if let Ok(note) = vault.read_text(&path) {
                 found.push((path, facts(&note.text).aliases));
             }
@@ -175,8 +175,8 @@ fn alias_candidates(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<Strin
     }
 }
 
-/// What a link means. One that leads nowhere may have meant an alias: Obsidian does not follow those, so the reply says
-/// by what it was found.
+/// The notes that a link points to. An unresolved link is looked up as an alias. Obsidian does not resolve aliases in
+/// links, so the reply shows what matched.
 fn by_link(vault: &Vault, link: &str) -> Result<Vec<Match>> {
     let parsed = links::parse(link).into_iter().next();
     let parsed = match parsed {
@@ -219,7 +219,7 @@ fn by_link(vault: &Vault, link: &str) -> Result<Vec<Match>> {
     }
 }
 
-/// Find the heading or block that a link points to.
+/// Finds the heading or block that a link points to.
 fn resolve_fragment(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Result<()> {
     let Ok(note) = vault.read_text(&item.path) else {
         return Ok(());
@@ -243,7 +243,7 @@ fn resolve_fragment(vault: &Vault, fragment: &Fragment, item: &mut Match) -> Res
     Ok(())
 }
 
-/// The line of the heading or block that a link into a note points to, if it is there.
+/// The line of the heading or block that a fragment names, if it exists.
 pub(crate) fn line_of_fragment(
     note: &str,
     outline: &Outline,
@@ -253,7 +253,7 @@ pub(crate) fn line_of_fragment(
         Fragment::Heading(headings) => {
             match section::find(outline, &headings.join(text::outline::PATH_SEPARATOR)) {
                 Ok(index) => Some(outline.headings[index].line),
-                // A link, unlike a request, means the first of several.
+                // Unlike a `section` argument, a link refers to the first of several matches.
                 Err(TextError::AmbiguousSection { choices, .. }) => {
                     choices.first().map(|choice| choice.line)
                 }
@@ -364,7 +364,7 @@ impl Action for NoteOutline {
     }
 }
 
-/// The name of a section that fits only it.
+/// A section path that matches only this heading: numbered if there are duplicates.
 pub(crate) fn unique_section_path(outline: &Outline, index: usize) -> String {
     let path = outline.path(index);
     let heading = &outline.headings[index];
@@ -377,8 +377,8 @@ pub(crate) fn unique_section_path(outline: &Outline, index: usize) -> String {
         return path;
     }
     let numbered = |number: usize| format!("{path} [{number}]");
-    // The twins are numbered in the order of the note, so the number is searched by halves: a note may have
-    // thousands of them, and each look goes through all headings.
+    // Duplicates are numbered in document order, so the number is found by binary search: a note may have thousands of
+    // them, and each lookup scans all headings.
     let (mut number, mut most) = (1, index + 1);
     while number < most {
         let middle = number.midpoint(most);
@@ -390,7 +390,7 @@ pub(crate) fn unique_section_path(outline: &Outline, index: usize) -> String {
     if section::find(outline, &numbered(number)) == Ok(index) {
         return numbered(number);
     }
-    // A heading that is itself called `A [2]` breaks the order.
+    // A heading whose text is `A [2]` breaks the order: fall back to a linear search.
     (1..=outline.headings.len())
         .map(numbered)
         .take_while(|numbered| {

@@ -1,4 +1,4 @@
-//! A note becomes a section of another.
+//! Merging a note into another as a section: `merge`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::backlinks::{Backlinks, MergeRewrite};
 use crate::lookup::unique_section_path;
 use notehost_sdk::documents::moving::sentence;
 
-/// The deepest heading that Markdown has.
+/// The deepest heading level in Markdown.
 const MAX_HEADING_LEVEL: u8 = 6;
 
 /// Merge a note into another: its text becomes a section named after it, links to it are redirected, and the note goes
@@ -44,7 +44,7 @@ pub struct MergeResult {
     pub properties_left: Option<Map<String, Value>>,
     /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not be updated.
+    /// Links that could not be rewritten.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -112,17 +112,17 @@ fn section_at(text: &str, line: usize) -> Option<String> {
     Some(unique_section_path(&outline, index))
 }
 
-/// The note that gets a section, and where.
+/// The target note and the position of the new section.
 struct MergeTarget {
     text: String,
-    /// Where the new section begins.
+    /// The byte offset of the new section.
     at: usize,
     /// The level of its heading.
     level: u8,
 }
 
 impl MergeTarget {
-    /// `text` is the note's, with links rewritten: its headings are the same ones, but may be spelt differently.
+    /// `text` is the note's text with rewritten links: it has the same headings, possibly spelled differently.
     fn new(note: &Note, text: String, section_path: Option<&str>) -> Result<MergeTarget> {
         let outline = text::outline(&text)?;
         let Some(section_path) = section_path else {
@@ -142,7 +142,7 @@ impl MergeTarget {
         })
     }
 
-    /// The note with the new section, and the line of its heading.
+    /// Returns the text with the new section, and the line of its heading.
     fn with_section(&self, name: &str, body: &str) -> Result<(String, usize), text::TextError> {
         let newline = Newline::of(&self.text)
             .or_else(|| Newline::of(body))
@@ -176,7 +176,7 @@ impl MergeTarget {
     }
 }
 
-/// The level for a section at the end: below the title if the note has one, beside its other sections if not.
+/// The level of a section at the end: one below the title if the note has one, otherwise that of its sections.
 fn default_level(outline: &Outline) -> u8 {
     let levels: Vec<u8> = outline
         .headings
@@ -190,8 +190,8 @@ fn default_level(outline: &Outline) -> u8 {
     (top + u8::from(is_title)).min(MAX_HEADING_LEVEL)
 }
 
-/// A text as it stands under a heading of this name and level: its own headings are deeper, and a title that says the
-/// same as the heading is dropped.
+/// The text adapted for a section with this name and level: its headings are demoted, and a title equal to the section's
+/// heading is dropped.
 fn nested_under(body: &str, name: &str, level: u8) -> Result<String, text::TextError> {
     let outline = text::outline(body)?;
     let title = outline.headings.first().filter(|first| {

@@ -1,4 +1,4 @@
-//! Notes get other paths, and copies.
+//! Renaming, moving and copying notes: `rename`, `move`, `copy`.
 
 use notehost_sdk::documents::moving::{Copied, Moved, copy, into_folder, relocate};
 use notehost_sdk::prelude::*;

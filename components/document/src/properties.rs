@@ -1,4 +1,4 @@
-//! A note's properties: its YAML frontmatter, read as JSON and changed line by line.
+//! A note's properties: YAML frontmatter, read as JSON and changed line by line.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! Reading notes as text: whole, by section, by lines, several at once. What is read is always marked as the vault's
-//! data, because a model may otherwise take it for instructions.
+//! Reading notes as text: `read`, `read_many`. Text is always marked as data from the vault, so that a model does not
+//! take it for instructions.
 
 pub(crate) use notehost_sdk::documents::reading::{
     Asked, NoteText, USUAL_TOKENS, heading_line, part_of,
@@ -11,7 +11,7 @@ use notehost_sdk::text;
 use crate::changes::Lines;
 use notehost_sdk::dates::Moment;
 
-/// How many notes one call reads.
+/// Maximum number of notes in one call.
 const MAX_NOTES: usize = 100;
 
 /// Read a note, or a section or some lines of it.
@@ -66,7 +66,7 @@ impl Action for Read {
 
     fn text(output: &NoteText) -> String {
         let mut text = heading_line(&output.path, output.lines, &output.etag);
-        // From the first line on, the content shows them itself.
+        // From line 1 on, the content includes them.
         if let Some(properties) = &output.properties
             && output.lines.from > 1
         {
@@ -87,7 +87,7 @@ impl Action for Read {
 }
 
 impl Read {
-    /// All of a note, within a budget.
+    /// A request for a whole note, within a token budget.
     pub(crate) fn whole(path: String, max_tokens: Option<usize>) -> Read {
         Read {
             path,
@@ -99,7 +99,7 @@ impl Read {
         }
     }
 
-    /// The lines that were asked for.
+    /// The requested lines.
     pub(crate) fn part_of(&self, note: &Note) -> Result<NoteText> {
         let query = Asked {
             section: self.section.as_deref(),
@@ -237,7 +237,7 @@ impl Action for ReadMany {
     }
 }
 
-/// A note for which there was no room.
+/// The reply for a note that no longer fits the token budget.
 fn over_budget(note: Note) -> NoteText {
     let total = text::lines::count(&note.text);
     let is_left = total > 0;

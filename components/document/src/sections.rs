@@ -1,4 +1,4 @@
-//! Actions on the part of a note under one heading.
+//! Actions on one section of a note.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, section::Extent};
@@ -93,8 +93,8 @@ impl Action for ReplaceSection {
     }
 }
 
-/// A replacement without the heading that it repeats: what was read with `read_section` begins with it, and a model
-/// that edits what it read gives it back.
+/// The replacement without a repeated heading: the text from `read_section` starts with it, and models that edit that text
+/// send it back.
 fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let marks = "#".repeat(level.into());

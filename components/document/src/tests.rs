@@ -1,4 +1,4 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called as the host calls it: by name, with JSON.
 
 mod description;
 mod history;
@@ -15,7 +15,7 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A vault as most tests want it.
+/// The vault used by most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
 }

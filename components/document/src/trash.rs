@@ -1,4 +1,4 @@
-//! To the trash and back.
+//! The trash: `remove`, `restore`, `trash`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::Detachment;
@@ -122,7 +122,7 @@ impl Action for Restore {
     fn run(self, vault: &Vault) -> Result<RestoredNote> {
         let to = match &self.to {
             None => None,
-            // A name alone means the folder that the note was in.
+            // A name without a folder refers to the note's original folder.
             Some(to) => Some(match trashed_path(vault, &self.trash_id)? {
                 Some(path) => destination(&path, to)?,
                 None => new_note(to)?,

@@ -1,4 +1,4 @@
-//! The text of a file: `cat`.
+//! Reading text files: `cat`.
 
 use notehost_sdk::documents::changes::Lines;
 use notehost_sdk::documents::reading::{Asked, USUAL_TOKENS, heading_line, part_of};
@@ -52,7 +52,7 @@ impl Action for Cat {
             Some(range) => range.asked(&note, lines.unwrap_or_default())?,
         };
         let part = part_of(&note, asked)?;
-        // The last line that was asked for, where that is not the end of the file.
+        // The last requested line, if it is before the end of the file.
         let end = match (asked.offset, asked.limit) {
             (Some(first), Some(count)) => Some(first + (count - 1)),
             _ => None,
@@ -102,7 +102,7 @@ fn advice(content: &str, lines: Lines, next_lines: Option<&str>) -> String {
     }
 }
 
-/// The text of the file at exactly this path. What is no text is refused.
+/// Reads the text file at exactly this path. Files that are not text are rejected.
 pub(crate) fn read_text(vault: &Vault, path: &str) -> Result<Note> {
     let invalid = |why: String| {
         Err(Error::unsupported(format!(
@@ -110,7 +110,7 @@ pub(crate) fn read_text(vault: &Vault, path: &str) -> Result<Note> {
         )))
     };
     match vault.read_text(path) {
-        // Pictures can by chance be UTF-8, but no text has this byte.
+        // A binary file can be valid UTF-8 by chance, but text has no NUL bytes.
         Ok(note) if !is_note(path) && note.text.contains('\0') => {
             invalid(format!("`{path}` is not text: it contains NUL bytes"))
         }
@@ -119,12 +119,12 @@ pub(crate) fn read_text(vault: &Vault, path: &str) -> Result<Note> {
     }
 }
 
-/// Which lines were asked for.
+/// A requested range of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineRange {
-    /// From a line to a line, or to the end.
+    /// From a line to another line, or to the end.
     From(usize, Option<usize>),
-    /// So many at the end.
+    /// This many lines at the end.
     Last(usize),
 }
 
@@ -138,7 +138,7 @@ impl LineRange {
         let number = |text: &str| {
             let text = text.trim();
             let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            // What is too large for a number is behind every end.
+            // Numbers that overflow are beyond the end of any file.
             is_plain.then(|| text.parse::<usize>().unwrap_or(usize::MAX))
         };
         let range = match lines.trim().split_once('-') {
@@ -159,7 +159,7 @@ impl LineRange {
         }
     }
 
-    /// The same in the words of the library, for a note that has so many lines.
+    /// Converts the range to an offset and a limit for this note.
     fn asked(self, note: &Note, written: &str) -> Result<Asked<'static>> {
         let total = text::lines::count(&note.text);
         let (offset, limit) = match self {
@@ -176,7 +176,7 @@ impl LineRange {
         }
         Ok(Asked {
             offset: Some(offset),
-            // A file without lines has nothing to count.
+            // An empty file has no lines.
             limit: limit.map(|limit| limit.min(total.max(1))),
             ..Asked::default()
         })

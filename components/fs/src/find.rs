@@ -1,4 +1,4 @@
-//! Files and folders by name, kind and time: `find`.
+//! Finding files and folders by name, type and time: `find`.
 
 use notehost_sdk::documents::listing::Listed;
 use notehost_sdk::documents::naming::file_name;
@@ -33,7 +33,7 @@ pub struct Find {
 /// A file or a folder.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum FileType {
     File,
     Folder,
@@ -85,7 +85,7 @@ impl Find {
     }
 }
 
-/// What an entry must be like.
+/// The conditions that an entry must match.
 struct EntryFilter {
     name: Option<NameGlob>,
     kind: Option<Kind>,
@@ -96,7 +96,7 @@ struct EntryFilter {
 impl EntryFilter {
     fn matches(&self, entry: &Entry) -> bool {
         self.kind.is_none_or(|kind| kind == entry.kind)
-            // Nobody knows when a folder was changed.
+            // Folders have no modification time.
             && self
                 .since
                 .is_none_or(|since| entry.kind == Kind::File && entry.modified >= since)
@@ -104,10 +104,10 @@ impl EntryFilter {
     }
 }
 
-/// A name that is looked for.
+/// A name pattern.
 struct NameGlob {
     glob: Glob,
-    /// Whether it is compared with whole paths.
+    /// Whether it matches whole paths.
     is_path: bool,
 }
 
@@ -132,7 +132,7 @@ impl NameGlob {
         })
     }
 
-    /// A note is also found by its name without `.md`.
+    /// A note also matches by its name without `.md`.
     fn matches(&self, path: &str) -> bool {
         if self.is_path {
             return self.glob.is_match(&fold_name(path));

@@ -1,4 +1,4 @@
-//! Lines that match: `grep`.
+//! Searching lines: `grep`.
 
 use notehost_sdk::matching::{
     Hit, LOOKING_TIME, Lines, Pattern, Place, Skipped, Written as Syntax, look,
@@ -9,11 +9,11 @@ use notehost_sdk::{Kind, is_note};
 
 use crate::paths;
 
-/// How many lines a page may have.
+/// Maximum number of lines per page.
 const MAX_LINES: usize = 200;
-/// How many lines around a match may be asked for.
+/// Maximum number of context lines before and after a match.
 const MAX_CONTEXT: usize = 20;
-/// How much of a line around a match is told, in characters.
+/// Context lines are truncated to this length, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
 /// Find lines in notes by a regex (Rust syntax) or plain text. Stops after a few seconds and returns a `next_cursor`.
@@ -146,19 +146,19 @@ impl Action for Grep {
     }
 }
 
-/// Where to look. A file that is no note is looked into where it is named.
+/// The place to search. A file that is not a note is only searched if it is named exactly.
 fn place(vault: &Vault, written: Option<&str>) -> Result<Place> {
     let path = paths::folder(written)?;
     match paths::stat(vault, &path) {
         Ok(Some(file)) if file.kind == Kind::File && !is_note(&file.path) => {
             Ok(Place::Note(file.path))
         }
-        // A glob may hold what no path can.
+        // A glob may contain characters that a path cannot.
         _ => Place::find(vault, Some(&path)),
     }
 }
 
-/// The lines right before the one that a match begins on.
+/// The lines directly before the line where a match starts.
 fn lines_before(hit: &Hit<'_>, count: usize) -> Vec<String> {
     let text = &hit.note.text[..hit.range.start];
     let Some(end) = text.rfind('\n') else {
@@ -169,7 +169,7 @@ fn lines_before(hit: &Hit<'_>, count: usize) -> Vec<String> {
     lines
 }
 
-/// The lines right after the one that a match begins on.
+/// The lines directly after the line where a match starts.
 fn lines_after(hit: &Hit<'_>, count: usize) -> Vec<String> {
     let text = &hit.note.text[hit.range.start..];
     let Some(end) = text.find('\n') else {
@@ -178,7 +178,7 @@ fn lines_after(hit: &Hit<'_>, count: usize) -> Vec<String> {
     text[end + 1..].lines().take(count).map(trimmed).collect()
 }
 
-/// A line as it is told: without its end, and not longer than a line should be.
+/// A context line, without trailing whitespace and truncated.
 fn trimmed(line: &str) -> String {
     let line = line.trim_end();
     match line.char_indices().nth(MAX_LINE_CHARS) {

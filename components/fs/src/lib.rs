@@ -1,7 +1,7 @@
-//! The fs domain: the vault as a shell shows it, for models that think in `ls`, `cat` and `grep`.
+//! The fs domain: the vault with shell commands, for models that are used to `ls`, `cat` and `grep`.
 //!
-//! Nothing is decided here but what a command means: `notehost_sdk::documents` and `notehost_sdk::matching` do the work, as
-//! they do it for the domains `document` and `search`, so that results never differ. What a path forgives is in `paths`.
+//! The commands are thin: `notehost_sdk::documents` and `notehost_sdk::matching` do the work, as for the domains `document`
+//! and `search`, so that results are the same. Parsing of paths is in `paths`.
 
 pub mod cat;
 pub mod find;

@@ -1,4 +1,4 @@
-//! What is in a folder: `ls` and `tree`.
+//! Listing folders: `ls` and `tree`.
 
 use notehost_sdk::Kind;
 use notehost_sdk::documents::listing::{Asked, Listed, Sort, listing};

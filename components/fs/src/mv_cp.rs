@@ -1,4 +1,4 @@
-//! Other paths and copies: `mv` and `cp`.
+//! Moving and copying: `mv` and `cp`.
 
 use notehost_sdk::documents::moving::{Copied, Moved, copy, into_folder, relocate};
 use notehost_sdk::documents::naming::{file_name, within};
@@ -7,9 +7,9 @@ use notehost_sdk::{Entry, Kind, is_note};
 
 use crate::paths::{self, ShellPath, named_entries};
 
-/// How many files a copied folder may have.
+/// Maximum number of files in a copied folder.
 const MAX_COPY_FILES: usize = 500;
-/// How many bytes they may have together.
+/// Maximum total size of a copied folder.
 const MAX_COPY_BYTES: u64 = 64 << 20;
 
 /// Move or rename notes, files and folders; links are rewritten everywhere. Nothing is overwritten.
@@ -100,13 +100,13 @@ impl Action for Cp {
     }
 }
 
-/// Where something goes: into `to` if that is a folder, and to `to` if not.
+/// The destination path: inside `to` if that is a folder, otherwise `to` itself.
 fn destination(vault: &Vault, from: &Entry, to: &str) -> Result<String> {
     let written = ShellPath::parse(to)?;
     let path = written.new_path()?;
     let existing = written.existing(vault)?;
     if let Some(folder) = existing.filter(|entry| entry.kind == Kind::Folder)
-        // Where only the case is another, it is the folder itself that gets another name.
+        // If only the case differs, the folder itself is renamed.
         && (folder.path != from.path || folder.path == path)
     {
         return Ok(within(&folder.path, file_name(&from.path)));
@@ -121,7 +121,7 @@ fn destination(vault: &Vault, from: &Entry, to: &str) -> Result<String> {
     })
 }
 
-/// Copy a folder with all that the caller may see of it.
+/// Copies a folder with everything in it that the caller can see.
 fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
     if to == from || to.starts_with(&within(&from, "")) {
         return Err(Error::validation(format!(
@@ -158,7 +158,7 @@ fn copy_folder(vault: &Vault, from: String, to: &str) -> Result<Copied> {
     })
 }
 
-/// A path as callers write it: the vault has no name.
+/// A path for messages: `/` for the vault root.
 fn display_path(path: &str) -> &str {
     match path {
         "" => "/",

@@ -1,23 +1,23 @@
-//! Paths as people write them in a shell, and what they mean in the vault.
+//! Shell-style paths and how they resolve in the vault.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, is_note};
 
-/// The longest ending that counts as the type of a file.
+/// Longer suffixes do not count as a file extension.
 const MAX_EXTENSION_BYTES: usize = 8;
 
-/// A path as a caller wrote it.
+/// A parsed path from a caller.
 pub(crate) struct ShellPath {
-    /// From the vault's root, without `.`, `..` and empty parts; `""` is the vault.
+    /// Relative to the vault root, without `.`, `..` and empty parts; `""` is the root.
     pub(crate) path: String,
-    /// Whether it says where it begins (`/a`, `./a`, `../a`): then it is no name that could be anywhere.
+    /// Whether it starts with `/`, `./` or `../`. Such a path is never looked up as a note name.
     is_rooted: bool,
-    /// Whether it ends as only a folder's can.
+    /// Whether it ends like a folder: `a/`, `a/.`, `a/..`.
     pub(crate) is_folder: bool,
 }
 
 impl ShellPath {
-    /// Understand a path. Where it begins is the vault, so `..` must not lead further up.
+    /// Parses a path relative to the vault root. `..` must not go above the root.
     pub(crate) fn parse(written: &str) -> Result<ShellPath> {
         let written = written.trim();
         if written.is_empty() {
@@ -25,7 +25,7 @@ impl ShellPath {
                 "the path is empty: use `/` for the vault root",
             ));
         }
-        // What stands between the brackets of a link is no path.
+        // The content of a link is not a path.
         if written.starts_with("[[") {
             return Ok(ShellPath {
                 path: written.to_owned(),
@@ -56,17 +56,17 @@ impl ShellPath {
         })
     }
 
-    /// The file or folder that is meant: what is at the path, or else a note by its path without `.md` or its name.
+    /// Resolves to the file or folder at the path, or else to a note by its path without `.md` or its name.
     pub(crate) fn entry(&self, vault: &Vault) -> Result<Entry> {
         match self.existing(vault)? {
             Some(entry) => Ok(entry),
-            // What is moved or removed must not be a note where a folder was meant.
+            // `a/` names a folder: it must not move or remove a note of that name.
             None if self.is_folder => Err(Error::not_found(format!("no folder `{}`", self.path))),
             None => self.file_by_name(vault),
         }
     }
 
-    /// The file that is meant, also where a folder has the same name.
+    /// Resolves to a file, even if a folder has the same name.
     pub(crate) fn file(&self, vault: &Vault) -> Result<Entry> {
         match self.existing(vault)? {
             Some(entry) if entry.kind == Kind::File => Ok(entry),
@@ -75,7 +75,7 @@ impl ShellPath {
         }
     }
 
-    /// The path, for what is to be there: a link is none.
+    /// The path of a new file or folder. Rejects links.
     pub(crate) fn new_path(&self) -> Result<&str> {
         if self.path.starts_with("[[") {
             return Err(Error::validation(format!(
@@ -86,7 +86,7 @@ impl ShellPath {
         Ok(&self.path)
     }
 
-    /// What is at exactly this path.
+    /// The entry at exactly this path.
     pub(crate) fn existing(&self, vault: &Vault) -> Result<Option<Entry>> {
         if self.path.starts_with("[[") {
             return Ok(None);
@@ -117,7 +117,7 @@ impl ShellPath {
     }
 }
 
-/// What is at a path, if anything is.
+/// The entry at a path, if it exists.
 pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
     match vault.stat(path) {
         Ok(entry) => Ok(Some(entry)),
@@ -126,7 +126,7 @@ pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
     }
 }
 
-/// The folder that a path names, for actions that look into it; left out, it is the vault.
+/// The path of a folder argument; the vault root by default.
 pub(crate) fn folder(written: Option<&str>) -> Result<String> {
     match written.map(str::trim) {
         None | Some("") => Ok(String::new()),
@@ -134,7 +134,7 @@ pub(crate) fn folder(written: Option<&str>) -> Result<String> {
     }
 }
 
-/// The refusal of a folder where a file is needed.
+/// The error for a folder where a file is expected.
 pub(crate) fn is_folder(folder: &Entry) -> Error {
     let path = match folder.path.as_str() {
         "" => "/",
@@ -145,7 +145,7 @@ pub(crate) fn is_folder(folder: &Entry) -> Error {
     ))
 }
 
-/// The path of a new file: a name without a type is a note's.
+/// The path of a new file: `.md` is added to a name without an extension.
 pub(crate) fn with_default_extension(path: &str) -> String {
     if has_extension(path) {
         path.to_owned()
@@ -154,7 +154,7 @@ pub(crate) fn with_default_extension(path: &str) -> String {
     }
 }
 
-/// Whether a name ends with the type of a file: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
+/// Whether a name has a file extension: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
 fn has_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -165,7 +165,7 @@ fn has_extension(path: &str) -> bool {
     })
 }
 
-/// The files and folders that a call names, one by `argument` or several by `paths`, each once and none within another.
+/// The entries named by a call, one by `argument` or several by `paths`. Removes duplicates and rejects nested entries.
 pub(crate) fn named_entries(
     vault: &Vault,
     argument: &str,

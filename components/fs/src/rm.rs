@@ -1,4 +1,4 @@
-//! Away with it: `rm`.
+//! Removing files and folders: `rm`.
 
 use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;

@@ -1,4 +1,4 @@
-//! New text for files, and new folders: `write`, `edit`, `mkdir`.
+//! Writing files and creating folders: `write`, `edit`, `mkdir`.
 
 use notehost_sdk::documents::changes::{self, Edited, Lines, replaced};
 use notehost_sdk::prelude::*;
@@ -51,7 +51,7 @@ impl Action for Write {
         vault.create(&path, self.content.as_bytes())?;
         let total = text::lines::count(&self.content);
         Ok(FileWritten {
-            // The folders above it are spelt as they are on disk, whatever the caller wrote.
+            // Use the spelling of the parent folders on disk.
             path: vault.stat(&path)?.path,
             created: true,
             changed: true,
@@ -78,7 +78,7 @@ impl Action for Write {
 }
 
 impl Write {
-    /// Other text for a file that is there. What is no text is never replaced by some.
+    /// Replaces or appends to an existing text file. Files that are not text are never overwritten.
     fn rewrite(&self, vault: &Vault, path: &str) -> Result<FileWritten> {
         let file = read_text(vault, path)?;
         let edited = match self.append {
@@ -94,11 +94,11 @@ impl Write {
     }
 }
 
-/// Where a text is written.
+/// The target of a write.
 enum WriteTarget {
-    /// To a file that is not there yet.
+    /// A file that does not exist yet.
     New(String),
-    /// To one that is.
+    /// An existing file.
     Existing(String),
 }
 
@@ -114,7 +114,7 @@ fn write_target(vault: &Vault, written: &str) -> Result<WriteTarget> {
     if let Some(file) = there.as_ref().filter(|entry| entry.kind == Kind::File) {
         return Ok(WriteTarget::Existing(file.path.clone()));
     }
-    // `Plan` is `Plan.md`, whether that is there or not, unless a folder has the very name that was given.
+    // `Plan` means `Plan.md`, existing or new, unless a folder has exactly the given name.
     let path = paths::with_default_extension(path);
     match (paths::stat(vault, &path)?, there) {
         (Some(file), _) if file.kind == Kind::File => Ok(WriteTarget::Existing(file.path)),

@@ -1,4 +1,4 @@
-//! What is in a notebook, as a tree told line by line.
+//! Listing the contents of a notebook as a tree: `children`.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use crate::notebook_name::NotebookName;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 
-/// How many levels can be asked for at once.
+/// Maximum `depth`.
 const MAX_DEPTH: usize = 20;
 
 /// List the contents of a notebook or one of its folders: notes, folders and files, in the notebook's sort order, each
@@ -124,7 +124,7 @@ impl Action for Children {
 }
 
 impl Children {
-    /// The folder that is asked for, as the vault spells it.
+    /// The requested folder, in the spelling of the vault.
     fn folder(&self, vault: &Vault, name: &NotebookName) -> Result<String> {
         let requested = self.path.as_deref().unwrap_or_default().trim();
         let requested = requested.trim_end_matches('/');
@@ -142,7 +142,7 @@ impl Children {
         let is_full_path =
             fold_name(requested).starts_with(&format!("{}/", fold_name(name.path())));
         let within = format!("{}/{requested}", name.path());
-        // A folder may have the name of its notebook; what is spelt out from the vault goes first.
+        // A folder can have the name of its notebook; the full path from the vault root has precedence.
         let candidates = if is_full_path {
             vec![requested, &within]
         } else {
@@ -190,7 +190,7 @@ impl Child {
     }
 }
 
-/// Entries by the folder that they are in.
+/// Entries by parent folder.
 struct Tree<'e> {
     by_folder: BTreeMap<&'e str, Vec<&'e Entry>>,
     notes_below: BTreeMap<&'e str, u64>,
@@ -215,7 +215,7 @@ impl<'e> Tree<'e> {
         tree
     }
 
-    /// What is in a folder, each folder in it followed by its own.
+    /// The contents of a folder in depth-first order.
     fn flatten(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
         for children in self.by_folder.values_mut() {
             children.sort_by(|one, other| compare(one, other, sort));
@@ -251,7 +251,7 @@ impl<'e> Tree<'e> {
     }
 }
 
-/// Folders come first, by name whatever the order: they have no time or size of their own.
+/// Folders come first. They have no time or size, so those orders sort them by name.
 fn compare(one: &Entry, other: &Entry, sort: Sort) -> Ordering {
     let by_name = || {
         let names = fold_name(&one.path).cmp(&fold_name(&other.path));

@@ -1,4 +1,4 @@
-//! Changing notebooks: making, renaming, configuring and removing them. What these did to files is told by the host.
+//! Changing notebooks: `create`, `configure`, `rename`, `remove`. The host reports the changed files.
 
 use notehost_sdk::{
     prelude::*,
@@ -9,7 +9,7 @@ use crate::contents::counted;
 use crate::notebook_name::{NotebookName, is_same, new_name};
 use crate::settings::{Settings, Sort};
 
-/// How many trash ids an answer tells; the rest is in the trash all the same.
+/// Maximum number of trash ids in a reply; the remaining files are in the trash as well.
 const MAX_TRASH_IDS: usize = 100;
 
 /// Create a new, empty notebook (top-level folder), optionally with an icon and a description.
@@ -51,7 +51,7 @@ impl NotebookSettings {
         }
     }
 
-    /// `📘 Work`.
+    /// The icon and the name: `📘 Work`.
     fn title(&self) -> String {
         match &self.icon {
             Some(icon) => format!("{icon} {}", self.notebook),
@@ -70,7 +70,7 @@ impl Action for Create {
         settings.update(self.icon, self.description)?;
         vault.create_folder(name)?;
         let path = vault.stat(name)?.path;
-        // Also clears what an earlier notebook of this name left, if it went without our knowing.
+        // Also clears the settings of an earlier notebook of this name that another program removed.
         settings.save(vault, &path)?;
         Ok(NotebookSettings::new(&path, &path, settings))
     }

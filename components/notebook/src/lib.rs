@@ -1,5 +1,5 @@
-//! The notebook domain: the top-level folders of a vault. What is inside a note is the document domain's affair, and
-//! changing permissions is an admin's.
+//! The notebook domain: the top-level folders of a vault. The content of notes belongs to the document domain; changing
+//! permissions is an admin task.
 
 mod children;
 mod contents;

@@ -1,4 +1,4 @@
-//! Looking at notebooks: which there are, how much is in them, what the caller may do.
+//! Reading notebooks: `list`, `get`, `permissions`.
 
 use notehost_sdk::{Kind, prelude::*};
 

@@ -1,20 +1,20 @@
-//! Notebooks by name: what a caller may write, and which folder it means.
+//! Notebook names: normalization, validation, and resolution to a folder.
 
 use notehost_sdk::{Entry, Kind, fold_name, prelude::*};
 
-/// The notebook of the notes that lie in the root.
+/// The notebook of the notes in the vault root.
 pub(crate) const ROOT: &str = ".";
-/// A path in the root, to ask what the caller may do there: the root itself can be listed by anybody.
+/// A path in the root, to query the caller's access there: the root itself is visible to every caller.
 const NOTE_IN_ROOT: &str = "note.md";
-/// Longer names would not fit the key that a notebook's settings are kept under.
+/// Maximum length of a notebook name: longer names would exceed the store's key limit.
 const MAX_NAME_BYTES: usize = 180;
 
-/// A notebook that is there and that the caller may see.
+/// The name of an existing notebook that is visible to the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotebookName(String);
 
 impl NotebookName {
-    /// The notebook that a caller named.
+    /// Resolves the name of a notebook.
     pub(crate) fn find(vault: &Vault, name: &str) -> Result<NotebookName> {
         let name = normalized(name)?;
         if name == ROOT {
@@ -37,7 +37,7 @@ impl NotebookName {
         }
     }
 
-    /// The notebook that a caller named, unless it is the root, to which this cannot be done.
+    /// Resolves the name of a notebook and rejects the root, which cannot be renamed or removed.
     pub(crate) fn find_folder(vault: &Vault, name: &str, doing: &str) -> Result<NotebookName> {
         let found = NotebookName::find(vault, name)?;
         if found.is_root() {
@@ -48,7 +48,7 @@ impl NotebookName {
         Ok(found)
     }
 
-    /// All that the caller may see, the root first if it has files of its own.
+    /// All notebooks visible to the caller; the root comes first if it contains files.
     pub(crate) fn all(vault: &Vault) -> Result<Vec<NotebookName>> {
         let entries = vault.list_all("", false)?;
         let has_files = entries.iter().any(|entry| entry.kind == Kind::File);
@@ -73,12 +73,12 @@ impl NotebookName {
         if self.is_root() { "" } else { &self.0 }
     }
 
-    /// What the caller may do in it.
+    /// The caller's access to it.
     pub(crate) fn access(&self, vault: &Vault) -> Tier {
         access(vault, &self.0)
     }
 
-    /// Refuse unless the caller may write in it.
+    /// Fails unless the caller has write access.
     pub(crate) fn require_write(&self, vault: &Vault) -> Result<()> {
         if self.access(vault) >= Tier::Write {
             return Ok(());
@@ -88,7 +88,7 @@ impl NotebookName {
     }
 }
 
-/// The name of a notebook that is to be made, if one may be called so.
+/// Validates the name of a new notebook.
 pub(crate) fn new_name(name: &str) -> Result<&str> {
     let name = normalized(name)?;
     if name == ROOT {
@@ -110,12 +110,12 @@ pub(crate) fn new_name(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-/// Whether two notebooks have the same name but for case and Unicode spelling.
+/// Whether two names are equal, ignoring case and Unicode normalization.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     fold_name(one) == fold_name(other)
 }
 
-/// A name without what people write around it: spaces, a slash at the end.
+/// A name without surrounding spaces, a leading `./` and trailing slashes.
 fn normalized(name: &str) -> Result<&str> {
     let name = name.trim();
     let name = match name.strip_prefix("./") {

@@ -1,18 +1,18 @@
-//! Long lists in pages. A cursor is the name of the last item that was told, so that it survives changes elsewhere.
+//! Pagination. A cursor is the name of the last returned item, so it stays valid when other items change.
 
 use notehost_sdk::prelude::*;
 
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
 
-/// Some of a list.
+/// One page of a list.
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     pub(crate) next: Option<String>,
     pub(crate) total: usize,
 }
 
-/// The items after a cursor.
+/// The page after a cursor.
 pub(crate) fn page<T>(
     items: Vec<T>,
     limit: Option<usize>,
@@ -49,7 +49,7 @@ pub(crate) fn page<T>(
     })
 }
 
-/// The last line of a page's text, if there is more.
+/// The last line of a page's text, if there is another page.
 pub(crate) fn more(shown: usize, total: usize, next: Option<&String>) -> String {
     match next {
         None => String::new(),

@@ -1,5 +1,5 @@
-//! What is kept about a notebook beside its folder: icon, description, sort order. One key of the store each, found
-//! whatever the name's case, because other programs may respell a folder.
+//! The settings of a notebook: icon, description, sort order. Each notebook has one key in the component's store. Keys are
+//! case-insensitive, because other programs may change the spelling of a folder.
 
 use notehost_sdk::{fold_name, prelude::*, serde, serde_json};
 
@@ -20,7 +20,7 @@ pub enum Sort {
     Largest,
 }
 
-/// What is kept about one notebook.
+/// The stored settings of one notebook.
 #[reply]
 #[derive(Default, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Settings {
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What is kept about a notebook. Something that cannot be understood counts as nothing: it is only decoration.
+    /// Loads the settings of a notebook. Unreadable settings are ignored: they are only cosmetic.
     pub(crate) fn load(vault: &Vault, notebook: &str) -> Result<Settings> {
         let key = key(notebook);
         let kept = match key.len() > MAX_KEY_BYTES {
@@ -42,7 +42,7 @@ impl Settings {
             .unwrap_or_default())
     }
 
-    /// Keep this about a notebook; nothing is kept about one that has no settings.
+    /// Saves the settings; deletes the key if all of them are defaults.
     pub(crate) fn save(&self, vault: &Vault, notebook: &str) -> Result<()> {
         if *self == Settings::default() {
             return Settings::delete(vault, notebook);
@@ -60,7 +60,7 @@ impl Settings {
         vault.store_remove(&key)
     }
 
-    /// Take over what a caller gave; an empty text takes a setting away.
+    /// Updates the given settings; an empty string clears a setting.
     pub(crate) fn update(
         &mut self,
         icon: Option<String>,
@@ -76,9 +76,9 @@ impl Settings {
     }
 }
 
-/// The longest key that the store takes, in bytes.
+/// The store's limit for keys.
 const MAX_KEY_BYTES: usize = 200;
-/// In characters: an emoji of a family has eleven.
+/// A single emoji can consist of eleven characters.
 const MAX_ICON_CHARS: usize = 32;
 const MAX_DESCRIPTION_CHARS: usize = 2000;
 

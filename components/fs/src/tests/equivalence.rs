@@ -1,10 +1,10 @@
-//! What `fs` answers is what `document` and `search` answer, for random vaults and random spellings of paths.
+//! Property tests: `fs` returns the same results as `document` and `search`, for random vaults and path spellings.
 
 use super::*;
 use notehost_sdk::testing::reply;
 use proptest::prelude::*;
 
-/// Names that meet: twins in several folders, other case, other Unicode spelling, no notes.
+/// File names with collisions: same name in several folders, different case, different Unicode form, non-notes.
 const FILES: [&str; 10] = [
     "Plan.md",
     "Work/Plan.md",
@@ -18,7 +18,7 @@ const FILES: [&str; 10] = [
     "Work/Sub/Note.with.dots.md",
 ];
 
-/// Paths to look at.
+/// Paths to query.
 const PATHS: [&str; 14] = [
     "",
     "Work",
@@ -53,7 +53,7 @@ fn any_vault() -> impl Strategy<Value = MemoryVault> {
     })
 }
 
-/// Other spellings of one path.
+/// Equivalent spellings of a path.
 fn spelt(path: &str, how: u8) -> String {
     match how {
         0 => path.to_owned(),
@@ -63,7 +63,7 @@ fn spelt(path: &str, how: u8) -> String {
     }
 }
 
-/// What a call answers: its JSON, or the code of its error.
+/// The result of a call: its JSON, or its error code.
 fn answer<D: notehost_sdk::Describes>(
     vault: &MemoryVault,
     action: &str,
@@ -93,7 +93,7 @@ proptest! {
         let listed = document(&vault, "list", json!({ "path": path, "format": format, "limit": limit }));
         let told = fs(&vault, "ls", json!({ "path": written, "long": long, "limit": limit }));
         match listed {
-            // A shell also lists a file.
+            // `ls` also accepts a file.
             Err(code) if code == "validation_error" => prop_assert_eq!(told.unwrap()["total"].clone(), 1),
             listed => prop_assert_eq!(told, listed),
         }
@@ -121,7 +121,7 @@ proptest! {
                     prop_assert_eq!(shown.get(field), read.get(field), "{}", field);
                 }
             }
-            // Where `document` finds no note, `fs` may tell that a folder is there.
+            // Where `document` finds no note, `fs` may report a folder.
             (Err(code), Err(_)) if code == "not_found" => {}
             _ => prop_assert_eq!(shown.err(), read.err()),
         }

@@ -1,4 +1,4 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called as the host calls it: by name, with JSON.
 
 mod equivalence;
 mod mv_cp_rm;
@@ -12,7 +12,7 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A vault as most tests want it.
+/// The vault used by most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
         .with(
@@ -30,7 +30,7 @@ fn vault() -> MemoryVault {
         .allow("Diary", Tier::None)
 }
 
-/// The paths that a list tells, in its order.
+/// The paths of the listed items, in order.
 fn paths(reply: &Value) -> Vec<&str> {
     let items = reply["items"].as_array().unwrap();
     items

@@ -41,7 +41,7 @@ fn mv_moves_into_an_existing_folder_or_trailing_slash() {
     assert_eq!(to("Work/Deep", "Index files"), "Index files");
     assert_eq!(vault.text("Index files/Old.md").unwrap(), "TODO three\n");
     assert_eq!(to("Index files", "New"), "New/Index files");
-    // Only the case is another.
+    // Only the case changes.
     assert_eq!(to("Work", "WORK"), "WORK");
     assert!(vault.text("WORK/Budget.md").is_some());
     let error = refused(&vault, "mv", json!({ "from": "WORK", "to": "WORK" }));

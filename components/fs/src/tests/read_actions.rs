@@ -139,7 +139,7 @@ fn cat_resolves_paths_names_and_links() {
     // A folder has the same name.
     assert_eq!(path("Work"), "Work.md");
     assert_eq!(path("Twin"), "Twin.md");
-    // What begins at the root is no name.
+    // A path from the root is not looked up as a name.
     let error = refused(&vault, "cat", json!({ "path": "/Plan" }));
     assert_eq!(
         (error.code(), error.message()),
@@ -197,7 +197,7 @@ fn long_file_is_truncated_at_a_line_with_next_lines() {
         }
     }
     assert_eq!(seen, text);
-    // A range that is cut goes on to its own end.
+    // `next_lines` of a truncated range ends at the end of the range.
     let part = ok(&vault, "cat", json!({ "path": "Long", "lines": "2-19000" }));
     assert!(part["next_lines"].as_str().unwrap().ends_with("-19000"));
     let vault = Vault::in_memory().with("Line.md", &"word ".repeat(100_000));

@@ -38,7 +38,7 @@ fn write_creates_and_overwrites_files() {
         json!({ "path": "Work/data.csv", "content": "" }),
     );
     assert_eq!(vault.text("Work/data.csv").unwrap(), "");
-    // A name is no path here: what is written is where the path says.
+    // `write` does not resolve note names: the path is exact.
     let root = ok(&vault, "write", json!({ "path": "Plan", "content": "x" }));
     assert_eq!(root["path"], "Plan.md");
     assert_eq!(
@@ -253,7 +253,7 @@ fn mkdir_creates_parents_and_accepts_an_existing_folder() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What is written is what is read, byte for byte, whatever was there.
+    /// Written text is read back byte for byte, whatever the file contained before.
     #[test]
     fn written_text_is_read_back(before in proptest::option::of("[ab\r\n\u{feff}é]{0,12}"), text in "\\PC{0,20}|[a\r\n\u{feff}\t -]{0,20}") {
         let mut vault = Vault::in_memory().with("Other.md", "x");
@@ -268,7 +268,7 @@ proptest! {
         prop_assert_eq!(vault.text("Other.md").unwrap(), "x");
     }
 
-    /// What was there stays in front of what is appended, byte for byte.
+    /// Existing bytes stay unchanged in front of appended text.
     #[test]
     fn append_keeps_existing_bytes(before in "[ab\r\n\u{feff}é]{0,12}", text in "[xy\n]{1,8}") {
         let vault = Vault::in_memory().with("A.md", &before);
@@ -279,7 +279,7 @@ proptest! {
         prop_assert_eq!(flat(&after), flat(&before) + &flat(&text));
     }
 
-    /// No path that can be written makes the domain panic, and none leads out.
+    /// No path makes the domain panic or points outside the vault.
     #[test]
     fn arbitrary_paths_never_panic(path in "[a.:\\\\/ \u{0}é\\[\\]*{|#-]{0,8}", action in 0..11_usize) {
         let vault = Vault::in_memory().with("a/a.md", "[[a]]").with("a.b", "");
