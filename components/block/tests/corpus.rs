@@ -28,7 +28,7 @@ fn blocks_cover_every_corpus_note() {
         read_notes += 1;
         found += read.len();
     }
-    eprintln!("{read_notes} notes, {found} blocks, {skipped} that are no text or too large");
+    eprintln!("{read_notes} notes, {found} blocks, {skipped} skipped (not text or too large)");
 }
 
 fn collect(folder: &Path, notes: &mut Vec<PathBuf>) {
@@ -106,5 +106,5 @@ fn blank(gap: &str, path: &str) {
         .trim_start_matches('\u{feff}')
         .bytes()
         .all(|byte| b" \t\r\n".contains(&byte));
-    assert!(is_blank, "{path}: between blocks stands {gap:?}");
+    assert!(is_blank, "{path}: unexpected text between blocks: {gap:?}");
 }

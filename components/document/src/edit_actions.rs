@@ -36,12 +36,12 @@ impl Action for Update {
 /// it back. Different frontmatter is rejected, because it would become body text.
 fn without_frontmatter<'a>(note: &str, content: &'a str) -> Result<&'a str> {
     let block = |text: &str| text::frontmatter::locate(text).map(|found| found.block);
-    let Some(given) = block(content) else {
+    let Some(repeated) = block(content) else {
         return Ok(content);
     };
     let plain = |text: &str| Newline::Lf.convert(text).trim_end().to_owned();
-    if block(note).is_some_and(|kept| plain(&note[kept]) == plain(&content[given.clone()])) {
-        return Ok(&content[given.end..]);
+    if block(note).is_some_and(|kept| plain(&note[kept]) == plain(&content[repeated.clone()])) {
+        return Ok(&content[repeated.end..]);
     }
     Err(Error::validation(
         "`content` begins with frontmatter: omit it (the note keeps its own) and use `set_properties` to change it",

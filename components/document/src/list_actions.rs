@@ -33,7 +33,7 @@ impl Action for List {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Listed> {
-        let asked = Asked {
+        let query = Asked {
             path: self.path.as_deref(),
             recursive: self.recursive,
             all: false,
@@ -41,7 +41,7 @@ impl Action for List {
             is_detailed: self.format == Some(Format::Detailed),
             span: Span::new(self.limit, self.cursor.as_deref())?,
         };
-        listing(vault, asked)
+        listing(vault, query)
     }
 
     fn text(output: &Listed) -> String {

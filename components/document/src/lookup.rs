@@ -110,11 +110,11 @@ fn by_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
 
 /// The notes with a name, in any folder.
 fn by_name(vault: &Vault, name: &str) -> Result<Vec<Match>> {
-    let wanted = fold_name(stem_of(name));
+    let folded = fold_name(stem_of(name));
     let found = vault.resolve(name, None)?;
     Ok(found
         .into_iter()
-        .filter(|path| is_note(path) && fold_name(stem_of(path)) == wanted)
+        .filter(|path| is_note(path) && fold_name(stem_of(path)) == folded)
         .map(|path| Match::new(path, "name"))
         .collect())
 }
@@ -123,10 +123,10 @@ fn by_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
     if alias.is_empty() {
         return Err(Error::validation("`alias` is empty"));
     }
-    let wanted = fold_name(alias);
+    let folded = fold_name(alias);
     let mut items = Vec::new();
     for (path, aliases) in alias_candidates(vault, alias)? {
-        let alias_as_written = aliases.into_iter().find(|alias| fold_name(alias) == wanted);
+        let alias_as_written = aliases.into_iter().find(|alias| fold_name(alias) == folded);
         if let Some(alias_as_written) = alias_as_written {
             items.push(Match {
                 alias: Some(alias_as_written),
@@ -368,23 +368,27 @@ impl Action for NoteOutline {
 pub(crate) fn unique_section_path(outline: &Outline, index: usize) -> String {
     let path = outline.path(index);
     let heading = &outline.headings[index];
-    let has_twin = outline.headings.iter().enumerate().any(|(other, twin)| {
-        other != index
-            && twin.line != heading.line
-            && twin.text.to_lowercase() == heading.text.to_lowercase()
-    });
-    if !has_twin || section::find(outline, &path) == Ok(index) {
+    let has_duplicate = outline
+        .headings
+        .iter()
+        .enumerate()
+        .any(|(other, duplicate)| {
+            other != index
+                && duplicate.line != heading.line
+                && duplicate.text.to_lowercase() == heading.text.to_lowercase()
+        });
+    if !has_duplicate || section::find(outline, &path) == Ok(index) {
         return path;
     }
     let numbered = |number: usize| format!("{path} [{number}]");
     // Duplicates are numbered in document order, so the number is found by binary search: a note may have thousands of
     // them, and each lookup scans all headings.
-    let (mut number, mut most) = (1, index + 1);
-    while number < most {
-        let middle = number.midpoint(most);
+    let (mut number, mut high) = (1, index + 1);
+    while number < high {
+        let middle = number.midpoint(high);
         match section::find(outline, &numbered(middle)) {
             Ok(found) if found < index => number = middle + 1,
-            _ => most = middle,
+            _ => high = middle,
         }
     }
     if section::find(outline, &numbered(number)) == Ok(index) {

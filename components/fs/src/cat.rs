@@ -47,13 +47,13 @@ impl Action for Cat {
         let range = lines.map(LineRange::parse).transpose()?;
         let file = ShellPath::parse(&self.path)?.file(vault)?;
         let note = read_text(vault, &file.path)?;
-        let asked = match range {
+        let query = match range {
             None => Asked::default(),
-            Some(range) => range.asked(&note, lines.unwrap_or_default())?,
+            Some(range) => range.query(&note, lines.unwrap_or_default())?,
         };
-        let part = part_of(&note, asked)?;
+        let part = part_of(&note, query)?;
         // The last requested line, if it is before the end of the file.
-        let end = match (asked.offset, asked.limit) {
+        let end = match (query.offset, query.limit) {
             (Some(first), Some(count)) => Some(first + (count - 1)),
             _ => None,
         }
@@ -160,7 +160,7 @@ impl LineRange {
     }
 
     /// Converts the range to an offset and a limit for this note.
-    fn asked(self, note: &Note, written: &str) -> Result<Asked<'static>> {
+    fn query(self, note: &Note, written: &str) -> Result<Asked<'static>> {
         let total = text::lines::count(&note.text);
         let (offset, limit) = match self {
             LineRange::Last(count) => (total.saturating_sub(count) + 1, None),

@@ -37,7 +37,7 @@ impl Action for Ls {
         if let Some(file) = paths::stat(vault, &path)?.filter(|entry| entry.kind == Kind::File) {
             return Ok(Listed::of(vec![file], span, self.long, self.long));
         }
-        let asked = Asked {
+        let query = Asked {
             path: Some(&path),
             recursive: false,
             all: self.all,
@@ -45,7 +45,7 @@ impl Action for Ls {
             is_detailed: self.long,
             span,
         };
-        listing(vault, asked)
+        listing(vault, query)
     }
 
     fn text(output: &Listed) -> String {

@@ -111,8 +111,8 @@ fn covers(read: &Blocks<'_>) {
     }
 }
 
-/// The blocks without lists, as kind and text, but for blank lines: one that parted two blocks may stay when one goes.
-fn said(note: &str) -> Vec<(BlockKind, String)> {
+/// The blocks without lists, as kind and text, ignoring blank lines: a separating blank line may remain after a removal.
+fn kinds_and_texts(note: &str) -> Vec<(BlockKind, String)> {
     let read = blocks(note).unwrap();
     (0..read.len())
         .filter(|at| read[*at].kind != BlockKind::List)
@@ -187,7 +187,7 @@ proptest! {
                 && after.children(after[*first].parent).count() > 1
                 && let Ok(without) = remove(&after, *first)
             {
-                prop_assert_eq!(said(&without.text), said(&note), "{:?}", changed.text);
+                prop_assert_eq!(kinds_and_texts(&without.text), kinds_and_texts(&note), "{:?}", changed.text);
             }
         }
     }
@@ -199,8 +199,8 @@ proptest! {
         let at = at.index(read.len());
         if let Ok(changed) = remove(&read, at) {
             covers(&blocks(&changed.text).unwrap());
-            let gone = at..read[at].next;
-            let expected = leaves(&read, |leaf| !gone.contains(&leaf));
+            let removed = at..read[at].next;
+            let expected = leaves(&read, |leaf| !removed.contains(&leaf));
             let left = blocks(&changed.text).unwrap();
             prop_assert_eq!(leaves(&left, |_| true), expected, "{:?}", changed.text);
         }

@@ -1,4 +1,4 @@
-//! What the domain says of itself.
+//! The description of the domain.
 
 use super::*;
 

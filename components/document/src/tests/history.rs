@@ -22,7 +22,7 @@ fn history_follows_renames_and_removal() {
     let (vault, changes) = with_history();
     let history = ok(&vault, "history", json!({ "path": "B" }));
     let items = history["items"].as_array().unwrap();
-    let told: Vec<(&str, &str)> = items
+    let listed: Vec<(&str, &str)> = items
         .iter()
         .map(|item| {
             (
@@ -32,7 +32,7 @@ fn history_follows_renames_and_removal() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             (&*changes[2], "Work/B.md"),
             (&*changes[1], "Work/A.md"),

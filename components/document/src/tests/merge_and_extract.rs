@@ -1,4 +1,4 @@
-//! A section becomes a note, a note becomes a section.
+//! `extract_section` and `merge`.
 
 use super::*;
 

@@ -83,12 +83,12 @@ fn move_puts_notes_into_a_folder() {
         refused(&vault, "move", json!({ "paths": [], "to": "X" })).code(),
         "validation_error"
     );
-    let twins = refused(
+    let same_name = refused(
         &vault,
         "move",
         json!({ "paths": ["Sub/A", "New/Folder/A"], "to": "X" }),
     );
-    assert_eq!(twins.code(), "validation_error");
+    assert_eq!(same_name.code(), "validation_error");
     assert_eq!(
         refused(
             &vault,

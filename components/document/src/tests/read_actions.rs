@@ -1,4 +1,4 @@
-//! Reading, looking up, outlines.
+//! `read`, `read_many`, `outline`, `lookup`.
 
 use super::*;
 
@@ -307,7 +307,7 @@ fn outline_section_names_are_accepted_by_other_actions() {
 #[test]
 fn duplicate_headings_have_unique_section_names() {
     let many = "## Log\n\n".repeat(120);
-    // A heading that is called as a twin would be named takes that name; the others keep theirs.
+    // A heading whose text equals a numbered name takes that name; the others keep theirs.
     let taken = format!("{many}## Log [60]\n");
     for (text, nameless) in [(many, None), (taken, Some(119))] {
         let vault = Vault::in_memory().with("N.md", &text);

@@ -54,7 +54,7 @@ fn any_vault() -> impl Strategy<Value = MemoryVault> {
 }
 
 /// Equivalent spellings of a path.
-fn spelt(path: &str, how: u8) -> String {
+fn respell(path: &str, how: u8) -> String {
     match how {
         0 => path.to_owned(),
         1 => format!("{path}/"),
@@ -88,14 +88,14 @@ proptest! {
 
     #[test]
     fn ls_and_tree_match_document(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8, long: bool, limit in 1..4_usize, depth in 1..4_usize) {
-        let (path, written) = (PATHS[path], spelt(PATHS[path], how));
+        let (path, written) = (PATHS[path], respell(PATHS[path], how));
         let format = if long { "detailed" } else { "concise" };
         let listed = document(&vault, "list", json!({ "path": path, "format": format, "limit": limit }));
-        let told = fs(&vault, "ls", json!({ "path": written, "long": long, "limit": limit }));
+        let listed = fs(&vault, "ls", json!({ "path": written, "long": long, "limit": limit }));
         match listed {
             // `ls` also accepts a file.
-            Err(code) if code == "validation_error" => prop_assert_eq!(told.unwrap()["total"].clone(), 1),
-            listed => prop_assert_eq!(told, listed),
+            Err(code) if code == "validation_error" => prop_assert_eq!(listed.unwrap()["total"].clone(), 1),
+            expected => prop_assert_eq!(listed, expected),
         }
         prop_assert_eq!(
             fs(&vault, "tree", json!({ "path": written, "depth": depth })),
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn find_matches_recursive_list(vault in any_vault(), path in 0..PATHS.len(), how in 0..4_u8) {
-        let (path, written) = (PATHS[path], spelt(PATHS[path], how));
+        let (path, written) = (PATHS[path], respell(PATHS[path], how));
         let listed = document(&vault, "list", json!({ "path": path, "recursive": true }));
         let found = fs(&vault, "find", json!({ "path": written, "type": "file", "name": "*.md" }));
         match listed {

@@ -107,16 +107,16 @@ fn cp_copies_files_and_folders() {
 #[test]
 fn rm_moves_files_and_folders_to_the_trash() {
     let vault = vault();
-    let gone = ok(&vault, "rm", json!({ "path": "/Work/data.csv" }));
-    assert_eq!(gone["paths"], json!(["Work/data.csv"]));
-    assert_eq!(gone["trash_ids"].as_array().unwrap().len(), 1);
-    let gone = ok(
+    let removed = ok(&vault, "rm", json!({ "path": "/Work/data.csv" }));
+    assert_eq!(removed["paths"], json!(["Work/data.csv"]));
+    assert_eq!(removed["trash_ids"].as_array().unwrap().len(), 1);
+    let removed = ok(
         &vault,
         "rm",
         json!({ "paths": ["Work/", "Index", "Index.md"], "recursive": true }),
     );
-    assert_eq!(gone["paths"], json!(["Work", "Index.md"]));
-    assert_eq!(gone["trash_ids"].as_array().unwrap().len(), 6);
+    assert_eq!(removed["paths"], json!(["Work", "Index.md"]));
+    assert_eq!(removed["trash_ids"].as_array().unwrap().len(), 6);
     assert_eq!(paths(&ok(&vault, "find", json!({}))), ["Latin.md"]);
     ok(&vault, "mkdir", json!({ "path": "Empty" }));
     assert_eq!(

@@ -177,11 +177,11 @@ fn long_file_is_truncated_at_a_line_with_next_lines() {
         .map(|line| format!("line number {line}\n"))
         .collect();
     let vault = Vault::in_memory().with("Long.md", &text);
-    let mut seen = String::new();
+    let mut content_so_far = String::new();
     let mut arguments = json!({ "path": "Long" });
     loop {
         let part = ok(&vault, "cat", arguments.clone());
-        seen.push_str(part["content"].as_str().unwrap());
+        content_so_far.push_str(part["content"].as_str().unwrap());
         match part.get("next_lines") {
             None => break,
             Some(next) => {
@@ -196,7 +196,7 @@ fn long_file_is_truncated_at_a_line_with_next_lines() {
             }
         }
     }
-    assert_eq!(seen, text);
+    assert_eq!(content_so_far, text);
     // `next_lines` of a truncated range ends at the end of the range.
     let part = ok(&vault, "cat", json!({ "path": "Long", "lines": "2-19000" }));
     assert!(part["next_lines"].as_str().unwrap().ends_with("-19000"));
@@ -217,14 +217,14 @@ fn grep_finds_lines_with_context() {
     let found = |arguments: Value| {
         let reply = ok(&vault, "grep", arguments);
         let items = reply["items"].as_array().unwrap().clone();
-        let told = |item: Value| {
+        let position = |item: Value| {
             format!(
                 "{}:{}",
                 item["path"].as_str().unwrap(),
                 item["line"].as_u64().unwrap()
             )
         };
-        items.into_iter().map(told).collect::<Vec<_>>()
+        items.into_iter().map(position).collect::<Vec<_>>()
     };
     assert_eq!(
         found(json!({ "pattern": "TODO" })),
