@@ -30,7 +30,7 @@ pub struct EditBlock {
     pub edits: Vec<Edit>,
 }
 
-/// Remove (delete) a block with its nested blocks.
+/// Remove a block with its nested blocks.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water"}`
 #[args]

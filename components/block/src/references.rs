@@ -14,7 +14,7 @@ use crate::session::Session;
 /// Links per request to the index.
 const BATCH_SIZE: u32 = 500;
 
-/// List the links to a block (backlinks): `[[Note#^id]]`, for a heading `[[Note#Heading]]`, with line and context.
+/// List the links to a block: `[[Note#^id]]`, and for a heading `[[Note#Heading]]`, with line and context.
 ///
 /// Example: `{"block": "Coffee/Beans#On the shelf"}`
 #[args]

@@ -14,7 +14,7 @@ const BATCH_SIZE: u32 = 100;
 /// After this time the diff algorithm falls back to an approximation.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// List the changes (versions) of a note, newest first, across renames and removal.
+/// List the changes to a note, newest first, across renames and removal.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 #[args]
@@ -296,7 +296,7 @@ fn path_before(change: &Change, path: String) -> String {
     renamed.and_then(|file| file.from.clone()).unwrap_or(path)
 }
 
-/// Undo (revert) a change: pass `path` for the latest change to a note, or `change` for a specific one. Restores all files
+/// Undo a change: pass `path` for the latest change to a note, or `change` for a specific one. Restores all files
 /// of that change; fails with `conflict` if one has changed since.
 ///
 /// Example: `{"path": "Garden/Compost"}`

@@ -10,7 +10,7 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::documents::moving::sentence;
 use notehost_sdk::pages::{Span, more};
 
-/// Remove (delete) notes: they go to the trash; `restore` recovers them.
+/// Remove notes: they go to the trash; `restore` recovers them.
 ///
 /// Example: `{"paths": ["Garden/Compost"]}`
 /// Example (and the links to it): `{"paths": ["Garden/Compost"], "links": "unlink"}`

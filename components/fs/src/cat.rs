@@ -7,7 +7,7 @@ use notehost_sdk::{is_note, text};
 
 use crate::paths::ShellPath;
 
-/// Show the text of a note or text file, or a range of its lines.
+/// Show the text of a note or text file, or some of its lines.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (some lines): `{"path": "Garden/Compost", "lines": "6-12"}`

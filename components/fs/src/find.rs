@@ -9,7 +9,7 @@ use notehost_sdk::{Entry, Kind, dates, fold_name, stem_of};
 
 use crate::paths;
 
-/// Find files and folders by name or modification time, at any depth, sorted by path.
+/// Find files and folders by name or time, at any depth, sorted by path.
 ///
 /// Example: `{"name": "*plan*"}`
 /// Example (files of a week): `{"type": "file", "newer": "-7d"}`

@@ -5,7 +5,7 @@ use notehost_sdk::prelude::*;
 
 use crate::paths::named_entries;
 
-/// Remove (delete) notes, files and (with `recursive`) folders: they go to the trash; `document.restore` recovers them.
+/// Remove notes, files and (with `recursive`) folders: they go to the trash; `document.restore` recovers them.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (a folder): `{"path": "Journal", "recursive": true}`

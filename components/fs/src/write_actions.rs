@@ -148,7 +148,7 @@ impl Action for EditFile {
     }
 }
 
-/// Make (create) a folder and its missing parent folders.
+/// Make a folder and its missing parent folders.
 ///
 /// Example: `{"path": "Garden/Seeds"}`
 #[args]

@@ -12,7 +12,7 @@ use crate::settings::{Settings, Sort};
 /// Maximum number of trash ids in a reply; the remaining files are in the trash as well.
 const MAX_TRASH_IDS: usize = 100;
 
-/// Create a new, empty notebook (top-level folder), optionally with an icon and a description.
+/// Create a new, empty notebook (top-level folder), with an optional icon and description.
 ///
 /// Example: `{"notebook": "Recipes", "icon": "🍲", "description": "What to cook when they come"}`
 #[args]
@@ -216,7 +216,7 @@ impl Action for Rename {
     }
 }
 
-/// Remove (delete) a notebook with all its notes, folders and files. They are moved to the trash; `document` `restore`
+/// Remove a notebook with all its notes, folders and files. They are moved to the trash; `document` `restore`
 /// recovers them. Icon, description and sort order are deleted. Links to its notes are left unchanged.
 ///
 /// Example: `{"notebook": "Journal"}`
