@@ -79,7 +79,7 @@ impl Action for Lookup {
             (None, None, None, Some(link)) => by_link(vault, link.trim())?,
             _ => {
                 return Err(Error::validation(
-                    "give exactly one of `path`, `name`, `alias` and `link`",
+                    "pass exactly one of `path`, `name`, `alias` and `link`",
                 ));
             }
         };

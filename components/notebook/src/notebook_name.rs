@@ -155,7 +155,7 @@ fn not_found_error(vault: &Vault, name: &str) -> Error {
     let more = known.len() - shown.len();
     let error = match (shown.is_empty(), more) {
         (true, _) => {
-            return Error::not_found(format!("no notebook `{name}`: the vault has no notebooks"));
+            return Error::not_found(format!("no notebook `{name}`: no notebooks found"));
         }
         (false, 0) => format!(
             "no notebook `{name}`; existing notebooks: {}",
