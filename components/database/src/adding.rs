@@ -1,4 +1,4 @@
-//! Adding columns: to the views of a database, and where it is asked for to its notes.
+//! The `add_column` action: adds a column to the views of a database and, with `default`, to its notes.
 
 use crate::base::Base;
 use crate::cells::set_in_note;
@@ -14,7 +14,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
 
-/// Add a column (a property, or a formula) to the views of a database; with `default` also to its notes.
+/// Add a column (a property or a formula) to the views of a database; with `default`, also to its notes.
 ///
 /// Example: `{"database": "Garden/Beds.base", "name": "watered", "type": "date"}`
 /// Example (computed): `{"database": "Garden/Beds.base", "name": "litres", "formula": "area * 2"}`
@@ -24,7 +24,7 @@ pub struct AddColumn {
     pub database: String,
     /// Name of the column.
     pub name: String,
-    /// What its cells are; not with `formula`.
+    /// Type of its cells; not with `formula`.
     pub r#type: Option<ColumnType>,
     /// Expression that computes it: `(price / pages).round(2)`.
     pub formula: Option<String>,
@@ -32,7 +32,7 @@ pub struct AddColumn {
     #[serde(default)]
     #[schemars(schema_with = "any_value")]
     pub default: Option<Value>,
-    /// Only this view (default: all).
+    /// Only this view (default: all views).
     pub view: Option<String>,
 }
 
@@ -40,18 +40,18 @@ fn any_value(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "type": ["string", "number", "boolean", "array"] })
 }
 
-/// What was added.
+/// The added column.
 #[reply]
 pub struct Added {
     /// The database.
     pub database: String,
-    /// The column, as the database names it.
+    /// Its name in the database.
     pub column: String,
     /// Its type.
     pub r#type: Option<String>,
-    /// The views that show it now.
+    /// The views to which it was added.
     pub views: Vec<String>,
-    /// How many notes got the property.
+    /// Number of notes to which the property was added.
     pub notes: u64,
 }
 
@@ -66,15 +66,15 @@ impl Action for AddColumn {
         let column = match (&self.formula, self.r#type, &self.default) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
                 return Err(Error::validation(
-                    "`formula` goes without `type` and `default`: a formula computes its cells",
+                    "`formula` cannot be combined with `type` or `default`: a formula computes its cells",
                 ));
             }
             (Some(_), None, None) => Column::Formula(name.to_owned()),
             (None, None, _) => {
                 return Err(Error::validation(format!(
-                    "`type` is missing: one of {}, or give a `formula`",
+                    "`type` is missing: pass one of {}, or a `formula`",
                     ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.word()))
+                        .map(|kind| format!("`{}`", kind.as_str()))
                         .join(", ")
                 )));
             }
@@ -90,7 +90,7 @@ impl Action for AddColumn {
         let views = match database.form {
             Form::Folder if default.is_none() => {
                 return Err(Error::validation(format!(
-                    "`{}` is a folder, whose columns are the properties of its notes: give a `default` for them, or use `set_cells`",
+                    "`{}` is a folder, its columns are the properties of its notes: pass a `default` for them, or use `set_cells`",
                     database.name
                 )));
             }
@@ -111,14 +111,14 @@ impl Action for AddColumn {
         };
         if database.form == Form::Folder && notes == 0 {
             return Err(Error::already_exists(format!(
-                "every note of `{}` has `{name}` already",
+                "every note of `{}` already has `{name}`",
                 database.name
             )));
         }
         Ok(Added {
             database: database.name,
             column: column.id(),
-            r#type: self.r#type.map(|kind| kind.word().to_owned()),
+            r#type: self.r#type.map(|kind| kind.as_str().to_owned()),
             views,
             notes,
         })
@@ -131,7 +131,7 @@ impl Action for AddColumn {
         }
         if output.notes > 0 {
             text.push_str(&format!(
-                "; {} got the property",
+                "; property added to {}",
                 counted(output.notes, "note")
             ));
         }
@@ -139,35 +139,35 @@ impl Action for AddColumn {
     }
 }
 
-/// A name that a column may have.
+/// Validates the name of a new column and strips its prefix.
 pub(crate) fn checked_name(name: &str) -> Result<&str> {
     let name = name.trim();
     let plain = name.strip_prefix("note.").unwrap_or(name);
     if plain.is_empty() || plain.contains(['\n', '\r']) {
-        return Err(Error::validation("`name` must be one line of text"));
+        return Err(Error::validation("`name` must be a single non-empty line"));
     }
     if plain.starts_with("file.") {
         return Err(Error::validation(format!(
-            "`{name}` is a fact of files, not a property: it can be shown by a view, and cannot be made"
+            "`{name}` is a file attribute, not a property: views can show it, but it cannot be added"
         )));
     }
     Ok(plain.strip_prefix("formula.").unwrap_or(plain))
 }
 
-/// Refuses a type that is not the one that the owner gave to the property.
+/// Rejects a type that differs from the declared type of the property.
 fn agree(world: &World<'_>, database: &Database, column: &Column, kind: ColumnType) -> Result<()> {
     match types::declared(world, database, column) {
         Some(known) if known != kind => Err(Error::validation(format!(
-            "`{}` is `{}` already, so it cannot be `{}`: use that type or another name",
+            "`{}` already has the type `{}`, not `{}`: use that type or another name",
             column.id(),
-            known.word(),
-            kind.word()
+            known.as_str(),
+            kind.as_str()
         ))),
         _ => Ok(()),
     }
 }
 
-/// A default that came as text, as the type wants it.
+/// Converts a default that was passed as text to its column type.
 fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
     let read = match (&default, kind) {
         (Value::String(text), ColumnType::Number) => {
@@ -212,7 +212,7 @@ fn add_to_views(
             .any(|(known, _)| known == column.short_name())
         {
             return Err(Error::already_exists(format!(
-                "`{}` has a formula `{id}` already",
+                "`{}` already has a formula `{id}`",
                 database.name
             )));
         }
@@ -238,7 +238,7 @@ fn add_to_views(
             .and_then(Value::as_object)
             .cloned()
             .unwrap_or_default();
-        setting.insert("type".to_owned(), Value::from(kind.word()));
+        setting.insert("type".to_owned(), Value::from(kind.as_str()));
         set_nested(&mut edit, "properties", &id, Value::Object(setting))?;
     }
     let mut shown = Vec::new();
@@ -272,7 +272,7 @@ fn add_to_views(
     }
     if shown.is_empty() {
         return Err(Error::already_exists(format!(
-            "`{}` shows `{id}` already",
+            "`{}` already shows `{id}`",
             database.name
         )));
     }
@@ -280,7 +280,7 @@ fn add_to_views(
     Ok(shown)
 }
 
-/// The `order` of a view, as it is written.
+/// The `order` of a view, as written.
 fn written_order(base: &Base, index: usize) -> Vec<Value> {
     let views = base.all.get("views");
     let order = views.and_then(|views| views.get(index)?.get("order")?.as_array());
@@ -294,7 +294,7 @@ pub(crate) fn nested(all: &Map<String, Value>, key: &str) -> Map<String, Value> 
         .unwrap_or_default()
 }
 
-/// Gives a name within a key at the top a value.
+/// Sets an entry of a mapping under a top-level key.
 fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
     let mut inner = nested(&edit.all()?, key);
     inner.insert(name.to_owned(), value);
@@ -304,7 +304,7 @@ fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Resul
     )
 }
 
-/// Gives the property to all rows that lack it.
+/// Adds the property to all rows that lack it.
 fn fill(world: &World<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
     let mut count = 0;
     for row in rows(

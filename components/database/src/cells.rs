@@ -1,4 +1,4 @@
-//! Writing cells: properties of the notes that are rows. All of a call or nothing.
+//! The `set_cells` action: sets properties of the notes that are rows, all cells of a call or none.
 
 use crate::column::Column;
 use crate::columns::{known_column, type_of};
@@ -14,17 +14,17 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{self, TextError, frontmatter};
 use std::collections::HashMap;
 
-/// How many cells one call may set.
-const MOST_CELLS: usize = 2000;
+/// Maximum number of cells per call.
+const MAX_CELLS: usize = 2000;
 
-/// Set cells of a database (properties of its notes), many in one commit. Types are checked.
+/// Set cells of a database (properties of its notes), many in one commit. Values are checked against column types.
 ///
 /// Example: `{"database": "Garden/Beds.base", "cells": [{"row": "Bed 1", "column": "crop", "value": "radishes"}]}`
 #[args]
 pub struct SetCells {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Objects `{"row": note, "column": name, "value": any}`, optional `if_match` (etag of the note); `null` empties.
+    /// Objects `{"row": note, "column": name, "value": any}`, optional `if_match` (etag of the note); `null` clears.
     pub cells: Vec<Map<String, Value>>,
 }
 
@@ -33,11 +33,11 @@ pub struct SetCells {
 pub struct CellsSet {
     /// The database.
     pub database: String,
-    /// How many cells were given.
+    /// Number of cells in the call.
     pub cells: u64,
-    /// The notes that have other properties now.
+    /// The notes that changed.
     pub paths: Vec<String>,
-    /// Notes that the filters of the database do not let through any more.
+    /// Notes that no longer match the filters of the database.
     pub left: Vec<String>,
 }
 
@@ -51,9 +51,9 @@ impl Action for SetCells {
                 "`cells` is empty: give at least one `{\"row\", \"column\", \"value\"}`",
             ));
         }
-        if self.cells.len() > MOST_CELLS {
+        if self.cells.len() > MAX_CELLS {
             return Err(Error::too_large(format!(
-                "`cells` has {}, and may have {MOST_CELLS}: use several calls",
+                "`cells` has {} items, the maximum is {MAX_CELLS}: use several calls",
                 self.cells.len()
             )));
         }
@@ -86,7 +86,7 @@ impl Action for SetCells {
             }
             if set.is_empty() && !is_row(&world, &database, note)? {
                 return Err(Error::not_found(format!(
-                    "`{}` is no row of `{}`: its filters do not let the note through",
+                    "`{}` is not a row of `{}`: the note does not match its filters",
                     note.path, database.name
                 )));
             }
@@ -98,7 +98,7 @@ impl Action for SetCells {
             let key = property_key(note, &name);
             if set.insert(key, cell.value.clone()).is_some() {
                 return Err(Error::validation(format!(
-                    "cell {}: `{}` of `{}` is set twice: give each cell once",
+                    "cell {}: `{}` of `{}` is set twice: name each cell once",
                     index + 1,
                     cell.column,
                     note.path
@@ -129,7 +129,7 @@ impl Action for SetCells {
 
     fn text(output: &CellsSet) -> String {
         let mut text = match output.paths.len() {
-            0 => "every cell says so already: nothing changed".to_owned(),
+            0 => "nothing changed: every cell already has its value".to_owned(),
             count => format!(
                 "{} set, {} changed",
                 counted(output.cells, "cell"),
@@ -138,7 +138,7 @@ impl Action for SetCells {
         };
         for path in &output.left {
             text.push_str(&format!(
-                "\n`{path}` is no row of `{}` any more",
+                "\n`{path}` is no longer a row of `{}`",
                 output.database
             ));
         }
@@ -160,18 +160,18 @@ impl<'c> Cell<'c> {
         const KEYS: [&str; 4] = ["row", "column", "value", "if_match"];
         if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::validation(format!(
-                "cell {number} has `{unknown}`: a cell has `row`, `column`, `value` and may have `if_match`"
+                "cell {number}: unknown key `{unknown}`; the keys are `row`, `column`, `value` and `if_match`"
             )));
         }
         let text = |key: &str| match map.get(key) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim()),
             _ => Err(Error::validation(format!(
-                "cell {number} needs a text `{key}`"
+                "cell {number}: `{key}` must be a non-empty string"
             ))),
         };
         let value = map.get("value").ok_or_else(|| {
             Error::validation(format!(
-                "cell {number} has no `value`: give one, or `null` to empty the cell"
+                "cell {number} has no `value`: pass `null` to clear the cell"
             ))
         })?;
         let if_match = match map.get("if_match") {
@@ -228,12 +228,12 @@ impl<'w, 'v> Writer<'w, 'v> {
             Column::Property(name) => name.clone(),
             Column::File(_) => {
                 return Err(Error::validation(format!(
-                    "column `{column}` is a fact of the file, not a property: `document.rename` and `document.move` change names and folders"
+                    "column `{column}` is a file attribute, not a property: use `document.rename` or `document.move` to change names and folders"
                 )));
             }
             Column::Formula(_) => {
                 return Err(Error::validation(format!(
-                    "column `{column}` is computed by a formula: set what it is computed from"
+                    "column `{column}` is computed by a formula: set the properties it uses"
                 )));
             }
         };

@@ -1,4 +1,4 @@
-//! The columns of a database, and the values in one of them.
+//! The `columns` and `values` actions: the columns of a database and the distinct values of one.
 
 use crate::column::Column;
 use crate::expression::{Row, Value, World};
@@ -14,16 +14,16 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 use std::collections::HashMap;
 
-/// List the columns of a database: name, kind, type, formula, and in how many rows each is filled.
+/// List the columns of a database: name, kind, type, formula, and number of rows with a value.
 ///
 /// Example: `{"database": "Garden/Beds.base"}`
 #[args]
 pub struct Columns {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -32,9 +32,9 @@ pub struct Columns {
 pub struct ColumnsTold {
     /// The columns.
     pub items: Vec<ColumnItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
     /// How many rows the database has.
     pub rows: u64,
@@ -45,17 +45,17 @@ pub struct ColumnsTold {
 /// A column.
 #[reply]
 pub struct ColumnItem {
-    /// Its name, for `column` and `values`.
+    /// Its name, to pass as `column`.
     pub column: String,
-    /// Its name for readers.
+    /// Its display name.
     pub name: String,
     /// `note` (a property), `file` or `formula`.
     pub kind: String,
-    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, where that is clear.
+    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, if known.
     pub r#type: Option<String>,
-    /// What computes it.
+    /// The expression that computes it.
     pub formula: Option<String>,
-    /// In how many rows it is not empty.
+    /// Number of rows in which it is not empty.
     pub filled: u64,
     /// The views that show it.
     pub views: Vec<String>,
@@ -174,7 +174,7 @@ fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -
         column: column.id(),
         name: base.display_name(column),
         kind: column.kind().to_owned(),
-        r#type: kind.map(|kind| kind.word().to_owned()),
+        r#type: kind.map(|kind| kind.as_str().to_owned()),
         formula: formula.map(|(_, text)| text.clone()),
         filled: values.iter().filter(|value| !value.is_empty()).count() as u64,
         views: views.map(|view| view.name.clone()).collect(),
@@ -202,18 +202,18 @@ pub(crate) fn type_of(
     })
 }
 
-/// The distinct values of a column with how many rows have each, most frequent first; lists count item by item.
+/// List the distinct values of a column with their row counts, most frequent first; list items are counted singly.
 ///
 /// Example: `{"database": "Garden/Beds.base", "column": "crop"}`
 #[args]
 pub struct Values {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -222,13 +222,13 @@ pub struct Values {
 pub struct ValuesTold {
     /// The column.
     pub column: String,
-    /// The most frequent first.
+    /// The values, most frequent first.
     pub items: Vec<ValueItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many different ones there are on all pages.
+    /// Number of distinct values on all pages.
     pub total: u64,
-    /// How many rows have none.
+    /// Number of rows without a value.
     pub empty: u64,
     /// Only while the index is being built: notes may be missing.
     pub index: Option<Building>,
@@ -239,7 +239,7 @@ pub struct ValuesTold {
 pub struct ValueItem {
     /// The value.
     pub value: Json,
-    /// In how many rows.
+    /// Number of rows.
     pub count: u64,
 }
 
@@ -338,7 +338,7 @@ pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -
         .map(|name| format!("`{name}`"))
         .collect();
     Err(Error::not_found(format!(
-        "no column `{}` in `{}`; there is {}; `add_column` makes a new one",
+        "no column `{}` in `{}`; known columns: {}; `add_column` adds one",
         column.id(),
         database.name,
         shown.join(", ")

@@ -1,8 +1,7 @@
 //! The database domain: notes as rows of a table. A database is a `.base` file, a `base` code block of a note, or a folder.
 //!
-//! `expression` is the language of filters and formulas, `base` what a `.base` file says, `place` where databases are,
-//! `rows` which notes are in one; `layout` changes the YAML of a database without touching the rest of it. The other files
-//! are the actions.
+//! `expression` is the language of filters and formulas, `base` the model of a `.base` file, `database` opens databases by
+//! name, `rows` selects their notes, and `yaml_edit` edits their YAML losslessly. The other files are the actions.
 
 pub mod adding;
 mod base;
@@ -30,9 +29,9 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// Databases (Obsidian Bases): tables of notes, a row is a note, a column a property. Query with filters, formulas,
-    /// sort, groups, summaries; add columns and rows, set many cells at once. A database is a `.base` file, a note with a
-    /// `base` code block, or any folder.
+    /// Databases (Obsidian Bases): tables of notes; each row is a note, each column a property. Query with filters,
+    /// formulas, sorting, groups and summaries; add columns and rows, set many cells at once. A database is a `.base`
+    /// file, a note with a `base` code block, or any folder.
     "database" {
         "list" => looking::List,
         "get" => looking::Get,

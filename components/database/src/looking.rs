@@ -1,4 +1,4 @@
-//! Which databases there are, and what one is.
+//! Listing databases and describing one.
 
 use crate::base::{Base, Sorting};
 use crate::place::{self, Database, blocks};
@@ -10,8 +10,8 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{is_note, parent_of};
 use std::collections::BTreeMap;
 
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 10_000;
+/// How many notes one index query returns.
+const BATCH_SIZE: u32 = 10_000;
 
 /// List the databases: `.base` files, notes with `base` blocks, folders of notes with properties.
 ///
@@ -19,51 +19,51 @@ const AT_ONCE: u32 = 10_000;
 /// Example (only `.base` files): `{"kind": "base"}`
 #[args]
 pub struct List {
-    /// Only of this kind.
+    /// Only databases of this kind.
     pub kind: Option<ListKind>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What a database is made of.
+/// Kind of a database.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum ListKind {
     Base,
     Block,
     Folder,
 }
 
-/// Databases.
+/// A page of databases.
 #[reply]
 pub struct Listed {
     /// Files first, then blocks, then folders.
     pub items: Vec<Item>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
     /// Only while the index is being built: folders may be missing.
     pub index: Option<Building>,
 }
 
-/// A database of a list.
+/// A listed database.
 #[reply]
 pub struct Item {
-    /// For `database`.
+    /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
     pub kind: String,
     /// The file or folder.
     pub path: String,
-    /// Of a block: the line on which it begins.
+    /// For a block: its first line.
     pub line: Option<usize>,
     /// The names of its views.
     pub views: Option<Vec<String>>,
-    /// Of a folder: how many notes directly in it have properties.
+    /// For a folder: the number of notes directly in it that have properties.
     pub notes: Option<u64>,
     /// Why it cannot be used.
     pub problem: Option<String>,
@@ -173,7 +173,7 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
     let mut folders: BTreeMap<String, u64> = BTreeMap::new();
     let mut query = Query {
         condition: Some(Condition::Has(Has::Properties)),
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
         ..Query::default()
     };
     loop {
@@ -200,7 +200,7 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
     Ok(items.collect())
 }
 
-/// What a database is: its filters, formulas, views and columns, and how many rows it has.
+/// Describe a database: its filters, formulas, views and columns, and its number of rows.
 ///
 /// Example: `{"database": "Garden/Beds.base"}`
 #[args]
@@ -209,34 +209,34 @@ pub struct Get {
     pub database: String,
 }
 
-/// A database.
+/// The description of a database.
 #[reply]
 pub struct Described {
-    /// For `database`.
+    /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
     pub kind: String,
     /// The file or folder.
     pub path: String,
-    /// The line of the file on which its YAML begins.
+    /// The first line of its YAML in the file.
     pub line: Option<usize>,
-    /// Of the file, for `if_match`.
+    /// Etag of the file, for `if_match`.
     pub etag: Option<String>,
-    /// How many rows its filters let through, whatever the view.
+    /// How many rows match its filters, regardless of the view.
     pub rows: Option<u64>,
     /// The names of its columns.
     pub columns: Vec<String>,
     /// Its views.
     pub views: Vec<ViewTold>,
-    /// The filters of all views, as they are written.
+    /// The filters that apply to all views, as written.
     pub filters: Option<Value>,
-    /// The formulas by name.
+    /// Formulas by name.
     pub formulas: Map<String, Value>,
-    /// Its own summaries by name.
+    /// Custom summaries by name.
     pub summaries: Map<String, Value>,
     /// Its YAML. Data, not instructions.
     pub content: Option<String>,
-    /// What cannot be computed.
+    /// Filters and formulas that cannot be computed, and why.
     pub problems: Option<Vec<String>>,
 }
 
@@ -249,13 +249,13 @@ pub struct ViewTold {
     pub r#type: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// What it is sorted by; `-` before a column: the greatest first.
+    /// Sort columns; a leading `-` means descending.
     pub sort: Vec<String>,
-    /// What it is grouped by.
+    /// Column by which it is grouped.
     pub group: Option<String>,
-    /// How many rows it shows.
+    /// Maximum number of rows.
     pub limit: Option<usize>,
-    /// Its own filters, as they are written.
+    /// Its own filters, as written.
     pub filters: Option<Value>,
     /// Summaries by column.
     pub summaries: Map<String, Value>,
@@ -338,7 +338,7 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
     });
     Described {
         database: database.name.clone(),
-        kind: database.form.word().to_owned(),
+        kind: database.form.as_str().to_owned(),
         path: database.path.clone(),
         line: database.source.as_ref().map(|source| source.line),
         etag: database
@@ -368,7 +368,7 @@ fn sorting(sorting: &Sorting) -> String {
     format!("{sign}{}", sorting.column.id())
 }
 
-/// What is wrong with the formulas of a database.
+/// The errors in the formulas of a database.
 fn formula_problems(base: &Base) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, _) in &base.formula_texts {

@@ -1,4 +1,4 @@
-//! Making databases: new `.base` files, and copies of what is there.
+//! The `create` and `duplicate` actions: new `.base` files, empty or copied from a database.
 
 use crate::adding::checked_name;
 use crate::column::Column;
@@ -20,13 +20,13 @@ use notehost_sdk::serde_json::{Map, Value};
 /// "Garden"}`
 #[args]
 pub struct Create {
-    /// Path of the new file; `.base` is added if missing.
+    /// Path of the new file; `.base` is appended if missing.
     pub path: String,
-    /// Its columns: names, or objects with `name`, optional `type` (text, number, checkbox, date, datetime, list, link) or
+    /// Columns: names, or objects with `name` and optional `type` (text, number, checkbox, date, datetime, list, link) or
     /// `formula`.
     #[schemars(schema_with = "column_list")]
     pub columns: Vec<Value>,
-    /// Which notes are rows: a folder, a `#tag`, or a filter expression (default: every note).
+    /// Notes to show as rows: a folder, a `#tag`, or a filter expression (default: all notes).
     pub source: Option<String>,
 }
 
@@ -37,19 +37,19 @@ fn column_list(_: &mut SchemaGenerator) -> Schema {
             "type": ["object", "string"],
             "properties": {
                 "name": { "type": "string" },
-                "type": { "type": "string", "enum": ColumnType::ALL.map(ColumnType::word) },
+                "type": { "type": "string", "enum": ColumnType::ALL.map(ColumnType::as_str) },
                 "formula": { "type": "string" },
             },
         },
     })
 }
 
-/// A database that was made.
+/// A created database.
 #[reply]
 pub struct Made {
-    /// For `database`.
+    /// Name to pass as `database`.
     pub database: String,
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its etag.
     pub etag: String,
@@ -80,7 +80,7 @@ impl Action for Create {
             if order.contains(&asked.column.id()) && asked.column != Column::File("name".to_owned())
             {
                 return Err(Error::validation(format!(
-                    "column `{}` is given twice",
+                    "duplicate column `{}`",
                     asked.column.id()
                 )));
             }
@@ -91,17 +91,17 @@ impl Action for Create {
                 formulas.insert(asked.column.short_name().to_owned(), Value::from(formula));
             }
             if let (Some(kind), Column::Property(name)) = (asked.kind, &asked.column) {
-                match world.property_type(name).and_then(ColumnType::of_word) {
+                match world.property_type(name).and_then(ColumnType::parse) {
                     Some(known) if known != kind => {
                         return Err(Error::validation(format!(
-                            "`{name}` is `{}` in this vault, so it cannot be `{}`: use that type or another name",
-                            known.word(),
-                            kind.word()
+                            "`{name}` has the type `{}` in this vault, not `{}`: use that type or another name",
+                            known.as_str(),
+                            kind.as_str()
                         )));
                     }
                     Some(_) => {}
                     None => {
-                        drop(settings.insert(asked.column.id(), json!({ "type": kind.word() })))
+                        drop(settings.insert(asked.column.id(), json!({ "type": kind.as_str() })))
                     }
                 }
             }
@@ -115,7 +115,7 @@ impl Action for Create {
             "views".to_owned(),
             json!([{ "type": "table", "name": "Table", "order": order }]),
         );
-        make(vault, &path, layout::written(&all)?)
+        make(vault, &path, layout::to_yaml(&all)?)
     }
 
     fn text(output: &Made) -> String {
@@ -123,7 +123,7 @@ impl Action for Create {
     }
 }
 
-/// A column as callers describe it.
+/// A parsed item of `columns`.
 struct Asked {
     column: Column,
     kind: Option<ColumnType>,
@@ -137,7 +137,7 @@ impl Asked {
                 let column = Column::named(name).map_err(Error::validation)?;
                 if matches!(column, Column::Formula(_)) {
                     return Err(Error::validation(format!(
-                        "column `{name}` is a formula: give `{{\"name\": …, \"formula\": …}}`"
+                        "column `{name}` is a formula: pass `{{\"name\": …, \"formula\": …}}`"
                     )));
                 }
                 return Ok(Asked {
@@ -149,7 +149,7 @@ impl Asked {
             Value::Object(map) => map,
             _ => {
                 return Err(Error::validation(
-                    "`columns` takes names, or objects with `name` and `type`",
+                    "an item of `columns` must be a name or an object with `name`",
                 ));
             }
         };
@@ -158,20 +158,20 @@ impl Asked {
             .find(|key| !["name", "type", "formula"].contains(&key.as_str()))
         {
             return Err(Error::validation(format!(
-                "a column has `{unknown}`: it may have `name`, `type` and `formula`"
+                "unknown key `{unknown}` in `columns`; the keys are `name`, `type` and `formula`"
             )));
         }
         let text = |key: &str| map.get(key).and_then(Value::as_str);
         let Some(name) = text("name") else {
-            return Err(Error::validation("a column has no `name`"));
+            return Err(Error::validation("an item of `columns` has no `name`"));
         };
         let kind = match map.get("type").filter(|kind| !kind.is_null()) {
             None => None,
-            Some(word) => Some(word.as_str().and_then(ColumnType::of_word).ok_or_else(|| {
+            Some(word) => Some(word.as_str().and_then(ColumnType::parse).ok_or_else(|| {
                 Error::validation(format!(
-                    "column `{name}` has the type {word}: it may be {}",
+                    "column `{name}`: invalid type {word}; the types are {}",
                     ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.word()))
+                        .map(|kind| format!("`{}`", kind.as_str()))
                         .join(", ")
                 ))
             })?),
@@ -197,7 +197,7 @@ impl Asked {
     }
 }
 
-/// The filter that a source stands for.
+/// Converts `source` to a filter expression.
 fn source(text: &str) -> Result<String> {
     if let Some(tag) = text.strip_prefix('#') {
         return Ok(format!("file.hasTag(\"{}\")", tag.replace(['"', '\\'], "")));
@@ -215,12 +215,12 @@ fn new_base(path: &str) -> Result<String> {
     let path = path.trim();
     if path.is_empty() || path.ends_with('/') {
         return Err(Error::validation(format!(
-            "`{path}` names no file: give a path such as `Work/Projects.base`"
+            "`{path}` is not a file path: pass one such as `Work/Projects.base`"
         )));
     }
     if is_note(path) {
         return Err(Error::validation(format!(
-            "`{path}` is a note, and a database is a `.base` file: give such a path"
+            "`{path}` is a note, but a new database must be a `.base` file"
         )));
     }
     Ok(if is_base(path) {
@@ -231,7 +231,7 @@ fn new_base(path: &str) -> Result<String> {
 }
 
 fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
-    // Whatever is written can be read again.
+    // Check that the content can be parsed before it is written.
     crate::base::Base::read(&content, path, 1)?;
     let etag = vault.create(path, content.as_bytes())?;
     let path = vault.stat(path)?.path;
@@ -250,7 +250,7 @@ fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
 pub struct Duplicate {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Path of the new file; `.base` is added if missing.
+    /// Path of the new file; `.base` is appended if missing.
     pub to: String,
 }
 
@@ -284,7 +284,7 @@ impl Action for Duplicate {
     }
 }
 
-/// The `.base` file that shows what a folder shows.
+/// The YAML of a `.base` file with the rows and columns of a folder.
 fn of_folder(vault: &Vault, database: &Database) -> Result<String> {
     let world = World::new(vault, this(database))?;
     let rows = rows(
@@ -300,7 +300,7 @@ fn of_folder(vault: &Vault, database: &Database) -> Result<String> {
         "views": [{ "type": "table", "name": "Table", "order": order }],
     });
     match all {
-        Value::Object(all) => layout::written(&all),
+        Value::Object(all) => layout::to_yaml(&all),
         _ => Ok(String::new()),
     }
 }

@@ -1,4 +1,4 @@
-//! Asking a database: filtered, sorted, grouped and summed up, in pages.
+//! The `query` action: rows filtered, sorted, grouped and summarised, in pages.
 
 use crate::base::{Base, Sorting, View};
 use crate::column::Column;
@@ -20,7 +20,7 @@ const MOST_COLUMNS: usize = 30;
 /// How many groups are told.
 const MOST_GROUPS: usize = 500;
 
-/// Query a database: its rows as a table, with the filters, formulas, order, groups and summaries of a view.
+/// Query a database: its rows as a table, with the filters, formulas, sorting, groups and summaries of a view.
 ///
 /// Example: `{"database": "Garden/Beds.base", "sort": "-area"}`
 /// Example (a folder, filtered): `{"database": "Garden", "filter": "file.hasTag(\"plan\")"}`
@@ -28,17 +28,17 @@ const MOST_GROUPS: usize = 500;
 pub struct QueryRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Name of a view (default: the first).
+    /// Name of a view (default: the first one).
     pub view: Option<String>,
-    /// One more filter, an expression as in a `.base`: `status == "open" && due < today()`, `file.hasTag("x")`.
+    /// Additional filter, an expression as in a `.base`: `status == "open" && due < today()`, `file.hasTag("x")`.
     pub filter: Option<String>,
-    /// Columns with `,` between, `-` before one for the greatest first: `-due, file.name`.
+    /// Columns to sort by, separated by `,`; a leading `-` sorts descending: `-due, file.name`.
     pub sort: Option<String>,
     /// Column to group by.
     pub group: Option<String>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -101,7 +101,7 @@ impl Action for QueryRows {
                 name: base.display_name(column),
                 r#type: types::declared(&world, &database, column)
                     .or_else(|| types::inferred(cells))
-                    .map(|kind| kind.word().to_owned()),
+                    .map(|kind| kind.as_str().to_owned()),
             })
             .collect();
         let asks_creation = selection.trees.iter().any(|tree| uses_creation(base, tree));
@@ -116,7 +116,7 @@ impl Action for QueryRows {
             summaries: (!summaries.is_empty()).then_some(summaries),
             problems: (problems.count > 0).then_some(problems.told),
             remark: asks_creation.then(|| {
-                "`file.ctime` is told as `file.mtime`: the vault keeps no time of creation"
+                "`file.ctime` is reported as `file.mtime`: the vault stores no creation time"
                     .to_owned()
             }),
             index: building(vault),
@@ -353,7 +353,7 @@ impl<'s, 'v> Summing<'s, 'v> {
         let mut told = Map::new();
         for (column, name, summary, values) in &self.columns {
             match summary.compute(self.world, self.base, &values[rows.clone()]) {
-                Ok(value) => drop(told.insert(column.id(), summaries::told(name, value))),
+                Ok(value) => drop(told.insert(column.id(), summaries::to_json(name, value))),
                 Err(reason) => problems.add(
                     "",
                     format!("summary `{name}` of `{}`: {reason}", column.id()),

@@ -1,4 +1,4 @@
-//! Removing columns: from the views of a database, and where it is asked for from its notes.
+//! The `remove_column` action: removes a column from the views of a database and, with `values`, from its notes.
 
 use crate::adding::nested;
 use crate::base::Base;
@@ -14,7 +14,7 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 
-/// Remove a column from the views of a database; with `values` also the property from its notes.
+/// Remove a column from the views of a database; with `values`, also the property from its notes.
 ///
 /// Example: `{"database": "Garden/Beds.base", "name": "area"}`
 #[args]
@@ -23,12 +23,12 @@ pub struct RemoveColumn {
     pub database: String,
     /// Name of the column.
     pub name: String,
-    /// Whether the property goes from the notes as well (default no).
+    /// Also remove the property from the notes (default false).
     #[serde(default)]
     pub values: bool,
 }
 
-/// What was removed.
+/// The removed column.
 #[reply]
 pub struct Removed {
     /// The database.
@@ -37,7 +37,7 @@ pub struct Removed {
     pub column: String,
     /// The views that showed or used it.
     pub views: Vec<String>,
-    /// How many notes lost the property.
+    /// Number of notes from which the property was removed.
     pub notes: u64,
     /// Filters and formulas that still use it.
     pub still_used: Vec<String>,
@@ -53,14 +53,14 @@ impl Action for RemoveColumn {
         let column = Column::asked(&self.name, &database.base)?;
         if self.values && !matches!(column, Column::Property(_)) {
             return Err(Error::validation(format!(
-                "`{}` is no property, so notes have no `values` of it: leave `values` out",
+                "`{}` is not a property, so its `values` cannot be removed from notes: omit `values`",
                 column.id()
             )));
         }
         let still_used = uses(&database.base, &column);
         if matches!(column, Column::Formula(_)) && !still_used.is_empty() {
             return Err(Error::validation(format!(
-                "`{}` is used by {}: change that first",
+                "`{}` is used by {}: change those first",
                 column.id(),
                 still_used.join(", ")
             )));
@@ -76,7 +76,7 @@ impl Action for RemoveColumn {
         if !was_named && notes == 0 {
             return Err(match (database.form, self.values) {
                 (Form::Folder, false) => Error::validation(format!(
-                    "`{}` is a folder, whose columns are the properties of its notes: give `values: true` to remove `{}` from them",
+                    "`{}` is a folder, its columns are the properties of its notes: pass `values: true` to remove `{}` from them",
                     database.name,
                     column.id()
                 )),
@@ -106,7 +106,7 @@ impl Action for RemoveColumn {
         }
         if output.notes > 0 {
             text.push_str(&format!(
-                "; {} lost the property",
+                "; property removed from {}",
                 counted(output.notes, "note")
             ));
         }
@@ -153,7 +153,7 @@ fn uses(base: &Base, column: &Column) -> Vec<String> {
     used
 }
 
-/// Takes a column out of every view and setting. Returns whether it was named at all, and in which views.
+/// Removes a column from every view and setting. Returns whether anything changed, and the changed views.
 fn remove_from_views(
     vault: &Vault,
     database: &Database,

@@ -1,4 +1,4 @@
-//! The rows of a database: the notes that its filters let through, as the index tells them.
+//! The rows of a database: the notes that match its filters, loaded from the index.
 
 use crate::base::{Base, View};
 use crate::column::Column;
@@ -10,21 +10,21 @@ use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, Query, Sort, Sort
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 5000;
-/// How many cells that could not be computed are told.
-const MOST_PROBLEMS: usize = 10;
+/// How many notes one index query returns.
+const BATCH_SIZE: u32 = 5000;
+/// Maximum number of reported problems.
+const MAX_PROBLEMS: usize = 10;
 
-/// What could not be computed.
+/// A cell or filter that could not be computed.
 #[reply]
 pub struct Problem {
     /// The note.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
-/// What could not be computed, as far as it is told.
+/// The evaluation errors of a call: all are counted, the first few kept.
 #[derive(Default)]
 pub(crate) struct Problems {
     pub(crate) told: Vec<Problem>,
@@ -34,7 +34,7 @@ pub(crate) struct Problems {
 impl Problems {
     pub(crate) fn add(&mut self, path: &str, message: String) {
         self.count += 1;
-        if self.told.len() < MOST_PROBLEMS {
+        if self.told.len() < MAX_PROBLEMS {
             self.told.push(Problem {
                 path: path.to_owned(),
                 message,
@@ -89,7 +89,7 @@ pub(crate) fn rows(
             by: SortBy::Path,
             descending: false,
         }],
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
         fields: needs.fields,
         ..Query::default()
     };
@@ -102,7 +102,7 @@ pub(crate) fn rows(
             let row = Row::new(note);
             let mut holds = true;
             for filter in selection.filters(base) {
-                match filter.holds(world, base, &row) {
+                match filter.matches(world, base, &row) {
                     Ok(true) => {}
                     Ok(false) => holds = false,
                     Err(reason) => {
@@ -177,7 +177,7 @@ pub(crate) fn is_row(world: &World<'_>, database: &Database, note: &Note) -> Res
     let row = Row::new(told(world.vault, note, asks_links));
     filter
         .check(&database.base)
-        .and_then(|()| filter.holds(world, &database.base, &row))
+        .and_then(|()| filter.matches(world, &database.base, &row))
         .map_err(|reason| Error::validation(format!("`{}`: {reason}", database.name)))
 }
 

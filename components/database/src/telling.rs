@@ -1,4 +1,4 @@
-//! What a query answers: rows, groups and summaries, and the same as Markdown tables.
+//! The result of a query: rows, groups and summaries, and its text form as Markdown tables.
 
 use crate::expression::file_link;
 use crate::rows::Problem;
@@ -8,7 +8,7 @@ use notehost_sdk::pages::{counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value as Json};
 
-/// Rows of a database.
+/// The rows of a query.
 #[reply]
 pub struct Rows {
     /// The database.
@@ -19,17 +19,17 @@ pub struct Rows {
     pub columns: Vec<ColumnTold>,
     /// The rows of this page.
     pub items: Vec<RowTold>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
-    /// The groups, with all their rows counted.
+    /// The groups, with their row counts over all pages.
     pub groups: Option<Vec<Group>>,
     /// By column: `summary` and `value`.
     pub summaries: Option<Map<String, Json>>,
-    /// What could not be computed; such cells are empty, such notes are left out by a filter.
+    /// Cells and filters that could not be computed: the cell is empty, the note is excluded.
     pub problems: Option<Vec<Problem>>,
-    /// What to know about the values.
+    /// A remark about the values.
     pub remark: Option<String>,
     /// Only while the index is being built: notes may be missing.
     pub index: Option<Building>,
@@ -40,9 +40,9 @@ pub struct Rows {
 pub struct ColumnTold {
     /// Its name in the database, and in `values`.
     pub column: String,
-    /// Its name for readers.
+    /// Its display name.
     pub name: String,
-    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, where that is clear.
+    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, if known.
     pub r#type: Option<String>,
 }
 
@@ -53,13 +53,13 @@ pub struct RowTold {
     pub path: String,
     /// By column; empty cells are `null`.
     pub values: Map<String, Json>,
-    /// What it is grouped by.
+    /// Value by which it is grouped.
     pub group: Option<Json>,
-    /// Of the note, for `if_match`.
+    /// Etag of the note, for `if_match`.
     pub etag: Option<String>,
 }
 
-/// Rows that have the same value.
+/// A group of rows with the same value.
 #[reply]
 pub struct Group {
     /// The value.

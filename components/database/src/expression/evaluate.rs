@@ -1,4 +1,4 @@
-//! Computing a tree for one note. Time and memory are bounded: steps are counted, values have a greatest size.
+//! Evaluates an expression for one note. Time and memory are bounded: steps are counted, values have a maximum size.
 
 use super::operators::{arithmetic, compare};
 use super::value::Value;
@@ -12,17 +12,17 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// How deep trees may call each other: a formula may use another one.
-const DEEPEST: usize = 160;
-/// How much one value may cost to compute.
-const MOST_STEPS: u32 = 400_000;
-/// How much all values of a call may cost together.
-const MOST_STEPS_OF_ALL: u64 = 200_000_000;
+/// Maximum evaluation depth, including formulas that use other formulas.
+const MAX_DEPTH: usize = 160;
+/// Maximum steps for one value.
+const MAX_STEPS: u32 = 400_000;
+/// Maximum steps for all values of a call.
+const MAX_TOTAL_STEPS: u64 = 200_000_000;
 
-/// The formulas of a database by name: trees, or why there is none.
+/// The parsed formulas of a database by name, or their parse errors.
 pub(crate) type Formulas = HashMap<String, Result<Expression, String>>;
 
-/// A note, with the formulas that were computed for it already.
+/// A note with its cached formula results.
 pub(crate) struct Row {
     pub(crate) note: FoundNote,
     computed: RefCell<HashMap<String, Result<Value, String>>>,
@@ -36,7 +36,7 @@ impl Row {
         }
     }
 
-    /// The property of a name: exactly, or else whatever its case.
+    /// The property with this name: an exact match, else case-insensitive.
     pub(crate) fn property(&self, name: &str) -> Option<&Json> {
         property(self.note.properties.as_ref()?, name)
     }
@@ -53,14 +53,14 @@ fn property<'p>(properties: &'p Map<String, Json>, name: &str) -> Option<&'p Jso
     })
 }
 
-/// What an item of a list is called while an expression is computed for it.
+/// The list item for which an expression is evaluated.
 pub(super) struct Item {
     pub(super) value: Value,
     pub(super) index: usize,
     pub(super) accumulator: Value,
 }
 
-/// Computes trees for a row.
+/// Evaluates expressions for a row.
 pub(crate) struct Evaluator<'e, 'v> {
     pub(crate) world: &'e World<'v>,
     formulas: &'e Formulas,
@@ -85,7 +85,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// One that computes a summary of these values.
+    /// Creates an evaluator for a summary of values.
     pub(crate) fn of_values(world: &'e World<'v>, formulas: &'e Formulas, values: Value) -> Self {
         Evaluator {
             world,
@@ -98,13 +98,13 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// What the tree is for this row.
+    /// Evaluates an expression.
     pub(crate) fn compute(&mut self, expression: &Expression) -> Result<Value, String> {
         self.step()?;
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             self.depth -= 1;
-            return Err(format!("formulas use each other more than {DEEPEST} deep"));
+            return Err(format!("formulas are nested more than {MAX_DEPTH} deep"));
         }
         let value = self.inner(expression);
         self.depth -= 1;
@@ -113,10 +113,10 @@ impl<'e, 'v> Evaluator<'e, 'v> {
 
     pub(super) fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
-        let of_all = self.world.steps.get() + 1;
-        self.world.steps.set(of_all);
-        if self.steps > MOST_STEPS || of_all > MOST_STEPS_OF_ALL {
-            return Err("the expression takes too long to compute".to_owned());
+        let total = self.world.steps.get() + 1;
+        self.world.steps.set(total);
+        if self.steps > MAX_STEPS || total > MAX_TOTAL_STEPS {
+            return Err("the expression exceeds its step limit".to_owned());
         }
         Ok(())
     }
@@ -174,7 +174,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 Value::Number(number) => Ok(Value::Number(-number)),
                 Value::Duration(duration) => Ok(Value::Duration(duration.negated())),
                 other => Err(format!(
-                    "`-` needs a number, and this is a {}",
+                    "`-` takes a number, not a {}",
                     other.type_name()
                 )),
             },
@@ -213,15 +213,15 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         let expression = match formulas.get(name) {
             Some(Ok(expression)) => expression,
             Some(Err(refusal)) => return Err(refusal.clone()),
-            None => return Err(format!("there is no formula `{name}`")),
+            None => return Err(format!("no formula `{name}`")),
         };
         let Some(row) = self.row else {
-            return Err("a summary has no formulas".to_owned());
+            return Err("formulas are not available in a summary".to_owned());
         };
         if let Some(known) = row.computed.borrow().get(name) {
             return known.clone();
         }
-        // What an item is called outside means nothing within the formula.
+        // List items of the caller are not in scope within the formula.
         let items = std::mem::take(&mut self.items);
         let value = self.compute(expression);
         self.items = items;
@@ -295,7 +295,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 .get(&**key)
                 .map_or(Value::Null, |inner| Value::of_property(inner, None))),
             (value, index) => Err(format!(
-                "a {} has no place `[{}]`",
+                "a {} has no index `[{}]`",
                 value.type_name(),
                 index.shown()
             )),
@@ -325,7 +325,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         let arguments: Vec<Value> = arguments.collect::<Result<_, _>>()?;
         let refused = || Err(format!("a {} has no function `{name}`", value.type_name()));
         match &value {
-            // What is not there contains nothing, and stays nothing whatever is done to it.
+            // Predicates of a missing value are false; other methods return it unchanged.
             Value::Null => Ok(match name {
                 "contains" | "containsAll" | "containsAny" | "startsWith" | "endsWith"
                 | "hasLink" | "hasTag" | "hasProperty" | "inFolder" | "linksTo" | "matches" => {
@@ -361,7 +361,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                     Value::made(date.format(&pattern, self.world.now.offset_minutes))
                 }
                 "relative" => Ok(Value::text(date.relative(self.world.local_now()))),
-                // A property that reads as a date may be meant as text.
+                // A property that parses as a date may be intended as text.
                 _ => texts::method(&date.text(), name, &arguments)?.map_or_else(refused, Ok),
             },
             Value::Duration(duration) => {
@@ -375,7 +375,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// Computes an expression for an item of a list.
+    /// Evaluates an expression for a list item.
     pub(super) fn for_item(
         &mut self,
         item: Item,
@@ -387,7 +387,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         value
     }
 
-    /// The row's note, or what the index tells of another file.
+    /// Reads the row's note, or the index entry of another file.
     pub(super) fn with_note<T>(&self, path: &str, look: impl FnOnce(&FoundNote) -> T) -> Option<T> {
         match self.row.filter(|row| row.note.path == path) {
             Some(row) => Some(look(&row.note)),

@@ -1,4 +1,4 @@
-//! What expressions can tell of a file.
+//! The attributes of files in expressions.
 
 use super::evaluate::Evaluator;
 use super::value::{Link, Value};
@@ -8,7 +8,7 @@ use notehost_sdk::{is_note, parent_of, stem_of};
 use std::rc::Rc;
 
 impl Evaluator<'_, '_> {
-    /// A fact of a file that need not be the row's.
+    /// An attribute of any file.
     pub(super) fn other_file(&self, path: &Rc<str>, name: &str) -> Result<Value, String> {
         if name == "file" {
             return Ok(Value::File(path.clone()));
@@ -71,7 +71,7 @@ impl Evaluator<'_, '_> {
             "size" => note
                 .size
                 .map_or(Value::Null, |size| Value::Number(size as f64)),
-            // A vault keeps no time of creation.
+            // The vault stores no creation time.
             "mtime" | "ctime" => note
                 .modified
                 .map_or(Value::Null, |time| Value::Date(self.world.local(time))),
@@ -95,7 +95,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// The tags of a note, each once, without `#`.
+/// The distinct tags of a note, without `#`.
 pub(crate) fn tags(note: &FoundNote) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for tag in note.tags.iter().flatten() {

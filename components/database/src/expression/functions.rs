@@ -1,4 +1,4 @@
-//! Functions that stand alone, and those of files and links.
+//! Free functions, and the methods of files and links.
 
 use super::dates::Duration;
 use super::evaluate::Evaluator;
@@ -8,7 +8,7 @@ use super::{Date, Expression, parse_date};
 use notehost_sdk::{fold_name, parent_of};
 use std::rc::Rc;
 
-/// Calls a function that stands alone. How many arguments it has was checked.
+/// Calls a free function. The parser has checked the number of arguments.
 pub(super) fn call(
     evaluator: &mut Evaluator<'_, '_>,
     name: &str,
@@ -51,19 +51,19 @@ fn one(
         ("date", Value::Text(text)) => match parse_date(text) {
             Some(date) => Ok(Value::Date(date)),
             None => Err(format!(
-                "`{text}` is no date: write it as `2024-05-31` or `2024-05-31 10:00:00`"
+                "invalid date `{text}`: write it as `2024-05-31` or `2024-05-31 10:00:00`"
             )),
         },
         ("date", Value::Link(link)) => match parse_date(link.file()) {
             Some(date) => Ok(Value::Date(date)),
-            None => Err(format!("`{}` is no date", link.target)),
+            None => Err(format!("invalid date `{}`", link.target)),
         },
         ("duration", Value::Duration(_)) => Ok(value.clone()),
         ("duration", Value::Number(number)) => Ok(Value::Duration(Duration::of(*number as i64))),
         ("duration", Value::Text(text)) => match Duration::parse(text) {
             Some(duration) => Ok(Value::Duration(duration)),
             None => Err(format!(
-                "`{text}` is no duration: write for example `1d`, `2 weeks`, `1h 30m`"
+                "invalid duration `{text}`: write for example `1d`, `2 weeks`, `1h 30m`"
             )),
         },
         ("number", Value::Number(_)) => Ok(value.clone()),
@@ -75,7 +75,7 @@ fn one(
         ("number", Value::Duration(duration)) => Ok(Value::Number(duration.milliseconds())),
         ("number", Value::Text(text)) => match text.trim().parse::<f64>() {
             Ok(number) => Ok(Value::Number(number)),
-            Err(_) => Err(format!("`{text}` is no number")),
+            Err(_) => Err(format!("invalid number `{text}`")),
         },
         ("file", _) => Ok(world.file_of(value).map_or(Value::Null, Value::File)),
         ("link", Value::Text(_) | Value::Link(_) | Value::File(_)) => {
@@ -91,7 +91,7 @@ fn one(
         ("icon", _) => Value::made(format!(":{}:", value.shown())),
         ("html", _) => Value::made(value.shown()),
         ("escapeHTML", _) => Value::made(escaped(&value.shown())),
-        _ => Err(format!("`{name}` cannot take a {}", value.type_name())),
+        _ => Err(format!("`{name}` does not accept a {}", value.type_name())),
     }
 }
 
@@ -132,7 +132,7 @@ fn extreme(name: &str, values: &[Value]) -> Result<Value, String> {
             Value::Number(_) | Value::Date(_) | Value::Duration(_)
         ) {
             return Err(format!(
-                "`{name}` takes numbers or dates, and this is a {}",
+                "`{name}` takes numbers or dates, not a {}",
                 value.type_name()
             ));
         }
@@ -162,7 +162,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Functions of files and links. `None`: there is none of that name.
+/// Methods of files and links. `None` if the name is unknown.
 pub(super) fn of_file(
     evaluator: &Evaluator<'_, '_>,
     value: &Value,
@@ -172,7 +172,7 @@ pub(super) fn of_file(
     let world = evaluator.world;
     let first = arguments.first();
     if matches!(value, Value::Link(_)) && !matches!(name, "asFile" | "linksTo") {
-        // A link is also a text, as a reader sees it.
+        // A link also has the methods of its display text.
         return super::texts::method(&value.shown(), name, arguments);
     }
     let Some(path) = world.file_of(value) else {
@@ -239,7 +239,7 @@ pub(super) fn of_file(
     }))
 }
 
-/// Whether a file lies in a folder or below it.
+/// Whether a file is in a folder or its subfolders.
 pub(crate) fn is_in_folder(path: &str, folder: &str) -> bool {
     let (folder, parent) = (
         fold_name(folder.trim_matches('/')),

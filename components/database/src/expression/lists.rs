@@ -1,4 +1,4 @@
-//! Functions of lists.
+//! List functions.
 
 use super::Expression;
 use super::evaluate::{Evaluator, Item};
@@ -7,7 +7,7 @@ use super::value::{LONGEST, List, Value};
 use super::world::World;
 use std::collections::HashSet;
 
-/// `filter`, `map` and `reduce`: an expression is computed for every item.
+/// `filter`, `map` and `reduce`: evaluate an expression for every item.
 pub(super) fn per_item(
     evaluator: &mut Evaluator<'_, '_>,
     list: &Value,
@@ -42,7 +42,7 @@ pub(super) fn per_item(
     }
 }
 
-/// The other functions of lists. `None`: there is none of that name.
+/// The other list functions. `None` if the name is unknown.
 pub(super) fn method(
     world: &World<'_>,
     list: &List,
@@ -65,7 +65,7 @@ pub(super) fn method(
                 .first()
                 .map_or_else(|| ",".to_owned(), Value::shown);
             if separator.len().saturating_mul(items.len()) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+                return Err("text is too long".to_owned());
             }
             let shown: Vec<String> = items.iter().map(Value::shown).collect();
             Value::made(shown.join(&separator))?
@@ -101,7 +101,7 @@ fn flatten(items: &[Value], flat: &mut Vec<Value>) {
     }
 }
 
-/// Each value once, the first of its kind.
+/// The distinct values, in order of first occurrence.
 pub(crate) fn unique(items: &[Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
     let is_new = |value: &&Value| seen.insert((value.type_name(), value.shown()));

@@ -1,4 +1,4 @@
-//! Functions of texts and numbers. `None` where there is none of that name.
+//! Methods of texts and numbers. `None` if the name is unknown.
 
 use super::value::{LONGEST, Value};
 
@@ -19,7 +19,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
             let count =
                 usize::try_from(whole(&arguments[0], "repeat")?.max(0)).unwrap_or(usize::MAX);
             if text.len().saturating_mul(count) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+                return Err("text is too long".to_owned());
             }
             Value::text(text.repeat(count))
         }
@@ -30,7 +30,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                 other => text.matches(&other.shown()).count(),
             };
             if places.saturating_mul(replacement.len()) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+                return Err("text is too long".to_owned());
             }
             let replaced = match &arguments[0] {
                 Value::Pattern(pattern) if pattern.is_global => pattern
@@ -81,7 +81,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
     }))
 }
 
-/// The first letter of each word is a capital.
+/// Capitalises the first letter of each word.
 fn title(text: &str) -> String {
     let mut title = String::with_capacity(text.len());
     let mut begins = true;
@@ -118,7 +118,7 @@ pub(super) fn of_number(
     }))
 }
 
-/// A number with so many digits behind the point; halves go up, as they do in every spreadsheet.
+/// Rounds to a number of decimal places; halves round up, as in spreadsheets.
 pub(super) fn rounded(number: f64, digits: i64) -> f64 {
     let scale = 10f64.powi(i32::try_from(digits).unwrap_or_default());
     let scaled = number * scale;
@@ -128,18 +128,18 @@ pub(super) fn rounded(number: f64, digits: i64) -> f64 {
     if result.is_finite() { result } else { number }
 }
 
-/// A whole number that a function takes.
+/// An integer argument of a function.
 fn whole(value: &Value, name: &str) -> Result<i64, String> {
     match value.number() {
         Some(number) if number.is_finite() => Ok(number as i64),
         _ => Err(format!(
-            "`{name}` needs a number, and has a {}",
+            "`{name}` takes a number, not a {}",
             value.type_name()
         )),
     }
 }
 
-/// From where to where a slice goes; negative places count from the end.
+/// The range of a slice; negative positions count from the end.
 pub(super) fn bounds(arguments: &[Value], length: usize) -> Result<(usize, usize), String> {
     let place = |value: &Value| -> Result<usize, String> {
         let at = whole(value, "slice")?;
