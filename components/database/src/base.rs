@@ -165,10 +165,7 @@ impl Base {
                     .chain([&name])
                     .map(|name| format!("`{name}`"))
                     .collect();
-                return Err(format!(
-                    "cyclic formulas: {}",
-                    cycle.join(" → ")
-                ));
+                return Err(format!("cyclic formulas: {}", cycle.join(" → ")));
             }
             if done.contains(name) {
                 continue;
@@ -183,7 +180,7 @@ impl Base {
                     open.pop();
                     done.insert(name);
                 }
-                Some(Err(refusal)) => return Err(refusal.clone()),
+                Some(Err(error)) => return Err(error.clone()),
                 None => return Err(format!("no formula `{name}`")),
             }
         }
@@ -350,7 +347,7 @@ impl Sorting {
     }
 
     /// Parses `due` or `-due` from a caller.
-    pub(crate) fn asked(text: &str, base: &Base, argument: &str) -> Result<Sorting> {
+    pub(crate) fn parse(text: &str, base: &Base, argument: &str) -> Result<Sorting> {
         let text = text.trim();
         let (is_descending, name) = match text.strip_prefix('-') {
             Some(name) => (true, name.trim()),
@@ -362,7 +359,7 @@ impl Sorting {
             )));
         }
         Ok(Sorting {
-            column: Column::asked(name, base)?,
+            column: Column::resolve(name, base)?,
             is_descending,
         })
     }
@@ -407,7 +404,10 @@ pub(crate) fn mapping(yaml: &str, place: &str, first_line: usize) -> Result<Map<
         }
         Error::validation(match error {
             TextError::BrokenFrontmatter { line, message } => {
-                format!("`{place}`: invalid YAML on line {}: {message}", line_of(line))
+                format!(
+                    "`{place}`: invalid YAML on line {}: {message}",
+                    line_of(line)
+                )
             }
             TextError::NoProperties { line } => format!(
                 "`{place}`: expected a mapping with keys such as `filters` and `views` on line {}",

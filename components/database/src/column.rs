@@ -36,14 +36,14 @@ impl Column {
     }
 
     /// Resolves a column name from a caller, which may also be a display name.
-    pub(crate) fn asked(name: &str, base: &Base) -> Result<Column> {
+    pub(crate) fn resolve(name: &str, base: &Base) -> Result<Column> {
         let name = name.trim();
         let known = base.named_columns();
-        let asked = Column::named(name).map_err(Error::validation)?;
-        if let Some(column) = known.iter().find(|column| column.is_same(&asked)) {
+        let parsed = Column::named(name).map_err(Error::validation)?;
+        if let Some(column) = known.iter().find(|column| column.is_same(&parsed)) {
             return Ok(column.clone());
         }
-        if let Column::Formula(formula) = &asked {
+        if let Column::Formula(formula) = &parsed {
             let names: Vec<String> = base
                 .formula_texts
                 .iter()
@@ -51,7 +51,10 @@ impl Column {
                 .collect();
             return Err(Error::not_found(match names.is_empty() {
                 true => format!("no formula `{formula}`: the database has none"),
-                false => format!("no formula `{formula}`; known formulas: {}", names.join(", ")),
+                false => format!(
+                    "no formula `{formula}`; known formulas: {}",
+                    names.join(", ")
+                ),
             }));
         }
         let shown: Vec<&Column> = known
@@ -60,7 +63,7 @@ impl Column {
             .collect();
         Ok(match shown.as_slice() {
             [only] => (*only).clone(),
-            _ => asked,
+            _ => parsed,
         })
     }
 

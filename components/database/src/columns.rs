@@ -1,11 +1,11 @@
 //! The `columns` and `values` actions: the columns of a database and the distinct values of one.
 
 use crate::column::Column;
-use crate::expression::{Row, Value, World};
-use crate::place::{self, Database};
+use crate::expression::{Context, Row, Value};
+use crate::open::{self, Database};
 use crate::query::this;
+use crate::query_reply::json_text;
 use crate::rows::{Problems, Selection, cell, rows};
-use crate::telling::json_text;
 use crate::types::{self, ColumnType};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{Building, building, unfinished};
@@ -29,7 +29,7 @@ pub struct Columns {
 
 /// The columns of a database.
 #[reply]
-pub struct ColumnsTold {
+pub struct ColumnPage {
     /// The columns.
     pub items: Vec<ColumnItem>,
     /// Cursor of the next page.
@@ -64,13 +64,13 @@ pub struct ColumnItem {
 }
 
 impl Action for Columns {
-    type Output = ColumnsTold;
+    type Output = ColumnPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<ColumnsTold> {
+    fn run(self, vault: &Vault) -> Result<ColumnPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let named = database.base.named_columns();
         let computable = named
             .iter()
@@ -80,14 +80,14 @@ impl Action for Columns {
             trees: computable.collect(),
             ..Selection::default()
         };
-        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        let rows = rows(&context, &database, &selection, &mut Problems::default())?;
         let all = all_columns(&database, &rows);
         let total = all.len() as u64;
         let (part, next_cursor) = span.of(all);
         let items = part
             .iter()
-            .map(|column| told(&world, &database, &rows, column));
-        Ok(ColumnsTold {
+            .map(|column| column_item(&context, &database, &rows, column));
+        Ok(ColumnPage {
             items: items.collect(),
             next_cursor,
             total,
@@ -96,7 +96,7 @@ impl Action for Columns {
         })
     }
 
-    fn text(output: &ColumnsTold) -> String {
+    fn text(output: &ColumnPage) -> String {
         let mut text = format!(
             "{} of {}",
             counted(output.total, "column"),
@@ -119,7 +119,7 @@ impl Action for Columns {
     }
 }
 
-/// The columns that the database names, then the other properties of its rows.
+/// The columns named in the database, then the other properties of its rows.
 pub(crate) fn all_columns(database: &Database, rows: &[Row]) -> Vec<Column> {
     let mut columns = database.base.named_columns();
     if columns.is_empty() {
@@ -147,7 +147,12 @@ pub(crate) fn all_columns(database: &Database, rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -> ColumnItem {
+fn column_item(
+    context: &Context<'_>,
+    database: &Database,
+    rows: &[Row],
+    column: &Column,
+) -> ColumnItem {
     let base = &database.base;
     let tree = column.tree();
     let mut problems = Problems::default();
@@ -155,11 +160,11 @@ fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -
     let values: Vec<Value> = match checked.is_ok() {
         true => rows
             .iter()
-            .map(|row| cell(world, base, row, column, &tree, &mut problems))
+            .map(|row| cell(context, base, row, column, &tree, &mut problems))
             .collect(),
         false => Vec::new(),
     };
-    let kind = types::declared(world, database, column).or_else(|| types::inferred(&values));
+    let kind = types::declared(context, database, column).or_else(|| types::inferred(&values));
     let views = base.views.iter().filter(|view| {
         view.order
             .iter()
@@ -180,18 +185,18 @@ fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -
         views: views.map(|view| view.name.clone()).collect(),
         problem: checked
             .err()
-            .or_else(|| problems.told.pop().map(|problem| problem.message)),
+            .or_else(|| problems.items.pop().map(|problem| problem.message)),
     }
 }
 
-/// The type of a property column: what is said of it, or what its cells are.
+/// The type of a property column: declared, else inferred from its cells.
 pub(crate) fn type_of(
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     rows: &[Row],
     column: &Column,
 ) -> Option<ColumnType> {
-    let declared = types::declared(world, database, column);
+    let declared = types::declared(context, database, column);
     declared.or_else(|| {
         let Column::Property(name) = column else {
             return None;
@@ -219,7 +224,7 @@ pub struct Values {
 
 /// The values of a column.
 #[reply]
-pub struct ValuesTold {
+pub struct ValuePage {
     /// The column.
     pub column: String,
     /// The values, most frequent first.
@@ -244,26 +249,26 @@ pub struct ValueItem {
 }
 
 impl Action for Values {
-    type Output = ValuesTold;
+    type Output = ValuePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<ValuesTold> {
+    fn run(self, vault: &Vault) -> Result<ValuePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let column = Column::asked(&self.column, &database.base)?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let column = Column::resolve(&self.column, &database.base)?;
         let tree = column.tree();
         let selection = Selection {
             trees: vec![tree.clone()],
             ..Selection::default()
         };
-        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        let rows = rows(&context, &database, &selection, &mut Problems::default())?;
         known_column(&database, &rows, &column)?;
         let mut counts: HashMap<(&'static str, String), (Value, u64)> = HashMap::new();
         let mut empty = 0;
         for row in &rows {
             let value = cell(
-                &world,
+                &context,
                 &database.base,
                 row,
                 &column,
@@ -291,7 +296,7 @@ impl Action for Values {
             value: value.json(),
             count,
         });
-        Ok(ValuesTold {
+        Ok(ValuePage {
             column: column.id(),
             items: items.collect(),
             next_cursor,
@@ -301,7 +306,7 @@ impl Action for Values {
         })
     }
 
-    fn text(output: &ValuesTold) -> String {
+    fn text(output: &ValuePage) -> String {
         let mut text = format!(
             "{} of `{}`, {} empty",
             counted(output.total, "value"),
@@ -315,7 +320,7 @@ impl Action for Values {
     }
 }
 
-/// Refuses a column that the database does not name and no row has.
+/// Rejects a column that is neither named in the database nor present in a row.
 pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -> Result<()> {
     let all = all_columns(database, rows);
     let is_known = match column {
@@ -328,9 +333,9 @@ pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -
         return Ok(());
     }
     let mut names: Vec<String> = all.iter().map(Column::id).collect();
-    let wanted = fold_name(&column.id());
+    let folded = fold_name(&column.id());
     names.sort_by_key(|name| {
-        !fold_name(name).starts_with(wanted.chars().next().unwrap_or_default())
+        !fold_name(name).starts_with(folded.chars().next().unwrap_or_default())
     });
     let shown: Vec<String> = names
         .iter()

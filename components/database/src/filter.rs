@@ -4,7 +4,7 @@
 //! preselects notes, and the requirements that make a new note a row.
 
 use crate::base::Base;
-use crate::expression::{Evaluator, Expression, Operator, Row, Value, World, parse, parse_date};
+use crate::expression::{Context, Evaluator, Expression, Operator, Row, Value, parse, parse_date};
 use notehost_sdk::index::{Condition, PropertyTest};
 use notehost_sdk::serde_json::{Value as Json, json};
 
@@ -73,7 +73,9 @@ impl Filter {
                     _ => Filter::All(groups),
                 })
             }
-            _ => Err("a filter must be an expression, or a mapping with `and`, `or` or `not`".to_owned()),
+            _ => Err(
+                "a filter must be an expression, or a mapping with `and`, `or` or `not`".to_owned(),
+            ),
         }
     }
 
@@ -101,11 +103,16 @@ impl Filter {
     }
 
     /// Whether a note matches.
-    pub(crate) fn matches(&self, world: &World<'_>, base: &Base, row: &Row) -> Result<bool, String> {
+    pub(crate) fn matches(
+        &self,
+        context: &Context<'_>,
+        base: &Base,
+        row: &Row,
+    ) -> Result<bool, String> {
         match self {
             Filter::All(items) => {
                 for item in items {
-                    if !item.matches(world, base, row)? {
+                    if !item.matches(context, base, row)? {
                         return Ok(false);
                     }
                 }
@@ -113,7 +120,7 @@ impl Filter {
             }
             Filter::Any(items) => {
                 for item in items {
-                    if item.matches(world, base, row)? {
+                    if item.matches(context, base, row)? {
                         return Ok(true);
                     }
                 }
@@ -121,13 +128,13 @@ impl Filter {
             }
             Filter::None(items) => {
                 for item in items {
-                    if item.matches(world, base, row)? {
+                    if item.matches(context, base, row)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
-            Filter::Expression { text, tree } => Evaluator::new(world, &base.formulas, row)
+            Filter::Expression { text, tree } => Evaluator::new(context, &base.formulas, row)
                 .compute(tree)
                 .map(|value| value.is_truthy())
                 .map_err(|reason| format!("filter `{text}`: {reason}")),
@@ -154,12 +161,14 @@ impl Filter {
     /// Collects the requirements that every matching note must satisfy.
     pub(crate) fn requirements(&self, requirements: &mut Requirements) {
         match self {
-            Filter::All(items) => items.iter().for_each(|item| item.requirements(requirements)),
+            Filter::All(items) => items
+                .iter()
+                .for_each(|item| item.requirements(requirements)),
             Filter::Expression { tree, .. } => add_requirements(tree, requirements),
             // An `or` of one item requires that item.
-            Filter::Any(items) if items.len() == 1 => {
-                items.iter().for_each(|item| item.requirements(requirements))
-            }
+            Filter::Any(items) if items.len() == 1 => items
+                .iter()
+                .for_each(|item| item.requirements(requirements)),
             Filter::Any(_) | Filter::None(_) => {}
         }
     }
@@ -284,7 +293,9 @@ fn condition_of(tree: &Expression) -> Option<Condition> {
 
 fn add_requirements(tree: &Expression, requirements: &mut Requirements) {
     if let Expression::All(parts) = tree {
-        parts.iter().for_each(|part| add_requirements(part, requirements));
+        parts
+            .iter()
+            .for_each(|part| add_requirements(part, requirements));
         return;
     }
     match predicate(tree) {
@@ -293,19 +304,25 @@ fn add_requirements(tree: &Expression, requirements: &mut Requirements) {
                 .folder
                 .get_or_insert_with(|| folder.trim_matches('/').to_owned());
         }
-        Some(Predicate::Folder(folder)) => requirements.folder = Some(folder.trim_matches('/').to_owned()),
+        Some(Predicate::Folder(folder)) => {
+            requirements.folder = Some(folder.trim_matches('/').to_owned())
+        }
         Some(Predicate::Tags(tags)) => {
             if let Some(tag) = tags.first() {
-                requirements.tags.push(tag.trim_start_matches('#').to_owned());
+                requirements
+                    .tags
+                    .push(tag.trim_start_matches('#').to_owned());
             }
         }
-        Some(Predicate::Property(name, value)) => {
-            requirements.properties.push((name.to_owned(), value.json()))
-        }
+        Some(Predicate::Property(name, value)) => requirements
+            .properties
+            .push((name.to_owned(), value.json())),
         Some(Predicate::Contains(name, value)) => requirements
             .properties
             .push((name.to_owned(), json!([value.json()]))),
-        Some(Predicate::HasProperty(name)) => requirements.properties.push((name.to_owned(), Json::Null)),
+        Some(Predicate::HasProperty(name)) => {
+            requirements.properties.push((name.to_owned(), Json::Null))
+        }
         None => {}
     }
 }

@@ -1,7 +1,7 @@
 //! Summaries: one value computed from all values of a column.
 
 use crate::base::Base;
-use crate::expression::{Evaluator, Value, World, numbers, parse, unique};
+use crate::expression::{Context, Evaluator, Value, numbers, parse, unique};
 use notehost_sdk::serde_json::{Map, Value as Json, json};
 
 /// The built-in summaries.
@@ -50,7 +50,7 @@ impl Summary {
     /// Computes the summary of the values.
     pub(crate) fn compute(
         &self,
-        world: &World<'_>,
+        context: &Context<'_>,
         base: &Base,
         values: &[Value],
     ) -> Result<Json, String> {
@@ -58,7 +58,7 @@ impl Summary {
             Summary::BuiltIn(name) => built_in(name, values),
             Summary::Formula(tree) => {
                 let values = Value::list(values.to_vec())?;
-                Evaluator::of_values(world, &base.formulas, values).compute(tree)?
+                Evaluator::of_values(context, &base.formulas, values).compute(tree)?
             }
         };
         Ok(value.json())

@@ -1,8 +1,8 @@
 //! Column types: declared in the database or by the vault owner, or else inferred from the values.
 
 use crate::column::Column;
-use crate::expression::{Value, World, parse_date};
-use crate::place::Database;
+use crate::expression::{Context, Value, parse_date};
+use crate::open::Database;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 
@@ -102,7 +102,11 @@ pub(crate) fn check(
     let (fits, expected) = match kind {
         Some(kind) => (
             kind.accepts(value),
-            format!("has the type `{}` and takes {}", kind.as_str(), kind.expected()),
+            format!(
+                "has the type `{}` and takes {}",
+                kind.as_str(),
+                kind.expected()
+            ),
         ),
         None => {
             let fits = match value {
@@ -112,8 +116,7 @@ pub(crate) fn check(
             };
             (
                 fits,
-                "takes text, numbers, booleans, dates, links, or lists of them"
-                    .to_owned(),
+                "takes text, numbers, booleans, dates, links, or lists of them".to_owned(),
             )
         }
     };
@@ -133,7 +136,7 @@ pub(crate) fn check(
 
 /// The type declared for a column by the database or the vault owner.
 pub(crate) fn declared(
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     column: &Column,
 ) -> Option<ColumnType> {
@@ -143,7 +146,7 @@ pub(crate) fn declared(
     match column {
         Column::Property(name) => match name.as_str() {
             "tags" | "aliases" | "cssclasses" => Some(ColumnType::List),
-            name => world.property_type(name).and_then(ColumnType::parse),
+            name => context.property_type(name).and_then(ColumnType::parse),
         },
         Column::File(field) => Some(match field.as_str() {
             "size" => ColumnType::Number,

@@ -1,8 +1,8 @@
 //! Evaluates an expression for one note. Time and memory are bounded: steps are counted, values have a maximum size.
 
+use super::context::Context;
 use super::operators::{arithmetic, compare};
 use super::value::Value;
-use super::world::World;
 use super::{Expression, Local, Operator, functions, lists, texts};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::FoundNote;
@@ -62,7 +62,7 @@ pub(super) struct Item {
 
 /// Evaluates expressions for a row.
 pub(crate) struct Evaluator<'e, 'v> {
-    pub(crate) world: &'e World<'v>,
+    pub(crate) context: &'e Context<'v>,
     formulas: &'e Formulas,
     pub(super) row: Option<&'e Row>,
     /// The values of a column, in a summary.
@@ -73,9 +73,9 @@ pub(crate) struct Evaluator<'e, 'v> {
 }
 
 impl<'e, 'v> Evaluator<'e, 'v> {
-    pub(crate) fn new(world: &'e World<'v>, formulas: &'e Formulas, row: &'e Row) -> Self {
+    pub(crate) fn new(context: &'e Context<'v>, formulas: &'e Formulas, row: &'e Row) -> Self {
         Evaluator {
-            world,
+            context,
             formulas,
             row: Some(row),
             values: None,
@@ -86,9 +86,13 @@ impl<'e, 'v> Evaluator<'e, 'v> {
     }
 
     /// Creates an evaluator for a summary of values.
-    pub(crate) fn of_values(world: &'e World<'v>, formulas: &'e Formulas, values: Value) -> Self {
+    pub(crate) fn of_values(
+        context: &'e Context<'v>,
+        formulas: &'e Formulas,
+        values: Value,
+    ) -> Self {
         Evaluator {
-            world,
+            context,
             formulas,
             row: None,
             values: Some(values),
@@ -113,8 +117,8 @@ impl<'e, 'v> Evaluator<'e, 'v> {
 
     pub(super) fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
-        let total = self.world.steps.get() + 1;
-        self.world.steps.set(total);
+        let total = self.context.steps.get() + 1;
+        self.context.steps.set(total);
         if self.steps > MAX_STEPS || total > MAX_TOTAL_STEPS {
             return Err("the expression exceeds its step limit".to_owned());
         }
@@ -147,7 +151,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 Some(row) => self.file_field(&row.note, field),
                 None => Ok(Value::Null),
             },
-            Expression::This => Ok(self.world.this().map_or(Value::Null, Value::File)),
+            Expression::This => Ok(self.context.this().map_or(Value::Null, Value::File)),
             Expression::Formula(name) => self.formula(name),
             Expression::Local(local) => {
                 Ok(self.items.last().map_or(Value::Null, |item| match local {
@@ -173,10 +177,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 Value::Null => Ok(Value::Null),
                 Value::Number(number) => Ok(Value::Number(-number)),
                 Value::Duration(duration) => Ok(Value::Duration(duration.negated())),
-                other => Err(format!(
-                    "`-` takes a number, not a {}",
-                    other.type_name()
-                )),
+                other => Err(format!("`-` takes a number, not a {}", other.type_name())),
             },
             Expression::All(parts) => {
                 for part in parts {
@@ -204,7 +205,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
     fn property(&self, name: &str) -> Value {
         let value = self.row.and_then(|row| row.property(name));
         value.map_or(Value::Null, |value| {
-            Value::of_property(value, self.world.property_type(name))
+            Value::of_property(value, self.context.property_type(name))
         })
     }
 
@@ -212,7 +213,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         let formulas = self.formulas;
         let expression = match formulas.get(name) {
             Some(Ok(expression)) => expression,
-            Some(Err(refusal)) => return Err(refusal.clone()),
+            Some(Err(error)) => return Err(error.clone()),
             None => return Err(format!("no formula `{name}`")),
         };
         let Some(row) = self.row else {
@@ -233,17 +234,17 @@ impl<'e, 'v> Evaluator<'e, 'v> {
 
     fn member(&mut self, inner: &Expression, name: &str) -> Result<Value, String> {
         if matches!(inner, Expression::This) {
-            let Some(path) = self.world.this() else {
+            let Some(path) = self.context.this() else {
                 return Ok(Value::Null);
             };
             if name == "file" {
                 return Ok(Value::File(path));
             }
-            let note = self.world.note(&path);
+            let note = self.context.note(&path);
             let properties = note.as_ref().and_then(|note| note.properties.as_ref());
             let value = properties.and_then(|properties| property(properties, name));
             return Ok(value.map_or(Value::Null, |value| {
-                Value::of_property(value, self.world.property_type(name))
+                Value::of_property(value, self.context.property_type(name))
             }));
         }
         let value = self.compute(inner)?;
@@ -265,7 +266,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 None => missing(&value),
             },
             Value::File(path) => self.other_file(path, name),
-            Value::Link(_) => match self.world.file_of(&value) {
+            Value::Link(_) => match self.context.file_of(&value) {
                 Some(path) => self.other_file(&path, name),
                 None => Ok(Value::Null),
             },
@@ -338,7 +339,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 texts::of_number(*number, name, &arguments)?.map_or_else(refused, Ok)
             }
             Value::List(list) => {
-                lists::method(self.world, list, name, &arguments)?.map_or_else(refused, Ok)
+                lists::method(self.context, list, name, &arguments)?.map_or_else(refused, Ok)
             }
             Value::Pattern(pattern) => match name {
                 "matches" => Ok(Value::Bool(pattern.regex.is_match(&arguments[0].shown()))),
@@ -358,9 +359,9 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 "time" => Ok(Value::text(date.time())),
                 "format" => {
                     let pattern = arguments[0].shown();
-                    Value::made(date.format(&pattern, self.world.now.offset_minutes))
+                    Value::made(date.format(&pattern, self.context.now.offset_minutes))
                 }
-                "relative" => Ok(Value::text(date.relative(self.world.local_now()))),
+                "relative" => Ok(Value::text(date.relative(self.context.local_now()))),
                 // A property that parses as a date may be intended as text.
                 _ => texts::method(&date.text(), name, &arguments)?.map_or_else(refused, Ok),
             },
@@ -391,14 +392,14 @@ impl<'e, 'v> Evaluator<'e, 'v> {
     pub(super) fn with_note<T>(&self, path: &str, look: impl FnOnce(&FoundNote) -> T) -> Option<T> {
         match self.row.filter(|row| row.note.path == path) {
             Some(row) => Some(look(&row.note)),
-            None => self.world.note(path).map(|note| look(&note)),
+            None => self.context.note(path).map(|note| look(&note)),
         }
     }
 
     fn operate(&self, operator: Operator, left: &Value, right: &Value) -> Result<Value, String> {
         match operator {
-            Operator::Equal => Ok(Value::Bool(self.world.same(left, right))),
-            Operator::NotEqual => Ok(Value::Bool(!self.world.same(left, right))),
+            Operator::Equal => Ok(Value::Bool(self.context.same(left, right))),
+            Operator::NotEqual => Ok(Value::Bool(!self.context.same(left, right))),
             Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => {
                 let fits = |order: Ordering| match operator {
                     Operator::Less => order.is_lt(),

@@ -18,7 +18,7 @@ impl Evaluator<'_, '_> {
         };
         match self.row.filter(|row| *row.note.path == **path) {
             Some(row) => self.file_field(&row.note, field),
-            None => match self.world.note(path) {
+            None => match self.context.note(path) {
                 Some(note) => self.file_field(&note, field),
                 None => self.file_field(
                     &FoundNote {
@@ -74,7 +74,7 @@ impl Evaluator<'_, '_> {
             // The vault stores no creation time.
             "mtime" | "ctime" => note
                 .modified
-                .map_or(Value::Null, |time| Value::Date(self.world.local(time))),
+                .map_or(Value::Null, |time| Value::Date(self.context.local(time))),
             "tags" => Value::list(tags(note).into_iter().map(Value::text).collect())?,
             "aliases" => Value::list(
                 note.aliases
@@ -86,7 +86,7 @@ impl Evaluator<'_, '_> {
             "links" => links(|link| !link.kind.is_embed())?,
             "embeds" => links(|link| link.kind.is_embed())?,
             "backlinks" => {
-                let incoming = self.world.incoming(path).into_iter();
+                let incoming = self.context.incoming(path).into_iter();
                 Value::list(incoming.map(|path| Value::File(path.into())).collect())?
             }
             "properties" => Value::Object(Rc::new(note.properties.clone().unwrap_or_default())),

@@ -24,11 +24,11 @@ pub(super) fn call(
     }
     let values = arguments.iter().map(|argument| evaluator.compute(argument));
     let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-    let world = evaluator.world;
+    let context = evaluator.context;
     match name {
-        "now" => Ok(Value::Date(world.local_now())),
-        "today" => Ok(Value::Date(Date::day(world.local_now().days()))),
-        "random" => Ok(Value::Number(world.random())),
+        "now" => Ok(Value::Date(context.local_now())),
+        "today" => Ok(Value::Date(Date::day(context.local_now().days()))),
+        "random" => Ok(Value::Number(context.random())),
         "max" | "min" => extreme(name, &values),
         _ => one(evaluator, name, &values[0], values.get(1)),
     }
@@ -40,14 +40,14 @@ fn one(
     value: &Value,
     second: Option<&Value>,
 ) -> Result<Value, String> {
-    let world = evaluator.world;
+    let context = evaluator.context;
     match (name, value) {
         ("list", Value::List(_)) => Ok(value.clone()),
         ("list", Value::Null) => Value::list(Vec::new()),
         ("list", _) => Value::list(vec![value.clone()]),
         (_, Value::Null) => Ok(Value::Null),
         ("date", Value::Date(_)) => Ok(value.clone()),
-        ("date", Value::Number(number)) => Ok(Value::Date(world.local(number.max(0.0) as u64))),
+        ("date", Value::Number(number)) => Ok(Value::Date(context.local(number.max(0.0) as u64))),
         ("date", Value::Text(text)) => match parse_date(text) {
             Some(date) => Ok(Value::Date(date)),
             None => Err(format!(
@@ -69,7 +69,7 @@ fn one(
         ("number", Value::Number(_)) => Ok(value.clone()),
         ("number", Value::Bool(truth)) => Ok(Value::Number(f64::from(u8::from(*truth)))),
         ("number", Value::Date(date)) => {
-            let ahead = f64::from(world.now.offset_minutes) * 60_000.0;
+            let ahead = f64::from(context.now.offset_minutes) * 60_000.0;
             Ok(Value::Number(date.milliseconds as f64 - ahead))
         }
         ("number", Value::Duration(duration)) => Ok(Value::Number(duration.milliseconds())),
@@ -77,7 +77,7 @@ fn one(
             Ok(number) => Ok(Value::Number(number)),
             Err(_) => Err(format!("invalid number `{text}`")),
         },
-        ("file", _) => Ok(world.file_of(value).map_or(Value::Null, Value::File)),
+        ("file", _) => Ok(context.file_of(value).map_or(Value::Null, Value::File)),
         ("link", Value::Text(_) | Value::Link(_) | Value::File(_)) => {
             let mut link = link_of(value);
             if let Some(display) = second.filter(|display| !display.is_empty()) {
@@ -169,13 +169,13 @@ pub(super) fn of_file(
     name: &str,
     arguments: &[Value],
 ) -> Result<Option<Value>, String> {
-    let world = evaluator.world;
+    let context = evaluator.context;
     let first = arguments.first();
     if matches!(value, Value::Link(_)) && !matches!(name, "asFile" | "linksTo") {
         // A link also has the methods of its display text.
         return super::texts::method(&value.shown(), name, arguments);
     }
-    let Some(path) = world.file_of(value) else {
+    let Some(path) = context.file_of(value) else {
         return Ok(Some(match name {
             "asFile" => Value::Null,
             _ => Value::Bool(false),
@@ -191,7 +191,7 @@ pub(super) fn of_file(
             Value::Link(Rc::new(link))
         }
         "linksTo" | "hasLink" => {
-            let wanted = first.and_then(|target| world.file_of(target));
+            let wanted = first.and_then(|target| context.file_of(target));
             let written = first.map(Value::shown).unwrap_or_default();
             let has_link = evaluator.with_note(&path, |note| {
                 let mut links = note.links.iter().flatten();

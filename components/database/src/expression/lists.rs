@@ -1,10 +1,10 @@
 //! List functions.
 
 use super::Expression;
+use super::context::Context;
 use super::evaluate::{Evaluator, Item};
 use super::texts::bounds;
-use super::value::{LONGEST, List, Value};
-use super::world::World;
+use super::value::{List, MAX_TEXT_BYTES, Value};
 use std::collections::HashSet;
 
 /// `filter`, `map` and `reduce`: evaluate an expression for every item.
@@ -44,13 +44,13 @@ pub(super) fn per_item(
 
 /// The other list functions. `None` if the name is unknown.
 pub(super) fn method(
-    world: &World<'_>,
+    context: &Context<'_>,
     list: &List,
     name: &str,
     arguments: &[Value],
 ) -> Result<Option<Value>, String> {
     let items = list.items();
-    let has = |wanted: &Value| items.iter().any(|item| world.same(item, wanted));
+    let has = |wanted: &Value| items.iter().any(|item| context.same(item, wanted));
     Ok(Some(match name {
         "contains" => Value::Bool(has(&arguments[0])),
         "containsAll" => Value::Bool(arguments.iter().all(has)),
@@ -64,7 +64,7 @@ pub(super) fn method(
             let separator = arguments
                 .first()
                 .map_or_else(|| ",".to_owned(), Value::shown);
-            if separator.len().saturating_mul(items.len()) > LONGEST {
+            if separator.len().saturating_mul(items.len()) > MAX_TEXT_BYTES {
                 return Err("text is too long".to_owned());
             }
             let shown: Vec<String> = items.iter().map(Value::shown).collect();

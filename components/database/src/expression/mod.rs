@@ -3,6 +3,7 @@
 //! `parser` parses a text to a tree and rejects unknown names with their position; `evaluate` evaluates the tree for one
 //! note. YAML, views and actions are not handled here.
 
+mod context;
 mod dates;
 mod evaluate;
 mod files;
@@ -14,17 +15,16 @@ mod scanner;
 mod texts;
 mod value;
 mod vocabulary;
-mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use context::Context;
 pub(crate) use dates::{Date, parse_date};
 pub(crate) use evaluate::{Evaluator, Formulas, Row};
 pub(crate) use lists::{numbers, unique};
 pub(crate) use parser::parse;
 pub(crate) use value::{Value, file_link};
-pub(crate) use world::World;
 
 use regex::Regex;
 use std::rc::Rc;

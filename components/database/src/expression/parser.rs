@@ -26,8 +26,8 @@ pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> 
     if parser.scanner.peek().is_none() {
         return Err("the expression is empty".to_owned());
     }
-    let with_place = |(place, message): Refusal| format!("{message} (at character {place})");
-    let Tree { expression, .. } = parser.any().map_err(place_told)?;
+    let with_place = |(place, message): ParseError| format!("{message} (at character {place})");
+    let Tree { expression, .. } = parser.any().map_err(with_place)?;
     match parser.scanner.peek() {
         None => Ok(expression),
         Some(letter) => {
@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> 
 }
 
 /// A parse error: its position and message.
-type Refusal = (usize, String);
+type ParseError = (usize, String);
 
 /// A parsed node and its depth.
 struct Tree {
@@ -64,22 +64,24 @@ struct Parser<'t> {
 }
 
 impl Parser<'_> {
-    fn refuse<T>(&mut self, message: impl Into<String>) -> Result<T, Refusal> {
+    fn error<T>(&mut self, message: impl Into<String>) -> Result<T, ParseError> {
         Err((self.scanner.place(), message.into()))
     }
 
-    fn tree(&mut self, expression: Expression, depth: usize) -> Result<Tree, Refusal> {
+    fn tree(&mut self, expression: Expression, depth: usize) -> Result<Tree, ParseError> {
         match depth > MAX_DEPTH {
-            true => self.refuse(format!("the expression is nested more than {MAX_DEPTH} deep")),
+            true => self.error(format!(
+                "the expression is nested more than {MAX_DEPTH} deep"
+            )),
             false => Ok(Tree { expression, depth }),
         }
     }
 
     /// An expression, starting at the lowest precedence.
-    fn any(&mut self) -> Result<Tree, Refusal> {
+    fn any(&mut self) -> Result<Tree, ParseError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH / 2 {
-            return self.refuse(format!(
+            return self.error(format!(
                 "brackets are nested more than {} deep",
                 MAX_DEPTH / 2
             ));
@@ -89,7 +91,7 @@ impl Parser<'_> {
         tree
     }
 
-    fn all(&mut self) -> Result<Tree, Refusal> {
+    fn all(&mut self) -> Result<Tree, ParseError> {
         self.joined("&&", Self::compared, Expression::All)
     }
 
@@ -97,9 +99,9 @@ impl Parser<'_> {
     fn joined(
         &mut self,
         sign: &str,
-        part: fn(&mut Self) -> Result<Tree, Refusal>,
+        part: fn(&mut Self) -> Result<Tree, ParseError>,
         join: fn(Vec<Expression>) -> Expression,
-    ) -> Result<Tree, Refusal> {
+    ) -> Result<Tree, ParseError> {
         let first = part(self)?;
         if !self.scanner.rest().starts_with(sign) {
             return Ok(first);
@@ -114,7 +116,7 @@ impl Parser<'_> {
         self.tree(join(parts), depth + 1)
     }
 
-    fn compared(&mut self) -> Result<Tree, Refusal> {
+    fn compared(&mut self) -> Result<Tree, ParseError> {
         const SIGNS: [(&str, Operator); 6] = [
             ("==", Operator::Equal),
             ("!=", Operator::NotEqual),
@@ -126,14 +128,14 @@ impl Parser<'_> {
         self.operated(&SIGNS, Self::added)
     }
 
-    fn added(&mut self) -> Result<Tree, Refusal> {
+    fn added(&mut self) -> Result<Tree, ParseError> {
         self.operated(
             &[("+", Operator::Add), ("-", Operator::Subtract)],
             Self::multiplied,
         )
     }
 
-    fn multiplied(&mut self) -> Result<Tree, Refusal> {
+    fn multiplied(&mut self) -> Result<Tree, ParseError> {
         const SIGNS: [(&str, Operator); 3] = [
             ("*", Operator::Multiply),
             ("/", Operator::Divide),
@@ -145,8 +147,8 @@ impl Parser<'_> {
     fn operated(
         &mut self,
         signs: &[(&str, Operator)],
-        part: fn(&mut Self) -> Result<Tree, Refusal>,
-    ) -> Result<Tree, Refusal> {
+        part: fn(&mut Self) -> Result<Tree, ParseError>,
+    ) -> Result<Tree, ParseError> {
         let mut left = part(self)?;
         while let Some((_, operator)) = signs.iter().find(|(sign, _)| self.scanner.take(sign)) {
             let right = part(self)?;
@@ -157,7 +159,7 @@ impl Parser<'_> {
     }
 
     /// Prefix `!` and `-`; iterative, so that a long run of them uses no stack.
-    fn signed(&mut self) -> Result<Tree, Refusal> {
+    fn signed(&mut self) -> Result<Tree, ParseError> {
         let mut signs = Vec::new();
         loop {
             let rest = self.scanner.rest();
@@ -169,7 +171,7 @@ impl Parser<'_> {
                 _ => break,
             }
             if signs.len() > MAX_DEPTH {
-                return self.refuse("too many prefix operators");
+                return self.error("too many prefix operators");
             }
         }
         let mut tree = self.followed()?;
@@ -185,13 +187,13 @@ impl Parser<'_> {
     }
 
     /// A value with its postfix operators: `.name`, `.name(…)`, `[…]`.
-    fn followed(&mut self) -> Result<Tree, Refusal> {
+    fn followed(&mut self) -> Result<Tree, ParseError> {
         let mut tree = self.primary()?;
         loop {
             if self.scanner.take(".") {
                 let place = self.scanner.place();
                 let Some(name) = self.scanner.name() else {
-                    return self.refuse("expected a name after `.`");
+                    return self.error("expected a name after `.`");
                 };
                 if self.scanner.take("(") {
                     let is_per_item = vocabulary::is_per_item(name);
@@ -208,7 +210,7 @@ impl Parser<'_> {
             } else if self.scanner.take("[") {
                 let inside = self.any()?;
                 if !self.scanner.take("]") {
-                    return self.refuse("expected `]`");
+                    return self.error("expected `]`");
                 }
                 let depth = tree.depth.max(inside.depth) + 1;
                 tree = self.tree(indexed(tree.expression, inside.expression), depth)?;
@@ -218,11 +220,11 @@ impl Parser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Result<Tree, Refusal> {
+    fn primary(&mut self) -> Result<Tree, ParseError> {
         let place = self.scanner.place();
         let at_place = |message: String| (place, message);
         let expression = match self.scanner.peek() {
-            None => return self.refuse("unexpected end of the expression: expected a value"),
+            None => return self.error("unexpected end of the expression: expected a value"),
             Some('"' | '\'') => {
                 let text = self.scanner.quoted().map_err(at_place)?;
                 Expression::Literal(Value::text(text))
@@ -237,7 +239,7 @@ impl Parser<'_> {
                 self.scanner.take("(");
                 let tree = self.any()?;
                 if !self.scanner.take(")") {
-                    return self.refuse("expected `)`");
+                    return self.error("expected `)`");
                 }
                 return Ok(tree);
             }
@@ -253,16 +255,14 @@ impl Parser<'_> {
             Some(letter) => match self.scanner.name() {
                 Some(name) => return self.named(name, place),
                 None => {
-                    return self.refuse(format!(
-                        "unexpected `{letter}`: expected a value"
-                    ));
+                    return self.error(format!("unexpected `{letter}`: expected a value"));
                 }
             },
         };
         self.tree(expression, 1)
     }
 
-    fn named(&mut self, name: &str, place: usize) -> Result<Tree, Refusal> {
+    fn named(&mut self, name: &str, place: usize) -> Result<Tree, ParseError> {
         if self.scanner.take("(") {
             let (arguments, depth) = self.arguments(")", false)?;
             let function =
@@ -290,7 +290,7 @@ impl Parser<'_> {
     }
 
     /// The name after `formula`: `.name` or `["name"]`.
-    fn formula_name(&mut self) -> Result<String, Refusal> {
+    fn formula_name(&mut self) -> Result<String, ParseError> {
         if self.scanner.take(".")
             && let Some(name) = self.scanner.name()
         {
@@ -303,10 +303,10 @@ impl Parser<'_> {
                 return Ok(name);
             }
         }
-        self.refuse("`formula` needs a name: write `formula.name` or `formula[\"a name\"]`")
+        self.error("`formula` needs a name: write `formula.name` or `formula[\"a name\"]`")
     }
 
-    fn object(&mut self) -> Result<Tree, Refusal> {
+    fn object(&mut self) -> Result<Tree, ParseError> {
         self.scanner.take("{");
         let (mut entries, mut depth) = (Vec::new(), 0);
         while !self.scanner.take("}") {
@@ -315,17 +315,17 @@ impl Parser<'_> {
                 Some('"' | '\'') => self.scanner.quoted().map_err(|message| (place, message))?,
                 _ => match self.scanner.name() {
                     Some(name) => name.to_owned(),
-                    None => return self.refuse("expected a key or `}`"),
+                    None => return self.error("expected a key or `}`"),
                 },
             };
             if !self.scanner.take(":") {
-                return self.refuse("expected `:` after the key");
+                return self.error("expected `:` after the key");
             }
             let value = self.any()?;
             depth = depth.max(value.depth);
             entries.push((key, value.expression));
             if !self.scanner.take(",") && !self.scanner.rest().starts_with('}') {
-                return self.refuse("expected `,` or `}`");
+                return self.error("expected `,` or `}`");
             }
         }
         self.tree(Expression::Object(entries), depth + 1)
@@ -336,7 +336,7 @@ impl Parser<'_> {
         &mut self,
         end: &str,
         is_per_item: bool,
-    ) -> Result<(Vec<Expression>, usize), Refusal> {
+    ) -> Result<(Vec<Expression>, usize), ParseError> {
         let (mut arguments, mut depth) = (Vec::new(), 0);
         while !self.scanner.take(end) {
             let is_first = is_per_item && arguments.is_empty();
@@ -347,7 +347,7 @@ impl Parser<'_> {
             depth = depth.max(argument.depth);
             arguments.push(argument.expression);
             if !self.scanner.take(",") && !self.scanner.rest().starts_with(end) {
-                return self.refuse(format!("expected `,` or `{end}`"));
+                return self.error(format!("expected `,` or `{end}`"));
             }
         }
         Ok((arguments, depth))

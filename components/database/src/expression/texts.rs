@@ -1,6 +1,6 @@
 //! Methods of texts and numbers. `None` if the name is unknown.
 
-use super::value::{LONGEST, Value};
+use super::value::{MAX_TEXT_BYTES, Value};
 
 pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Option<Value>, String> {
     let first = || arguments[0].shown();
@@ -18,7 +18,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
         "repeat" => {
             let count =
                 usize::try_from(whole(&arguments[0], "repeat")?.max(0)).unwrap_or(usize::MAX);
-            if text.len().saturating_mul(count) > LONGEST {
+            if text.len().saturating_mul(count) > MAX_TEXT_BYTES {
                 return Err("text is too long".to_owned());
             }
             Value::text(text.repeat(count))
@@ -29,7 +29,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                 Value::Pattern(pattern) => pattern.regex.find_iter(text).count(),
                 other => text.matches(&other.shown()).count(),
             };
-            if places.saturating_mul(replacement.len()) > LONGEST {
+            if places.saturating_mul(replacement.len()) > MAX_TEXT_BYTES {
                 return Err("text is too long".to_owned());
             }
             let replaced = match &arguments[0] {

@@ -12,7 +12,7 @@ const HEAVIEST: usize = 200_000;
 /// Maximum nesting depth of lists.
 const MAX_DEPTH: usize = 32;
 /// Maximum length of a text in bytes.
-pub(super) const LONGEST: usize = 1 << 20;
+pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// A value. Copies are cheap.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ impl Value {
 
     /// A concatenated text, checked for length.
     pub(super) fn made(text: String) -> Result<Value, String> {
-        match text.len() > LONGEST {
+        match text.len() > MAX_TEXT_BYTES {
             true => Err("text is too long".to_owned()),
             false => Ok(Value::text(text)),
         }

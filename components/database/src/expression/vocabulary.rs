@@ -106,11 +106,11 @@ pub(super) fn function(name: &str, arguments: usize) -> Result<&'static str, Str
 
 /// The method with this name, if it takes this number of arguments.
 pub(super) fn method(name: &str, arguments: usize) -> Result<&'static str, String> {
-    look_up(&METHODS, "function", name, arguments).map_err(|refusal| {
+    look_up(&METHODS, "function", name, arguments).map_err(|error| {
         let is_function = FUNCTIONS.iter().any(|word| word.0 == name);
         match is_function && METHODS.iter().all(|word| word.0 != name) {
             true => format!("`{name}` is a function, not a method: write `{name}(…)`"),
-            false => refusal,
+            false => error,
         }
     })
 }

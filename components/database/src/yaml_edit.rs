@@ -5,29 +5,29 @@
 //! The result is parsed and compared with the intended mapping.
 
 use crate::base::mapping;
-use crate::place::{Database, Source};
+use crate::open::{Database, Source};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{self, Newline, Splice, splice};
 use std::ops::Range;
 
 /// An edit of the YAML of a database.
-pub(crate) struct Edit<'d> {
+pub(crate) struct YamlEdit<'d> {
     source: &'d Source,
     name: &'d str,
     yaml: String,
 }
 
-impl<'d> Edit<'d> {
+impl<'d> YamlEdit<'d> {
     /// Starts an edit of a database. A folder has no YAML to edit.
-    pub(crate) fn of(database: &'d Database) -> Result<Edit<'d>> {
+    pub(crate) fn of(database: &'d Database) -> Result<YamlEdit<'d>> {
         let Some(source) = &database.source else {
             return Err(Error::unsupported(format!(
                 "`{}` is a folder: it has no views to edit",
                 database.name
             )));
         };
-        Ok(Edit {
+        Ok(YamlEdit {
             source,
             name: &database.name,
             yaml: source.yaml().to_owned(),
@@ -42,7 +42,7 @@ impl<'d> Edit<'d> {
     /// Sets and removes top-level keys.
     pub(crate) fn set(&mut self, set: &Map<String, Value>, remove: &[String]) -> Result<()> {
         let newline = self.newline();
-        self.yaml = changed(&self.yaml, set, remove, newline).ok_or_else(|| self.refusal())?;
+        self.yaml = set_keys(&self.yaml, set, remove, newline).ok_or_else(|| self.refusal())?;
         Ok(())
     }
 
@@ -69,11 +69,11 @@ impl<'d> Edit<'d> {
         }
         let whole = Map::from_iter([("views".to_owned(), intended["views"].clone())]);
         let edited = self
-            .view_changed(index, set, remove, newline)
+            .edited_view(index, set, remove, newline)
             .filter(|edited| mapping(edited, self.name, 1).is_ok_and(|all| all == intended));
         // Views in flow style have no lines of their own, so the whole list is rewritten.
         let edited = match edited {
-            None if !self.has_block_views() => changed(&self.yaml, &whole, &[], newline),
+            None if !self.has_block_views() => set_keys(&self.yaml, &whole, &[], newline),
             edited => edited,
         };
         match edited {
@@ -85,7 +85,7 @@ impl<'d> Edit<'d> {
         }
     }
 
-    /// Writes the file if it changed. Returns whether it did.
+    /// Writes the file if it set_keys. Returns whether it did.
     pub(crate) fn write(self, vault: &Vault) -> Result<bool> {
         let note = &self.source.note;
         let edited = splice::apply(
@@ -114,18 +114,18 @@ impl<'d> Edit<'d> {
     }
 
     /// The YAML with one view edited.
-    fn view_changed(
+    fn edited_view(
         &self,
         index: usize,
         set: &Map<String, Value>,
         remove: &[String],
         newline: &str,
     ) -> Option<String> {
-        let View { lines, dash } = view_lines(&self.yaml).into_iter().nth(index)?;
+        let ViewLines { lines, dash } = view_lines(&self.yaml).into_iter().nth(index)?;
         let item = &self.yaml[lines.clone()];
         let dash = dash - lines.start;
         let mapping = format!("{} {}", &item[..dash], &item[dash + 1..]);
-        let edited = changed(&mapping, set, remove, newline)?;
+        let edited = set_keys(&mapping, set, remove, newline)?;
         // The dash moves to the new first line.
         let is_free = edited.get(dash..dash + 1) == Some(" ")
             && edited[..dash].bytes().all(|byte| byte == b' ');
@@ -135,7 +135,7 @@ impl<'d> Edit<'d> {
 }
 
 /// Edits keys of a YAML mapping with the frontmatter editor of the SDK.
-fn changed(
+fn set_keys(
     yaml: &str,
     set: &Map<String, Value>,
     remove: &[String],
@@ -161,14 +161,14 @@ fn changed(
 }
 
 /// The lines of a view and the position of its dash.
-struct View {
+struct ViewLines {
     lines: Range<usize>,
     dash: usize,
 }
 
 /// The views of the block-style list under `views:`, in order; empty for other styles.
-fn view_lines(yaml: &str) -> Vec<View> {
-    let mut views: Vec<View> = Vec::new();
+fn view_lines(yaml: &str) -> Vec<ViewLines> {
+    let mut views: Vec<ViewLines> = Vec::new();
     let mut column = None;
     let mut in_views = false;
     let mut at = 0;
@@ -197,7 +197,7 @@ fn view_lines(yaml: &str) -> Vec<View> {
             if let Some(last) = views.last_mut() {
                 last.lines.end = end;
             }
-            views.push(View {
+            views.push(ViewLines {
                 lines: start..at,
                 dash: start + indent,
             });
@@ -214,7 +214,7 @@ fn view_lines(yaml: &str) -> Vec<View> {
 
 /// Serialises a mapping as the text of a `.base` file.
 pub(crate) fn to_yaml(all: &Map<String, Value>) -> Result<String> {
-    changed("", all, &[], "\n").ok_or_else(|| {
+    set_keys("", all, &[], "\n").ok_or_else(|| {
         Error::validation("the database cannot be written as YAML: use simpler names".to_owned())
     })
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 /// The evaluation context of a call.
-pub(crate) struct World<'v> {
+pub(crate) struct Context<'v> {
     pub(crate) vault: &'v Vault,
     pub(crate) now: Now,
     /// Declared property types by folded name.
@@ -26,11 +26,11 @@ pub(crate) struct World<'v> {
     random: Cell<u64>,
 }
 
-impl<'v> World<'v> {
-    pub(crate) fn new(vault: &'v Vault, this: Option<&str>) -> Result<World<'v>> {
+impl<'v> Context<'v> {
+    pub(crate) fn new(vault: &'v Vault, this: Option<&str>) -> Result<Context<'v>> {
         let types = vault.conventions()?.property_types;
         let now = vault.now();
-        Ok(World {
+        Ok(Context {
             vault,
             types: types
                 .into_iter()

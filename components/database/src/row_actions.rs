@@ -1,11 +1,11 @@
 //! The `add_rows` and `remove_rows` actions: rows are added as new notes that match the filters, and removed to the trash.
 
-use crate::cells::{Writer, in_note};
-use crate::expression::{Row, World};
-use crate::filter::{Requirements, Filter};
-use crate::place::{self, Database, Form};
+use crate::cells::{CellChecker, with_note_path};
+use crate::expression::{Context, Row};
+use crate::filter::{Filter, Requirements};
+use crate::open::{self, Database, Form};
 use crate::query::this;
-use crate::rows::{is_row, told};
+use crate::rows::{found_note, is_row};
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
@@ -33,9 +33,9 @@ pub struct AddRows {
 
 /// The added rows.
 #[reply]
-pub struct RowsAdded {
+pub struct AddedRows {
     /// The new notes.
-    pub items: Vec<RowAdded>,
+    pub items: Vec<AddedRow>,
     /// How many were added.
     pub total: u64,
     /// New notes that do not match the filters, so they are not rows.
@@ -44,7 +44,7 @@ pub struct RowsAdded {
 
 /// A new note.
 #[reply]
-pub struct RowAdded {
+pub struct AddedRow {
     /// Its path.
     pub path: String,
     /// Its etag.
@@ -52,13 +52,13 @@ pub struct RowAdded {
 }
 
 impl Action for AddRows {
-    type Output = RowsAdded;
+    type Output = AddedRows;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<RowsAdded> {
-        counted_rows(self.rows.len())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+    fn run(self, vault: &Vault) -> Result<AddedRows> {
+        check_row_count(self.rows.len())?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let base = &database.base;
         let view = match (&self.view, base.views.as_slice()) {
             (Some(name), _) => base.view(Some(name))?,
@@ -72,10 +72,10 @@ impl Action for AddRows {
             .iter()
             .for_each(|filter| filter.requirements(&mut requirements));
         let folder = folder(&database, self.folder.as_deref(), &requirements)?;
-        let mut writer = Writer::new(&world, &database)?;
+        let mut checker = CellChecker::new(&context, &database)?;
         let mut made: Vec<(String, String)> = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            made.push(new_note(&mut writer, row, index, &folder, &requirements)?);
+            made.push(new_note(&mut checker, row, index, &folder, &requirements)?);
         }
         let (mut items, mut outside) = (Vec::new(), Vec::new());
         for (path, content) in made {
@@ -87,37 +87,35 @@ impl Action for AddRows {
                 text: content,
                 etag: etag.clone(),
             };
-            let row = Row::new(told(vault, &note, true));
-            let holds = filters
+            let row = Row::new(found_note(vault, &note, true));
+            let is_match = filters
                 .iter()
-                .all(|filter| filter.matches(&world, base, &row).unwrap_or_default());
-            if !holds {
+                .all(|filter| filter.matches(&context, base, &row).unwrap_or_default());
+            if !is_match {
                 outside.push(path.clone());
             }
-            items.push(RowAdded { path, etag });
+            items.push(AddedRow { path, etag });
         }
-        Ok(RowsAdded {
+        Ok(AddedRows {
             total: items.len() as u64,
             items,
             outside,
         })
     }
 
-    fn text(output: &RowsAdded) -> String {
+    fn text(output: &AddedRows) -> String {
         let mut text = format!("added {}", counted(output.total, "row"));
         for item in &output.items {
             text.push_str(&format!("\n`{}`", item.path));
             if output.outside.contains(&item.path) {
-                text.push_str(
-                    ", which does not match the filters: set its cells so that it does",
-                );
+                text.push_str(", which does not match the filters: set its cells so that it does");
             }
         }
         text
     }
 }
 
-fn counted_rows(count: usize) -> Result<()> {
+fn check_row_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Error::validation("`rows` is empty: pass at least one row")),
         count if count > MAX_ROWS => Err(Error::too_large(format!(
@@ -128,8 +126,12 @@ fn counted_rows(count: usize) -> Result<()> {
 }
 
 /// The folder of new notes: from the caller, else from the filters.
-fn folder(database: &Database, asked: Option<&str>, requirements: &Requirements) -> Result<String> {
-    if let Some(folder) = asked {
+fn folder(
+    database: &Database,
+    requested: Option<&str>,
+    requirements: &Requirements,
+) -> Result<String> {
+    if let Some(folder) = requested {
         let folder = folder.trim().trim_matches('/');
         return Ok(if folder == "." {
             String::new()
@@ -149,7 +151,7 @@ fn folder(database: &Database, asked: Option<&str>, requirements: &Requirements)
 
 /// The path and the text of a new row.
 fn new_note(
-    writer: &mut Writer<'_, '_>,
+    checker: &mut CellChecker<'_, '_>,
     row: &Map<String, Value>,
     index: usize,
     folder: &str,
@@ -186,7 +188,7 @@ fn new_note(
         if Some(column.as_str()) == named_by {
             continue;
         }
-        let property = writer.checked(column, value, &format!("row {number}, `{name}`"))?;
+        let property = checker.check(column, value, &format!("row {number}, `{name}`"))?;
         if properties.insert(property, value.clone()).is_some() {
             return Err(Error::validation(format!(
                 "row {number}, `{name}`: duplicate column `{column}`"
@@ -209,13 +211,13 @@ fn new_note(
         folder => format!("{folder}/{name}.md"),
     };
     let content =
-        text::set_properties("", &properties, &[]).map_err(|error| in_note(&path, error))?;
+        text::set_properties("", &properties, &[]).map_err(|error| with_note_path(&path, error))?;
     Ok((path, content))
 }
 
 /// Adds the tags that the filters require.
-fn add_tags(properties: &mut Map<String, Value>, wanted: &[String]) {
-    for tag in wanted {
+fn add_tags(properties: &mut Map<String, Value>, required: &[String]) {
+    for tag in required {
         let mut tags = match properties.get("tags") {
             Some(Value::Array(tags)) => tags.clone(),
             Some(Value::String(tag)) => vec![Value::from(tag.as_str())],
@@ -246,7 +248,7 @@ pub struct RemoveRows {
 
 /// The removed rows.
 #[reply]
-pub struct RowsRemoved {
+pub struct RemovedRows {
     /// The removed notes.
     pub paths: Vec<String>,
     /// Ids for `document.restore`, in the same order.
@@ -254,17 +256,17 @@ pub struct RowsRemoved {
 }
 
 impl Action for RemoveRows {
-    type Output = RowsRemoved;
+    type Output = RemovedRows;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<RowsRemoved> {
-        counted_rows(self.rows.len())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+    fn run(self, vault: &Vault) -> Result<RemovedRows> {
+        check_row_count(self.rows.len())?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let mut paths: Vec<String> = Vec::new();
         for name in &self.rows {
             let note = vault.read_note(name)?;
-            if !is_row(&world, &database, &note)? {
+            if !is_row(&context, &database, &note)? {
                 return Err(Error::not_found(format!(
                     "`{}` is not a row of `{}`: the note does not match its filters",
                     note.path, database.name
@@ -278,10 +280,10 @@ impl Action for RemoveRows {
         for path in &paths {
             trash_ids.extend(vault.remove(path)?);
         }
-        Ok(RowsRemoved { paths, trash_ids })
+        Ok(RemovedRows { paths, trash_ids })
     }
 
-    fn text(output: &RowsRemoved) -> String {
+    fn text(output: &RemovedRows) -> String {
         let lines = output.paths.iter().zip(&output.trash_ids);
         let lines =
             lines.map(|(path, id)| format!("removed `{path}`; restore it with `trash_id` {id}"));

@@ -1,8 +1,8 @@
 //! The result of a query: rows, groups and summaries, and its text form as Markdown tables.
 
 use crate::expression::file_link;
+use crate::markdown_table;
 use crate::rows::Problem;
-use crate::table;
 use notehost_sdk::index::{Building, unfinished};
 use notehost_sdk::pages::{counted, more};
 use notehost_sdk::prelude::*;
@@ -16,9 +16,9 @@ pub struct Rows {
     /// The view.
     pub view: Option<String>,
     /// The columns, in their order.
-    pub columns: Vec<ColumnTold>,
+    pub columns: Vec<QueryColumn>,
     /// The rows of this page.
-    pub items: Vec<RowTold>,
+    pub items: Vec<RowItem>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Total number on all pages.
@@ -37,7 +37,7 @@ pub struct Rows {
 
 /// A column.
 #[reply]
-pub struct ColumnTold {
+pub struct QueryColumn {
     /// Its name in the database, and in `values`.
     pub column: String,
     /// Its display name.
@@ -48,7 +48,7 @@ pub struct ColumnTold {
 
 /// A row: a note.
 #[reply]
-pub struct RowTold {
+pub struct RowItem {
     /// The note.
     pub path: String,
     /// By column; empty cells are `null`.
@@ -70,8 +70,8 @@ pub struct Group {
     pub summaries: Option<Map<String, Json>>,
 }
 
-/// The reply as Markdown tables.
-pub(crate) fn shown(output: &Rows) -> String {
+/// Renders the rows as Markdown tables.
+pub(crate) fn to_text(output: &Rows) -> String {
     let of_view = output
         .view
         .as_ref()
@@ -82,7 +82,7 @@ pub(crate) fn shown(output: &Rows) -> String {
         counted(output.total, "row"),
         output.database
     );
-    let names_note = |column: &ColumnTold| {
+    let names_note = |column: &QueryColumn| {
         matches!(
             column.column.as_str(),
             "file.name" | "file.path" | "file.file"
@@ -109,17 +109,19 @@ pub(crate) fn shown(output: &Rows) -> String {
             .map(|row| cells(row, &output.columns, is_named))
             .collect();
         if let Some(group) = group {
-            let told = output
+            let found = output
                 .groups
                 .iter()
                 .flatten()
-                .find(|told| told.value == *group);
-            let count = told.map_or(count as u64, |told| told.count);
+                .find(|known| known.value == *group);
+            let count = found.map_or(count as u64, |found| found.count);
             text.push_str(&format!("\n\n**{}** ({count})", label(group)));
-            text.push_str(&summary_line(told.and_then(|told| told.summaries.as_ref())));
+            text.push_str(&summary_line(
+                found.and_then(|found| found.summaries.as_ref()),
+            ));
         }
         text.push_str("\n\n");
-        text.push_str(&table::markdown(&header, &rows));
+        text.push_str(&markdown_table::markdown(&header, &rows));
         from += count;
     }
     text.push_str(&summary_line(output.summaries.as_ref()));
@@ -135,7 +137,7 @@ pub(crate) fn shown(output: &Rows) -> String {
     text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
 }
 
-fn cells(row: &RowTold, columns: &[ColumnTold], is_named: bool) -> Vec<String> {
+fn cells(row: &RowItem, columns: &[QueryColumn], is_named: bool) -> Vec<String> {
     let mut cells: Vec<String> = columns
         .iter()
         .map(|column| match column.column.as_str() {
@@ -150,11 +152,11 @@ fn cells(row: &RowTold, columns: &[ColumnTold], is_named: bool) -> Vec<String> {
 }
 
 fn summary_line(summaries: Option<&Map<String, Json>>) -> String {
-    let told = summaries.into_iter().flatten().map(|(column, told)| {
-        let name = told["summary"].as_str().unwrap_or_default();
-        format!("\n{name} of {column}: {}", label(&told["value"]))
+    let lines = summaries.into_iter().flatten().map(|(column, summary)| {
+        let name = summary["summary"].as_str().unwrap_or_default();
+        format!("\n{name} of {column}: {}", label(&summary["value"]))
     });
-    told.collect()
+    lines.collect()
 }
 
 fn label(value: &Json) -> String {
@@ -164,7 +166,7 @@ fn label(value: &Json) -> String {
     }
 }
 
-/// A value in a table.
+/// A JSON value as table text.
 pub(crate) fn json_text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),

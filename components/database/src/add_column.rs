@@ -3,12 +3,12 @@
 use crate::base::Base;
 use crate::cells::set_in_note;
 use crate::column::Column;
-use crate::expression::{World, parse};
-use crate::layout::Edit;
-use crate::place::{self, Database, Form};
+use crate::expression::{Context, parse};
+use crate::open::{self, Database, Form};
 use crate::query::this;
 use crate::rows::{Problems, Selection, rows};
 use crate::types::{self, ColumnType};
+use crate::yaml_edit::YamlEdit;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
@@ -42,7 +42,7 @@ fn any_value(_: &mut SchemaGenerator) -> Schema {
 
 /// The added column.
 #[reply]
-pub struct Added {
+pub struct AddedColumn {
     /// The database.
     pub database: String,
     /// Its name in the database.
@@ -56,13 +56,13 @@ pub struct Added {
 }
 
 impl Action for AddColumn {
-    type Output = Added;
+    type Output = AddedColumn;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Added> {
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let name = checked_name(&self.name)?;
+    fn run(self, vault: &Vault) -> Result<AddedColumn> {
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let name = validated_name(&self.name)?;
         let column = match (&self.formula, self.r#type, &self.default) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
                 return Err(Error::validation(
@@ -81,10 +81,10 @@ impl Action for AddColumn {
             (None, Some(_), _) => Column::Property(name.to_owned()),
         };
         if let Some(kind) = self.r#type {
-            agree(&world, &database, &column, kind)?;
+            check_declared_type(&context, &database, &column, kind)?;
         }
         let default = match (self.default, self.r#type) {
-            (Some(default), Some(kind)) => Some(converted(default, kind, &column)?),
+            (Some(default), Some(kind)) => Some(convert_default(default, kind, &column)?),
             _ => None,
         };
         let views = match database.form {
@@ -97,7 +97,7 @@ impl Action for AddColumn {
             Form::Folder => Vec::new(),
             Form::File | Form::Block => add_to_views(
                 vault,
-                &world,
+                &context,
                 &database,
                 &column,
                 &self.formula,
@@ -106,7 +106,7 @@ impl Action for AddColumn {
             )?,
         };
         let notes = match &default {
-            Some(default) => fill(&world, &database, name, default)?,
+            Some(default) => fill(&context, &database, name, default)?,
             None => 0,
         };
         if database.form == Form::Folder && notes == 0 {
@@ -115,7 +115,7 @@ impl Action for AddColumn {
                 database.name
             )));
         }
-        Ok(Added {
+        Ok(AddedColumn {
             database: database.name,
             column: column.id(),
             r#type: self.r#type.map(|kind| kind.as_str().to_owned()),
@@ -124,7 +124,7 @@ impl Action for AddColumn {
         })
     }
 
-    fn text(output: &Added) -> String {
+    fn text(output: &AddedColumn) -> String {
         let mut text = format!("added column `{}` to `{}`", output.column, output.database);
         if !output.views.is_empty() {
             text.push_str(&format!(", views: {}", output.views.join(", ")));
@@ -140,7 +140,7 @@ impl Action for AddColumn {
 }
 
 /// Validates the name of a new column and strips its prefix.
-pub(crate) fn checked_name(name: &str) -> Result<&str> {
+pub(crate) fn validated_name(name: &str) -> Result<&str> {
     let name = name.trim();
     let plain = name.strip_prefix("note.").unwrap_or(name);
     if plain.is_empty() || plain.contains(['\n', '\r']) {
@@ -155,8 +155,13 @@ pub(crate) fn checked_name(name: &str) -> Result<&str> {
 }
 
 /// Rejects a type that differs from the declared type of the property.
-fn agree(world: &World<'_>, database: &Database, column: &Column, kind: ColumnType) -> Result<()> {
-    match types::declared(world, database, column) {
+fn check_declared_type(
+    context: &Context<'_>,
+    database: &Database,
+    column: &Column,
+    kind: ColumnType,
+) -> Result<()> {
+    match types::declared(context, database, column) {
         Some(known) if known != kind => Err(Error::validation(format!(
             "`{}` already has the type `{}`, not `{}`: use that type or another name",
             column.id(),
@@ -168,7 +173,7 @@ fn agree(world: &World<'_>, database: &Database, column: &Column, kind: ColumnTy
 }
 
 /// Converts a default that was passed as text to its column type.
-fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
+fn convert_default(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
     let read = match (&default, kind) {
         (Value::String(text), ColumnType::Number) => {
             text.trim()
@@ -192,7 +197,7 @@ fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value>
 
 fn add_to_views(
     vault: &Vault,
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     column: &Column,
     formula: &Option<String>,
@@ -217,11 +222,11 @@ fn add_to_views(
             )));
         }
     }
-    let wanted = base
+    let only_view = base
         .view(view)?
         .map(|view| view.name.clone())
         .filter(|_| view.is_some());
-    let mut edit = Edit::of(database)?;
+    let mut edit = YamlEdit::of(database)?;
     if let Some(text) = formula {
         set_nested(
             &mut edit,
@@ -231,7 +236,7 @@ fn add_to_views(
         )?;
     }
     if let Some(kind) = kind
-        && types::declared(world, database, column).is_none()
+        && types::declared(context, database, column).is_none()
     {
         let mut setting = nested(&edit.all()?, "properties")
             .get(&id)
@@ -241,9 +246,9 @@ fn add_to_views(
         setting.insert("type".to_owned(), Value::from(kind.as_str()));
         set_nested(&mut edit, "properties", &id, Value::Object(setting))?;
     }
-    let mut shown = Vec::new();
+    let mut changed_views = Vec::new();
     for (index, view) in base.views.iter().enumerate() {
-        let is_wanted = wanted.as_ref().is_none_or(|name| *name == view.name);
+        let is_wanted = only_view.as_ref().is_none_or(|name| *name == view.name);
         if !is_wanted
             || view
                 .order
@@ -263,21 +268,21 @@ fn add_to_views(
             &Map::from_iter([("order".to_owned(), Value::Array(order))]),
             &[],
         )?;
-        shown.push(view.name.clone());
+        changed_views.push(view.name.clone());
     }
     if base.views.is_empty() {
         let view = json!([{ "type": "table", "name": "Table", "order": ["file.name", id] }]);
         edit.set(&Map::from_iter([("views".to_owned(), view)]), &[])?;
-        shown.push("Table".to_owned());
+        changed_views.push("Table".to_owned());
     }
-    if shown.is_empty() {
+    if changed_views.is_empty() {
         return Err(Error::already_exists(format!(
             "`{}` already shows `{id}`",
             database.name
         )));
     }
     edit.write(vault)?;
-    Ok(shown)
+    Ok(changed_views)
 }
 
 /// The `order` of a view, as written.
@@ -295,7 +300,7 @@ pub(crate) fn nested(all: &Map<String, Value>, key: &str) -> Map<String, Value> 
 }
 
 /// Sets an entry of a mapping under a top-level key.
-fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
+fn set_nested(edit: &mut YamlEdit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
     let mut inner = nested(&edit.all()?, key);
     inner.insert(name.to_owned(), value);
     edit.set(
@@ -305,18 +310,18 @@ fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Resul
 }
 
 /// Adds the property to all rows that lack it.
-fn fill(world: &World<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
+fn fill(context: &Context<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
     let mut count = 0;
     for row in rows(
-        world,
+        context,
         database,
         &Selection::default(),
         &mut Problems::default(),
     )? {
         if row.property(name).is_none() {
-            let note = world.vault.read_text(&row.note.path)?;
+            let note = context.vault.read_text(&row.note.path)?;
             let set = Map::from_iter([(name.to_owned(), default.clone())]);
-            set_in_note(world.vault, &note, &set, &[])?;
+            set_in_note(context.vault, &note, &set, &[])?;
             count += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Listing databases and describing one.
 
 use crate::base::{Base, Sorting};
-use crate::place::{self, Database, blocks};
+use crate::open::{self, Database, blocks};
 use crate::rows::{Problems, count};
 use notehost_sdk::index::{Building, Condition, Has, Query, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
@@ -39,9 +39,9 @@ pub enum ListKind {
 
 /// A page of databases.
 #[reply]
-pub struct Listed {
+pub struct DatabasePage {
     /// Files first, then blocks, then folders.
-    pub items: Vec<Item>,
+    pub items: Vec<DatabaseItem>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Total number on all pages.
@@ -52,7 +52,7 @@ pub struct Listed {
 
 /// A listed database.
 #[reply]
-pub struct Item {
+pub struct DatabaseItem {
     /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
@@ -70,28 +70,28 @@ pub struct Item {
 }
 
 impl Action for List {
-    type Output = Listed;
+    type Output = DatabasePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Listed> {
+    fn run(self, vault: &Vault) -> Result<DatabasePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let wants = |kind: ListKind| self.kind.is_none_or(|wanted| wanted == kind);
-        let mut found: Vec<Item> = Vec::new();
-        if wants(ListKind::Base) {
-            for path in place::base_files(vault)? {
+        let includes = |kind: ListKind| self.kind.is_none_or(|only| only == kind);
+        let mut found: Vec<DatabaseItem> = Vec::new();
+        if includes(ListKind::Base) {
+            for path in open::base_files(vault)? {
                 found.push(item("base", &path, &path, None));
             }
         }
-        if wants(ListKind::Block) {
+        if includes(ListKind::Block) {
             found.extend(block_items(vault)?);
         }
-        if wants(ListKind::Folder) {
+        if includes(ListKind::Folder) {
             found.extend(folder_items(vault)?);
         }
         let total = found.len() as u64;
         let (mut items, next_cursor) = span.of(found);
         for item in items.iter_mut().filter(|item| item.kind != "folder") {
-            match place::open(vault, &item.database) {
+            match open::open(vault, &item.database) {
                 Ok(database) => {
                     let views = database.base.views.iter().map(|view| view.name.clone());
                     item.views = Some(views.collect());
@@ -99,7 +99,7 @@ impl Action for List {
                 Err(error) => item.problem = Some(error.message().to_owned()),
             }
         }
-        Ok(Listed {
+        Ok(DatabasePage {
             items,
             next_cursor,
             total,
@@ -107,7 +107,7 @@ impl Action for List {
         })
     }
 
-    fn text(output: &Listed) -> String {
+    fn text(output: &DatabasePage) -> String {
         let mut text = counted(output.total, "database");
         for item in &output.items {
             text.push_str(&format!("\n{} `{}`", item.kind, item.database));
@@ -128,8 +128,8 @@ impl Action for List {
     }
 }
 
-fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> Item {
-    Item {
+fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> DatabaseItem {
+    DatabaseItem {
         database: database.to_owned(),
         kind: kind.to_owned(),
         path: path.to_owned(),
@@ -140,7 +140,7 @@ fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> Item {
     }
 }
 
-fn block_items(vault: &Vault) -> Result<Vec<Item>> {
+fn block_items(vault: &Vault) -> Result<Vec<DatabaseItem>> {
     let fences = vec![
         "```base".to_owned(),
         "~~~base".to_owned(),
@@ -169,7 +169,7 @@ fn block_items(vault: &Vault) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
+fn folder_items(vault: &Vault) -> Result<Vec<DatabaseItem>> {
     let mut folders: BTreeMap<String, u64> = BTreeMap::new();
     let mut query = Query {
         condition: Some(Condition::Has(Has::Properties)),
@@ -192,7 +192,7 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
         } else {
             format!("{folder}/")
         };
-        Item {
+        DatabaseItem {
             notes: Some(notes),
             ..item("folder", &name, &folder, None)
         }
@@ -211,7 +211,7 @@ pub struct Get {
 
 /// The description of a database.
 #[reply]
-pub struct Described {
+pub struct DatabaseInfo {
     /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
@@ -227,7 +227,7 @@ pub struct Described {
     /// The names of its columns.
     pub columns: Vec<String>,
     /// Its views.
-    pub views: Vec<ViewTold>,
+    pub views: Vec<ViewInfo>,
     /// The filters that apply to all views, as written.
     pub filters: Option<Value>,
     /// Formulas by name.
@@ -242,7 +242,7 @@ pub struct Described {
 
 /// A view.
 #[reply]
-pub struct ViewTold {
+pub struct ViewInfo {
     /// Its name.
     pub name: String,
     /// `table`, `cards`, `list`, …
@@ -262,11 +262,11 @@ pub struct ViewTold {
 }
 
 impl Action for Get {
-    type Output = Described;
+    type Output = DatabaseInfo;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Described> {
-        let database = place::open(vault, &self.database)?;
+    fn run(self, vault: &Vault) -> Result<DatabaseInfo> {
+        let database = open::open(vault, &self.database)?;
         let mut problems = formula_problems(&database.base);
         let mut not_computed = Problems::default();
         let count = match count(vault, &database, &mut not_computed) {
@@ -276,13 +276,13 @@ impl Action for Get {
                 None
             }
         };
-        let not_computed = not_computed.told.into_iter();
+        let not_computed = not_computed.items.into_iter();
         problems
             .extend(not_computed.map(|problem| format!("`{}`: {}", problem.path, problem.message)));
-        Ok(described(database, count, problems))
+        Ok(database_info(database, count, problems))
     }
 
-    fn text(output: &Described) -> String {
+    fn text(output: &DatabaseInfo) -> String {
         let mut text = format!("`{}` ({})", output.database, output.kind);
         if let Some(rows) = output.rows {
             text.push_str(&format!(", {}", counted(rows, "row")));
@@ -307,7 +307,7 @@ impl Action for Get {
     }
 }
 
-fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> Described {
+fn database_info(database: Database, count: Option<u64>, problems: Vec<String>) -> DatabaseInfo {
     let base = &database.base;
     let written = |key: &str| base.all.get(key).filter(|value| !value.is_null()).cloned();
     let texts = |pairs: &[(String, String)]| {
@@ -317,7 +317,7 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
         pairs.collect::<Map<String, Value>>()
     };
     let raw_views = base.all.get("views");
-    let views = base.views.iter().enumerate().map(|(index, view)| ViewTold {
+    let views = base.views.iter().enumerate().map(|(index, view)| ViewInfo {
         name: view.name.clone(),
         r#type: view.kind.clone(),
         columns: view
@@ -326,8 +326,8 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
             .flatten()
             .map(|column| column.id())
             .collect(),
-        sort: view.sort.iter().map(sorting).collect(),
-        group: view.group.as_ref().map(sorting),
+        sort: view.sort.iter().map(sorting_text).collect(),
+        group: view.group.as_ref().map(sorting_text),
         limit: view.limit,
         filters: raw_views.and_then(|views| views.get(index)?.get("filters").cloned()),
         summaries: view
@@ -336,7 +336,7 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
             .map(|(column, name)| (column.id(), Value::from(name.as_str())))
             .collect(),
     });
-    Described {
+    DatabaseInfo {
         database: database.name.clone(),
         kind: database.form.as_str().to_owned(),
         path: database.path.clone(),
@@ -363,7 +363,7 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
     }
 }
 
-fn sorting(sorting: &Sorting) -> String {
+fn sorting_text(sorting: &Sorting) -> String {
     let sign = if sorting.is_descending { "-" } else { "" };
     format!("{sign}{}", sorting.column.id())
 }
@@ -374,7 +374,7 @@ fn formula_problems(base: &Base) -> Vec<String> {
     for (name, _) in &base.formula_texts {
         let checked = match base.formulas.get(name) {
             Some(Ok(tree)) => base.check(tree),
-            Some(Err(refusal)) => Err(refusal.clone()),
+            Some(Err(error)) => Err(error.clone()),
             None => Ok(()),
         };
         if let Err(problem) = checked

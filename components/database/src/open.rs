@@ -74,27 +74,27 @@ pub(crate) fn is_base(path: &str) -> bool {
 
 /// Opens the database that a caller named.
 pub(crate) fn open(vault: &Vault, name: &str) -> Result<Database> {
-    let asked = unbracketed(name);
-    if asked.is_empty() {
+    let name = unbracketed(name);
+    if name.is_empty() {
         return Err(Error::validation(
             "`database` is empty: pass a `.base` file, a note with a `base` code block, or a folder (`.` is the vault)",
         ));
     }
-    if let Some((note, number)) = block_number(asked) {
+    if let Some((note, number)) = block_number(name) {
         let path = vault.find_note(note)?;
         return open_block(vault, &path, Some(number));
     }
-    if let Some(folder) = as_folder(asked) {
+    if let Some(folder) = as_folder(name) {
         return open_folder(vault, folder);
     }
-    if is_base(asked) {
-        return open_file(vault, &find_base(vault, asked)?);
+    if is_base(name) {
+        return open_file(vault, &find_base(vault, name)?);
     }
-    if is_note(asked) {
-        let path = vault.find_note(asked)?;
+    if is_note(name) {
+        let path = vault.find_note(name)?;
         return open_block(vault, &path, None);
     }
-    open_by_name(vault, asked)
+    open_by_name(vault, name)
 }
 
 /// Opens a database by a bare name, which may match a file, a note or a folder but only one of them.
