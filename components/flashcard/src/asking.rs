@@ -1,4 +1,4 @@
-//! Which card comes next.
+//! The `next` action: the review queue.
 
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
@@ -7,27 +7,27 @@ use crate::collection::{Card, CardNote, Collection, Scope, When};
 use crate::looking::{no_deck, scope};
 use crate::telling::{CardItem, Previews, previews, whole};
 
-/// The next flashcard to ask, with its answer, and how many are left. Then `review` it.
+/// Get the next flashcard to review, with its answer and the number of cards left. Then call `review`.
 ///
 /// Example: `{"deck": "coffee"}`
 #[args]
 pub struct Next {
-    /// Only of this deck.
+    /// Only cards of this deck.
     pub deck: Option<String>,
 }
 
-/// What to ask next.
+/// The next card to review.
 #[reply]
 pub struct NextCard {
-    /// The card; not told if nothing is to be asked now.
+    /// The card; absent if none is due or new.
     pub card: Option<CardItem>,
-    /// When it would be asked again after each answer.
+    /// Next interval for each rating.
     pub answers: Option<Previews>,
-    /// How many are due now.
+    /// Number of cards due now.
     pub due: u64,
-    /// How many were never asked.
+    /// Number of new cards.
     pub new: u64,
-    /// If nothing is to be asked now: when something is.
+    /// If no card is due or new: the next due date.
     pub next_due: Option<String>,
     /// Only while the index is being built.
     pub index: Option<Building>,
@@ -94,15 +94,15 @@ impl Action for Next {
                 "{left}\ncard: `{}`\nfront: {}\nback: {}",
                 card.card, card.front, card.back
             ),
-            (None, Some(due)) => format!("nothing is due; next on {due}"),
-            (None, None) => "nothing is due".to_owned(),
+            (None, Some(due)) => format!("no card is due; next due: {due}"),
+            (None, None) => "no card is due".to_owned(),
         };
         text + &unfinished(output.index.as_ref())
     }
 }
 
-/// The place of a card in today's queue: what is in its steps, then what is due, then what is new. What was skipped today
-/// comes last, and before it the siblings of what was answered today: they would give the answer away.
+/// The sort key of a card in today's queue: learning steps, then due cards, then new cards. Siblings of cards reviewed
+/// today follow, because they would reveal the answer, and cards skipped today are last.
 fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64, u8, i64) {
     let clock = &collection.clock;
     let is_today = |moment: i64| moment != 0 && clock.day(moment) == clock.today();

@@ -1,4 +1,4 @@
-//! Making cards, taking them away, and letting them rest.
+//! The actions `create`, `remove`, `suspend` and `resume`.
 
 use std::ops::Range;
 
@@ -14,21 +14,21 @@ use crate::decks::{TAG, normal, tag_of};
 use crate::reviewing::{Changed, spliced};
 use crate::telling::{CardItem, item, line, whole};
 
-/// How many cards one call may make.
-const MOST: usize = 100;
-/// The folder of notes that are made for decks.
+/// Maximum number of cards per call.
+const MAX_CARDS: usize = 100;
+/// The folder of notes created for decks.
 const FOLDER: &str = "Flashcards";
-/// A card that is put behind another to see whether that one ends.
+/// A card appended to another one to check that the other one ends.
 const AFTER: &str = "after::it";
 
-/// Add flashcards to a note, or to a deck (its note is made if there is none).
+/// Add flashcards to a note or a deck; a missing note is created.
 ///
 /// Example: `{"path": "Coffee/Brewing flashcards", "cards": [{"front": "Ratio of coffee to water", "back": "1 to
 /// 16"}]}`
-/// Example (a gap, in a deck): `{"deck": "coffee", "cards": [{"front": "The bloom takes ==45== seconds."}]}`
+/// Example (a cloze, in a deck): `{"deck": "coffee", "cards": [{"front": "The bloom takes ==45== seconds."}]}`
 #[args]
 pub struct Create {
-    /// The note; made if it ends in `.md` and is not there.
+    /// The note; created if it ends in `.md` and does not exist.
     pub path: Option<String>,
     /// The deck, such as `languages/spanish`.
     pub deck: Option<String>,
@@ -36,18 +36,18 @@ pub struct Create {
     pub cards: Vec<NewCard>,
 }
 
-/// A card to make.
+/// A card to create.
 #[args]
 pub struct NewCard {
-    /// The question; or, without `back`, a text with gaps: `==gap==`, `{{gap}}`.
+    /// The question; or, without `back`, a text with clozes: `==cloze==`, `{{cloze}}`.
     pub front: String,
     /// The answer.
     pub back: Option<String>,
-    /// Also ask for the question by the answer.
+    /// Also create the reverse card (answer to question).
     pub both: Option<bool>,
 }
 
-/// Cards that were made.
+/// The created cards.
 #[reply]
 pub struct Created {
     /// The note they are in.
@@ -61,16 +61,16 @@ impl Action for Create {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Created> {
-        if self.cards.is_empty() || self.cards.len() > MOST {
+        if self.cards.is_empty() || self.cards.len() > MAX_CARDS {
             return Err(Error::validation(format!(
-                "`cards` has {} cards, and may have 1 to {MOST}",
+                "`cards` has {} cards, 1 to {MAX_CARDS} are allowed",
                 self.cards.len()
             )));
         }
         let deck = self.deck.as_deref().map(normal);
         if deck.as_ref().is_some_and(String::is_empty) {
             return Err(Error::validation(
-                "`deck` is empty: name a deck such as `languages/spanish`",
+                "`deck` is empty: pass a deck such as `languages/spanish`",
             ));
         }
         let collection = Collection::of(vault);
@@ -108,7 +108,7 @@ impl Action for Create {
     }
 }
 
-/// Where cards go.
+/// The note to which cards are added.
 struct Place {
     note: Note,
     is_new: bool,
@@ -161,12 +161,12 @@ fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) ->
             }
         }
         (None, None) => Err(Error::validation(
-            "say where the cards go: a note with `path`, or a `deck`",
+            "no target: pass `path` (a note) or `deck`",
         )),
     }
 }
 
-/// A deck as a path: without letters that disks or links refuse.
+/// A deck as a path, without characters that file systems or links do not allow.
 pub(crate) fn file_name(deck: &str) -> String {
     let cleaned = |part: &str| {
         let part: String = part
@@ -194,7 +194,7 @@ pub(crate) fn file_name(deck: &str) -> String {
     deck.split('/').map(cleaned).collect::<Vec<_>>().join("/")
 }
 
-/// What a new note of a deck begins with.
+/// The frontmatter of a new note of a deck.
 pub(crate) fn opening(deck: &str) -> String {
     match tag_of(deck) {
         Some(tag) => format!("---\ntags:\n  - {tag}\n---\n"),
@@ -202,7 +202,7 @@ pub(crate) fn opening(deck: &str) -> String {
     }
 }
 
-/// The tag that new cards need to belong to a deck, if the note does not say so already.
+/// The tag that assigns new cards to a deck, unless the note already does.
 fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
     let known = loaded.decks.reaches_the_end(loaded.note.text.len());
     let same = |known: &String| {
@@ -221,13 +221,13 @@ fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
     }
     tag_of(deck).map(Some).ok_or_else(|| {
         Error::validation(format!(
-            "the deck `{deck}` cannot be written as a tag in `{}`: leave `path` out, and the deck gets a note of its own",
+            "the deck `{deck}` cannot be written as a tag in `{}`: omit `path` to create a note for the deck",
             loaded.note.path
         ))
     })
 }
 
-/// A card as a passage of a note, read again to make sure that it is found as it was meant.
+/// Formats a card as a passage and parses it to verify that it yields the same card.
 pub(crate) fn passage(
     card: &NewCard,
     tag: Option<&str>,
@@ -236,7 +236,7 @@ pub(crate) fn passage(
     let front = flat(&card.front);
     let back = card.back.as_deref().map(flat);
     if front.is_empty() || back.as_ref().is_some_and(String::is_empty) {
-        return Err("a side of it is empty".to_owned());
+        return Err("`front` or `back` is empty".to_owned());
     }
     let both = card.both.unwrap_or(false);
     let tagged = tag.map_or_else(|| front.clone(), |tag| format!("#{tag} {front}"));
@@ -261,7 +261,7 @@ pub(crate) fn passage(
         }
         None => question.numbered.is_some(),
     };
-    // The passage after it tells whether it leaves something open.
+    // The card appended after it is only found if the passage leaves nothing open.
     let stands = |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
         [only, after] => {
             only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
@@ -269,12 +269,12 @@ pub(crate) fn passage(
         _ => false,
     };
     forms.into_iter().find(stands).ok_or_else(|| match back {
-        None => "it has no `back` and no gap: mark what is to be guessed as `==gap==` or `{{gap}}`".to_owned(),
-        Some(_) => "it would not be read as this card: a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment is in the way; put such text in backticks".to_owned(),
+        None => "no `back` and no cloze: mark the text to recall as `==cloze==` or `{{cloze}}`".to_owned(),
+        Some(_) => "it would not be parsed as this card because of a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment: put such text in backticks".to_owned(),
     })
 }
 
-/// A note with passages at its end, if they are found there and those before them stay what they are.
+/// Appends passages to a note; fails unless they parse as cards and the existing cards stay the same.
 fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<String> {
     let newline = Newline::of(&loaded.note.text)
         .unwrap_or(Newline::Lf)
@@ -291,12 +291,12 @@ fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<S
         return Ok(text);
     }
     Err(Error::validation(format!(
-        "at the end of `{}` no card can stand: a code block, formula or comment is still open there; close it first",
+        "cannot add cards at the end of `{}`: close the code block, formula or comment that is open there",
         loaded.note.path
     )))
 }
 
-/// A side of a card: blank lines would end it.
+/// Replaces the blank lines of a side, which would end the card.
 fn flat(side: &str) -> String {
     let lines: Vec<&str> = side.trim().lines().map(str::trim_end).collect();
     let lines = lines
@@ -305,7 +305,7 @@ fn flat(side: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A note with a passage at its end, a blank line before it. [`taken`] is the opposite.
+/// Appends a passage to a note after a blank line. [`taken`] is the inverse.
 pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
     let is_empty = body::body(text).is_empty();
     let ends_line = text.is_empty() || text.ends_with('\n') || text == "\u{feff}";
@@ -317,7 +317,7 @@ pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
     }
 }
 
-/// What goes when a passage is taken out: its lines, and the blank line before it if one follows as well or nothing does.
+/// The range to delete with a passage: its lines, and the blank line before it if a blank line or the end follows.
 fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
     let mut range = whole.clone();
     let ends = |at: usize| {
@@ -343,25 +343,25 @@ fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
     range
 }
 
-/// Remove a flashcard: its text goes from the note, with its schedule and its siblings.
+/// Remove a flashcard: deletes its text, schedule and sibling cards from the note.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Remove {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// What was removed.
+/// The removed card.
 #[reply]
 pub struct Removed {
     /// The note it was in.
     pub path: String,
-    /// The line on which it began.
+    /// Its first line.
     pub line: usize,
-    /// What was asked.
+    /// Its question.
     pub front: String,
-    /// How many cards went: those of one passage go together.
+    /// Number of removed cards, including siblings.
     pub cards: usize,
 }
 
@@ -397,21 +397,21 @@ impl Action for Remove {
     }
 }
 
-/// Suspend a flashcard: it is not asked until it is resumed.
+/// Suspend a flashcard: it is not due until it is resumed.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Suspend {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// Resume a flashcard that was suspended; it keeps its schedule.
+/// Resume a suspended flashcard with its previous schedule.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Resume {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 

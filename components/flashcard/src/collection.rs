@@ -397,7 +397,7 @@ impl<'v> Collection<'v> {
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_id {
             return Err(Error::validation(format!(
-                "`card` is `{handle}`: it must be a `card` that `list` or `next` told, such as `Spanish.md#1f3a9c0d`"
+                "invalid `card` `{handle}`: pass a card id from `list` or `next`, such as `Spanish.md#1f3a9c0d`"
             )));
         }
         let has = |loaded: &CardNote| {
@@ -422,7 +422,7 @@ impl<'v> Collection<'v> {
             }
         }
         Err(Error::not_found(format!(
-            "no card `{handle}`: `list` tells the cards that are there now"
+            "no card `{handle}`: `list` returns the current cards"
         )))
     }
 

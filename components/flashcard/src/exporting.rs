@@ -1,4 +1,4 @@
-//! Cards for Anki: a package with notes, schedules and media.
+//! The `export` action: writes cards to an Anki package with notes, schedules and media.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::looking::{no_deck, scope};
 use crate::package::anki::{Model, NewCard, NewNote, package};
 use crate::package::{Broken, html};
 
-/// How much media a package may have, in bytes.
-const MOST_MEDIA: usize = 24 << 20;
-/// How far before today days are counted from.
-const BEFORE: i64 = 3650;
+/// Maximum total size of media.
+const MAX_MEDIA_BYTES: usize = 24 << 20;
+/// Days between the creation date of the collection (`crt`) and today.
+const COLLECTION_AGE_DAYS: i64 = 3650;
 const SOUNDS: [&str; 10] = [
     "mp3", "wav", "ogg", "oga", "m4a", "flac", "opus", "mp4", "webm", "mov",
 ];
@@ -25,26 +25,26 @@ const SOUNDS: [&str; 10] = [
 /// Example: `{"path": "Exports/Coffee.apkg", "deck": "coffee"}`
 #[args]
 pub struct Export {
-    /// The file to make, ending in `.apkg`.
+    /// The file to write, ending in `.apkg`.
     pub path: String,
-    /// Only this deck.
+    /// Only cards of this deck.
     pub deck: Option<String>,
-    /// Replace a package that is there.
+    /// Replace an existing file.
     pub overwrite: Option<bool>,
 }
 
-/// What was exported.
+/// The exported package.
 #[reply]
 pub struct Exported {
-    /// The package.
+    /// Its path.
     pub path: String,
-    /// How many notes of Anki it has.
+    /// Number of Anki notes.
     pub notes: usize,
-    /// How many cards.
+    /// Number of cards.
     pub cards: usize,
-    /// How many media files.
+    /// Number of media files.
     pub media: usize,
-    /// Media that cards name and that are not there.
+    /// Media referenced by cards that do not exist.
     pub missing: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ impl Action for Export {
         let is_there = vault.stat(path).is_ok();
         if is_there && self.overwrite != Some(true) {
             return Err(Error::already_exists(format!(
-                "`{path}` is already there: choose another `path`, or set `overwrite` to replace it"
+                "`{path}` already exists: choose another `path`, or set `overwrite` to replace it"
             )));
         }
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
@@ -80,7 +80,7 @@ impl Action for Export {
             }
         }
         let clock = &collection.clock;
-        let crt = clock.begin_of(clock.today() - BEFORE).div_euclid(1000);
+        let crt = clock.begin_of(clock.today() - COLLECTION_AGE_DAYS).div_euclid(1000);
         let (count, missing) = (media.files.len(), media.missing);
         let bytes = package(&notes, media.files, crt, clock.now)
             .map_err(|broken| refusal(path, &broken))?;
@@ -98,7 +98,7 @@ impl Action for Export {
     }
 }
 
-/// The path of a package, if it can be one.
+/// Validates the path of a package.
 pub(crate) fn package_path(path: &str) -> Result<&str> {
     let path = path.trim();
     let is_package =
@@ -106,12 +106,12 @@ pub(crate) fn package_path(path: &str) -> Result<&str> {
     match is_package {
         true => Ok(path),
         false => Err(Error::validation(format!(
-            "`path` is `{path}`: an Anki package ends in `.apkg`, such as `Exports/spanish.apkg`"
+            "invalid `path` `{path}`: an Anki package ends in `.apkg`, such as `Exports/spanish.apkg`"
         ))),
     }
 }
 
-/// Why a package cannot be read or made.
+/// The error for a package that cannot be read or written.
 pub(crate) fn refusal(path: &str, broken: &Broken) -> Error {
     match broken {
         Broken::Not(reason) => Error::unsupported(format!("`{path}`: {reason}")),
@@ -119,7 +119,7 @@ pub(crate) fn refusal(path: &str, broken: &Broken) -> Error {
     }
 }
 
-/// A passage as a note of Anki.
+/// Converts a passage to an Anki note.
 fn told(
     loaded: &CardNote,
     question: &Question,
@@ -165,13 +165,13 @@ fn told(
 
 fn schedule(card: &Card, collection: &Collection<'_>) -> NewCard {
     let clock = &collection.clock;
-    let from = clock.today() - BEFORE;
+    let from = clock.today() - COLLECTION_AGE_DAYS;
     let review = match card.when(clock) {
         When::On(day) => Some((
             (day - from).max(0),
             card.interval().map_or(1, |days| (days as i64).max(1)),
         )),
-        // What is in its first steps begins anew: Anki has its own.
+        // Cards in learning steps start over: Anki has its own steps.
         When::At(_) | When::Never => None,
     };
     NewCard {
@@ -193,14 +193,14 @@ fn schedule(card: &Card, collection: &Collection<'_>) -> NewCard {
 #[derive(Default)]
 struct Media {
     files: Vec<(String, Vec<u8>)>,
-    /// The name of each file of the vault.
+    /// The name in the package by vault path.
     names: HashMap<String, String>,
     missing: Vec<String>,
     size: usize,
 }
 
 impl Media {
-    /// A text in which embedded files are as Anki shows them, and links are only their words.
+    /// Replaces embeds by the media syntax of Anki, and links by their display text.
     fn embedded(&mut self, markdown: &str, path: &str, vault: &Vault) -> Result<String> {
         let mut text = String::with_capacity(markdown.len());
         let mut from = 0;
@@ -225,7 +225,7 @@ impl Media {
         Ok(text)
     }
 
-    /// The name in the package of a file that a card names.
+    /// The name in the package of a media file; adds the file if it is new.
     fn file(&mut self, target: &str, path: &str, vault: &Vault) -> Result<Option<String>> {
         let found = vault.resolve(target, Some(path))?.into_iter().next();
         let Some(file) = found.filter(|file| !notehost_sdk::is_note(file)) else {
@@ -239,10 +239,10 @@ impl Media {
         }
         let bytes = vault.read(&file)?.bytes;
         self.size += bytes.len();
-        if self.size > MOST_MEDIA {
+        if self.size > MAX_MEDIA_BYTES {
             return Err(Error::too_large(format!(
-                "the media of these cards have more than {} MiB: export one `deck` at a time",
-                MOST_MEDIA >> 20
+                "the media of these cards exceed {} MiB: export one `deck` at a time",
+                MAX_MEDIA_BYTES >> 20
             )));
         }
         let own = file.rsplit('/').next().unwrap_or(&file);
@@ -261,7 +261,7 @@ impl Media {
     }
 }
 
-/// A file as a field of Anki shows it.
+/// The media syntax of Anki for a file.
 fn shown(name: &str) -> String {
     let extension = name
         .rsplit('.')

@@ -200,8 +200,8 @@ pub(crate) fn load<T: for<'a> Deserialize<'a>>(vault: &Vault, key: &str) -> Resu
         return Ok(None);
     };
     let value = serde_json::from_slice(&bytes).map_err(|error| {
-        Error::unsupported(format!("what is kept of the cards cannot be read (`{key}`): {error}"))
-            .with_hint("restore the file of that name in the vault's `.notehost/store` from a backup, or remove it to begin anew")
+        Error::unsupported(format!("invalid card records in the store (`{key}`): {error}"))
+            .with_hint("restore the file with that name in `.notehost/store` of the vault from a backup, or delete it to start over")
     })?;
     Ok(Some(value))
 }

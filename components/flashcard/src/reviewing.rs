@@ -1,4 +1,4 @@
-//! Answering cards: a schedule goes back in the form and to the place where it was.
+//! The actions `review`, `skip` and `undo`. A schedule is written back in its format and to its location.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
@@ -11,53 +11,53 @@ use crate::records::Record;
 use crate::sm2;
 use crate::telling::{CardItem, due, scheduler, span, whole};
 
-/// How often a card must be forgotten to be a leech.
-const LEECH: u32 = 8;
+/// Number of lapses that make a card a leech.
+const LEECH_LAPSES: u32 = 8;
 
-/// Answer a card: rate how well it was remembered, schedule it (FSRS; SM-2 where the note has that).
+/// Review a flashcard: rate how well it was remembered and reschedule it (FSRS, or SM-2 if its note uses SM-2).
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb", "rating": 3}`
 #[args]
 pub struct Review {
-    /// The card, as `next` or `list` tells it.
+    /// The card id from `next` or `list`.
     pub card: String,
     /// 1 again (forgotten), 2 hard, 3 good, 4 easy.
     pub rating: u64,
 }
 
-/// What an answer brought.
+/// The new schedule of a reviewed card.
 #[reply]
 pub struct Reviewed {
-    /// The card.
+    /// The card id.
     pub card: String,
     /// Its note.
     pub path: String,
-    /// 1 to 4.
+    /// The rating, 1 to 4.
     pub rating: u8,
-    /// How far it is now: `learning`, `review`, `relearning`.
+    /// Its state: `learning`, `review` or `relearning`.
     pub state: String,
-    /// When it is asked again: a day, or a local time within a day.
+    /// When it is due: a date, or a local time within a day.
     pub due: Option<String>,
-    /// The days until then; 0 within a day.
+    /// Days until it is due; 0 within a day.
     pub interval_days: u32,
     /// `fsrs` or `sm2`.
     pub scheduler: String,
-    /// Where the schedule is kept: `note` or `store`.
+    /// Where the schedule is stored: `note` or `store`.
     pub kept_in: String,
-    /// Only if so: it was forgotten so often that it was suspended.
+    /// Present and true if it was suspended as a leech, after repeated lapses.
     pub leech: Option<bool>,
 }
 
-/// What an answer makes of a card.
+/// The result of a review.
 pub(crate) struct Answered {
-    /// The schedule for the note, if it stands there.
+    /// The schedule to write to the note, if it is stored there.
     entry: Option<Entry>,
     record: Record,
     pub(crate) interval: Interval,
     lapsed: bool,
 }
 
-/// What an answer would make of a card.
+/// Computes the result of a review.
 pub(crate) fn answered(
     loaded: &CardNote,
     card: &Card,
@@ -135,7 +135,7 @@ pub(crate) fn answered(
     })
 }
 
-/// What the intervals of a card are varied by: always the same for the same card and answer.
+/// The seed of interval fuzz: deterministic for a card and its number of reviews.
 fn seed(card: &Card) -> u64 {
     let digest = blake3::hash(format!("{}\0{}", card.id, card.reps()).as_bytes());
     digest.as_bytes()[..8]
@@ -146,7 +146,7 @@ fn seed(card: &Card) -> u64 {
 fn unreadable(loaded: &CardNote, card: &Card) -> Error {
     let question = loaded.question(card);
     Error::unsupported(format!(
-        "the schedule of the card on line {} of `{}` cannot be read: mend its `<!--SR:…-->` comment, or take the comment away to begin anew",
+        "the schedule of the card on line {} of `{}` is invalid: repair its `<!--SR:…-->` comment, or delete the comment to start over",
         question.line, loaded.note.path
     ))
 }
@@ -176,7 +176,7 @@ impl Action for Review {
             Some(Entry::Fsrs(fsrs)) => fsrs.lapses,
             _ => next.record.lapses,
         };
-        let leech = next.lapsed && lapses >= LEECH && lapses.is_multiple_of(LEECH / 2);
+        let leech = next.lapsed && lapses >= LEECH_LAPSES && lapses.is_multiple_of(LEECH_LAPSES / 2);
         if leech {
             next.record.suspended = true;
             next.record.leech = true;
@@ -236,9 +236,9 @@ impl Action for Review {
     fn text(output: &Reviewed) -> String {
         let due = output.due.as_deref().unwrap_or("never");
         let days = span(Interval::Days(output.interval_days));
-        let mut text = format!("{}: asked again {due} ({days})", output.state);
+        let mut text = format!("{}: due {due} ({days})", output.state);
         if output.leech.is_some() {
-            text.push_str("\nthis card was forgotten again and again: it is suspended now; reword it, then `resume` it");
+            text.push_str("\nthis card is a leech (repeated lapses) and was suspended: reword it, then `resume` it");
         }
         text
     }
@@ -249,7 +249,7 @@ fn vault_record(collection: &Collection<'_>, path: &str, id: &str) -> Result<Opt
     Ok(records.into_iter().find(|record| record.id == id))
 }
 
-/// Write a schedule into its comment; returns the comment before and after.
+/// Writes a schedule into its comment; returns the comment before and after.
 fn write_back(
     vault: &Vault,
     loaded: &CardNote,
@@ -270,7 +270,7 @@ fn write_back(
     Ok((before, after))
 }
 
-/// A note after one splice.
+/// Applies a splice to the text of a note.
 pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
     splice::apply(&loaded.note.text, vec![splice]).map_err(|error| {
         Error::new(
@@ -280,19 +280,19 @@ pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
     })
 }
 
-/// Put a card off to the end of today's queue, without rating it.
+/// Skip a flashcard: move it to the end of today's queue without rating it.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Skip {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// A card that was changed.
+/// A changed card.
 #[reply]
 pub struct Changed {
-    /// The card as it is now.
+    /// The card after the change.
     pub card: CardItem,
 }
 
@@ -312,20 +312,20 @@ impl Action for Skip {
     }
 
     fn text(output: &Changed) -> String {
-        format!("put off to the end of today: `{}`", output.card.card)
+        format!("moved to the end of today's queue: `{}`", output.card.card)
     }
 }
 
-/// Take the last answer back: the card gets exactly the schedule it had. Again for the one before.
+/// Undo the last review: restores the previous schedule of the card. Repeat to undo earlier reviews.
 ///
 /// Example: `{}`
 #[args]
 pub struct UndoReview {}
 
-/// An answer that was taken back.
+/// An undone review.
 #[reply]
 pub struct Undone {
-    /// The card as it is now; not told if its text is gone.
+    /// The card after the change; absent if its text no longer exists.
     pub card: Option<CardItem>,
     /// Its note.
     pub path: String,
@@ -340,7 +340,7 @@ impl Action for UndoReview {
         let undo = journal::undoable(vault)?.into_iter().rev().find(seen);
         let Some(undo) = undo else {
             return Err(Error::not_found(
-                "no answer can be taken back: none was given",
+                "no review to undo",
             ));
         };
         let collection = Collection::of(vault);
@@ -353,14 +353,14 @@ impl Action for UndoReview {
                 .map(|comment| comment.range.clone());
             let range = range.filter(|range| loaded.note.text[range.clone()] == **after).ok_or_else(|| {
                 Error::conflict(format!(
-                    "the schedule of the card in `{}` changed since the answer: it cannot be taken back",
+                    "the schedule of the card in `{}` changed since the review: the review cannot be undone",
                     undo.path
                 ))
             })?;
             let edited = spliced(&loaded, Splice::replace(range, before.clone()))?;
             vault.write_note(&loaded.note, &edited)?;
         }
-        // Where the note moved since, its record moved with the answer or is found by what the card asks.
+        // If the note has moved since, its record moved with the review or is found by the question of the card.
         let before = undo.before.as_ref();
         if before.is_none_or(|(path, _)| *path != undo.path) {
             collection.records.put(&undo.path, &undo.id, None)?;
@@ -382,8 +382,8 @@ impl Action for UndoReview {
 
     fn text(output: &Undone) -> String {
         match &output.card {
-            Some(card) => format!("taken back: `{}` is {} again", card.card, card.state),
-            None => format!("taken back: a card of `{}`", output.path),
+            Some(card) => format!("review undone: `{}` is {} again", card.card, card.state),
+            None => format!("review undone: a card of `{}`", output.path),
         }
     }
 }

@@ -44,7 +44,7 @@ impl Package {
             true => archive.packed_file("collection.anki21b")?,
             false if archive.has("collection.anki21") => archive.file("collection.anki21")?,
             false if archive.has("collection.anki2") => archive.file("collection.anki2")?,
-            false => return Err(Broken::not("it holds no Anki collection")),
+            false => return Err(Broken::not("the package contains no Anki collection")),
         };
         let notes = notes(&Database::open(collection)?)?;
         let media = match (archive.has("media"), packed) {
@@ -71,7 +71,7 @@ impl Package {
 }
 
 fn notes(database: &Database) -> Result<Vec<AnkiNote>, Broken> {
-    let lacks = |table: &str| Broken::not(format!("its collection has no table `{table}`"));
+    let lacks = |table: &str| Broken::not(format!("the collection has no table `{table}`"));
     let decks = decks(database)?;
     let mut cards: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
     for (_, row) in database.table("cards")?.ok_or_else(|| lacks("cards"))? {
@@ -116,7 +116,7 @@ fn decks(database: &Database) -> Result<BTreeMap<i64, String>, Broken> {
 
 fn plain_media(bytes: &[u8]) -> Result<Vec<(String, String)>, Broken> {
     let told: BTreeMap<String, String> = serde_json::from_slice(bytes)
-        .map_err(|error| Broken::not(format!("its list of media cannot be read: {error}")))?;
+        .map_err(|error| Broken::not(format!("invalid media list: {error}")))?;
     Ok(told.into_iter().map(|(file, name)| (name, file)).collect())
 }
 

@@ -1,12 +1,12 @@
-//! Reading. Every number comes from a stranger's file: nothing is indexed that was not checked.
+//! The SQLite reader. Files are untrusted: every offset is checked before it is used.
 
 use super::{HEADER, INTERIOR, LEAF, MAGIC, Row, Value, local};
 use crate::package::Broken;
 
-/// How much a file may hold once read, in bytes.
-const MOST: usize = 48 << 20;
+/// Maximum size of the rows read from a file, in bytes.
+const MAX_BYTES: usize = 48 << 20;
 
-/// A file that was opened.
+/// An open SQLite file.
 pub(crate) struct Database {
     bytes: Vec<u8>,
     page: usize,
@@ -14,10 +14,10 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Open a file.
+    /// Opens a file.
     pub(crate) fn open(bytes: Vec<u8>) -> Result<Database, Broken> {
         if bytes.len() < HEADER || bytes[..16] != MAGIC[..] {
-            return Err(Broken::not("its collection is no SQLite file"));
+            return Err(Broken::not("the collection is not an SQLite file"));
         }
         let page = match usize::from(u16::from_be_bytes([bytes[16], bytes[17]])) {
             1 => 65_536,
@@ -26,10 +26,10 @@ impl Database {
         let usable = page.saturating_sub(usize::from(bytes[20]));
         let encoding = u32::from_be_bytes([bytes[56], bytes[57], bytes[58], bytes[59]]);
         if !page.is_power_of_two() || page < 512 || usable < 480 {
-            return Err(Broken::not("its collection has pages of an odd size"));
+            return Err(Broken::not("the collection has an invalid page size"));
         }
         if encoding > 1 {
-            return Err(Broken::not("the text of its collection is not UTF-8"));
+            return Err(Broken::not("the text of the collection is not UTF-8"));
         }
         Ok(Database {
             bytes,
@@ -38,7 +38,7 @@ impl Database {
         })
     }
 
-    /// The rows of a table, in order; nothing if there is no such table.
+    /// The rows of a table, in order; `None` if the table does not exist.
     pub(crate) fn table(&self, name: &str) -> Result<Option<Vec<Row>>, Broken> {
         for (_, row) in self.rows(1)? {
             let [kind, own, _, root, ..] = row.as_slice() else {
@@ -58,7 +58,7 @@ impl Database {
         let mut left = self.bytes.len() / self.page + 1;
         let mut size = 0;
         while let Some(number) = waiting.pop() {
-            // A tree that visits more pages than there are goes in circles.
+            // A tree that visits more pages than the file has is cyclic.
             left = left.checked_sub(1).ok_or_else(damaged)?;
             let (page, offset) = self.page(number)?;
             let header = page.get(offset..offset + 8).ok_or_else(damaged)?;
@@ -86,7 +86,7 @@ impl Database {
         Ok(rows)
     }
 
-    /// A page, and where its own header begins.
+    /// A page and the offset of its header.
     fn page(&self, number: usize) -> Result<(&[u8], usize), Broken> {
         let start = number
             .checked_sub(1)
@@ -104,9 +104,9 @@ impl Database {
         let (id, at) = varint(page, at)?;
         let length = usize::try_from(length).map_err(|_| damaged())?;
         *size = size.saturating_add(length);
-        if length > self.bytes.len() || *size > MOST {
+        if length > self.bytes.len() || *size > MAX_BYTES {
             return Err(Broken::TooLarge(
-                "a table of its collection is too large".to_owned(),
+                "a table of the collection is too large".to_owned(),
             ));
         }
         let here = local(length, self.usable);
@@ -180,7 +180,7 @@ fn four(page: &[u8], at: usize) -> Result<usize, Broken> {
     Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize)
 }
 
-/// A number of one to nine bytes, and where it ends.
+/// Reads a varint of one to nine bytes; returns it and its end.
 fn varint(bytes: &[u8], at: usize) -> Result<(i64, usize), Broken> {
     let mut number: u64 = 0;
     for index in 0..9 {
@@ -197,5 +197,5 @@ fn varint(bytes: &[u8], at: usize) -> Result<(i64, usize), Broken> {
 }
 
 fn damaged() -> Broken {
-    Broken::not("its collection is damaged")
+    Broken::not("the collection is corrupt")
 }
