@@ -3,39 +3,39 @@
 //! Notes are parsed for cards on every call (`lines`, `spans`, `cards`) and the cards are matched with their stored records
 //! (`records`, `identity`). A note is edited only to update a schedule in it or to create or remove cards.
 
-mod asking;
 mod cards;
-mod changing;
 mod clock;
 mod collection;
 mod comment;
 mod decks;
-mod exporting;
+mod edit_actions;
+mod export;
 mod identity;
-mod importing;
-mod journal;
+mod import;
 mod lines;
-mod looking;
+mod next;
 mod package;
-mod prompting;
+mod prompt;
+mod read_actions;
 mod records;
-mod reviewing;
+mod reply;
+mod review;
+mod review_log;
 mod sm2;
 mod spans;
 mod stats;
-mod telling;
 
 #[cfg(test)]
 mod tests;
 
 use notehost_sdk::domain;
 
-pub use asking::Next;
-pub use changing::{Create, Remove, Resume, Suspend};
-pub use exporting::Export;
-pub use importing::Import;
-pub use looking::{Get, List, ListDecks};
-pub use reviewing::{Review, Skip, UndoReview};
+pub use edit_actions::{Create, Remove, Resume, Suspend};
+pub use export::Export;
+pub use import::Import;
+pub use next::Next;
+pub use read_actions::{Get, List, ListDecks};
+pub use review::{Review, Skip, UndoReview};
 pub use stats::Stats;
 
 domain! {
@@ -59,7 +59,7 @@ domain! {
         "import" => Import,
     }
     prompts {
-        prompting::make_flashcards(),
+        prompt::make_flashcards(),
     }
 }
 

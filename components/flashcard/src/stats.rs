@@ -7,9 +7,9 @@ use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::Scheduler;
 
-use crate::collection::{Collection, Scope, When};
-use crate::journal;
-use crate::looking::{no_deck, rounded, scope};
+use crate::collection::{Collection, DueTime, Scope};
+use crate::read_actions::{no_deck, rounded, scope};
+use crate::review_log;
 
 /// Days of the forecast, and days for which reviews are counted.
 const DAYS: usize = 30;
@@ -27,7 +27,7 @@ pub struct Stats {
 
 /// Learning statistics.
 #[reply]
-pub struct Told {
+pub struct Statistics {
     /// Card counts.
     pub cards: Counts,
     /// Review counts.
@@ -99,10 +99,10 @@ pub struct ForecastDay {
 }
 
 impl Action for Stats {
-    type Output = Told;
+    type Output = Statistics;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Told> {
+    fn run(self, vault: &Vault) -> Result<Statistics> {
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
         let collection = Collection::of(vault);
         let notes = collection.notes(&scope)?;
@@ -130,10 +130,10 @@ impl Action for Stats {
                 "review" => counts.young += 1,
                 _ => counts.learning += 1,
             }
-            let day = match card.when(clock) {
-                When::Never => None,
-                When::At(moment) => Some(clock.day(moment)),
-                When::On(day) => Some(day),
+            let day = match card.due_time(clock) {
+                DueTime::Never => None,
+                DueTime::At(moment) => Some(clock.day(moment)),
+                DueTime::On(day) => Some(day),
             };
             let ahead = day.and_then(|day| usize::try_from((day - today).max(0)).ok());
             if let Some(count) = ahead.and_then(|ahead| forecast.get_mut(ahead)) {
@@ -144,9 +144,9 @@ impl Action for Stats {
                 likely.push(Scheduler::retrievability(memory, days));
             }
         }
-        let (reviews, passed) = answered(&collection, &scope, &notes)?;
+        let (reviews, passed) = review_counts(&collection, &scope, &notes)?;
         let of = |part: u64, all: u64| (all > 0).then(|| rounded(part as f32 / all as f32));
-        Ok(Told {
+        Ok(Statistics {
             cards: counts,
             reviews,
             retention: Retention {
@@ -168,7 +168,7 @@ impl Action for Stats {
         })
     }
 
-    fn text(output: &Told) -> String {
+    fn text(output: &Statistics) -> String {
         let Counts {
             total,
             new,
@@ -203,7 +203,7 @@ impl Action for Stats {
 }
 
 /// The review counts of a scope, and of reviews after an interval of days: how many were remembered, and their total.
-fn answered(
+fn review_counts(
     collection: &Collection<'_>,
     scope: &Scope,
     notes: &[crate::collection::CardNote],
@@ -220,7 +220,7 @@ fn answered(
     };
     let mut reviews = Reviews::default();
     let (mut remembered, mut all) = (0, 0);
-    for (path, answer) in journal::answers(collection.vault, since)? {
+    for (path, answer) in review_log::reviews_since(collection.vault, since)? {
         let days = clock.today() - clock.day(answer.time);
         if days >= DAYS as i64
             || *scope != Scope::All && !handles.contains(&format!("{path}#{}", answer.id))

@@ -1,4 +1,4 @@
-//! What is a card and what is not.
+//! The card parser.
 
 use super::*;
 
@@ -17,7 +17,7 @@ fn pair(front: &str, back: &str) -> (String, String) {
 }
 
 #[test]
-fn every_notation_makes_cards() {
+fn every_notation_yields_cards() {
     assert_eq!(told("Q::A"), [pair("Q", "A")]);
     assert_eq!(told("- [ ] Q :: A ^id1\n"), [pair("Q", "A")]);
     assert_eq!(told("Q:::A"), [pair("Q", "A"), pair("A", "Q")]);
@@ -54,13 +54,13 @@ fn every_notation_makes_cards() {
 }
 
 #[test]
-fn bold_text_is_a_cloze_only_where_that_is_asked_for() {
+fn bold_text_is_a_cloze_only_if_enabled() {
     assert_eq!(questions("a **b** c", false), []);
     assert_eq!(questions("a **b** c", true)[0].sides[0].front, "a [...] c");
 }
 
 #[test]
-fn code_math_comments_and_halves_are_no_cards() {
+fn code_math_comments_and_incomplete_cards_are_ignored() {
     for none in [
         "```\na::b\n```",
         "    a::b",
@@ -86,7 +86,7 @@ fn code_math_comments_and_halves_are_no_cards() {
 }
 
 #[test]
-fn a_schedule_belongs_to_what_stands_before_it() {
+fn a_schedule_belongs_to_the_preceding_passage() {
     let note = "Q::A <!--SR:!2024-01-01,3,250-->\nB::C\n<!--SR:!2024-01-02,3,250-->\nD\n?\nE\n<!--SR:!2024-01-03,3,250-->\nF::G\n";
     let found = questions(note, false);
     let schedules: Vec<Option<&str>> = found
@@ -122,7 +122,7 @@ fn a_schedule_belongs_to_what_stands_before_it() {
 }
 
 #[test]
-fn lines_and_block_ids_are_told() {
+fn lines_and_block_ids_are_reported() {
     let note = "---\na: 1\n---\n\nQ::A ^one\n\ntext\nwith ==gap== ^two\n";
     let found = questions(note, false);
     assert_eq!((found[0].line, found[0].block.as_deref()), (5, Some("one")));

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use notehost_sdk::Steps;
 use notehost_sdk::prelude::*;
 
-use crate::changing::{NewCard, file_name, opening, passage};
 use crate::decks::normal;
-use crate::exporting::{package_path, refusal};
+use crate::edit_actions::{NewCard, deck_frontmatter, file_name, passage};
+use crate::export::{package_error, package_path};
 use crate::package::anki::{AnkiNote, Package};
 use crate::package::html;
 
@@ -31,7 +31,7 @@ pub struct Import {
 
 /// The imported notes.
 #[reply]
-pub struct Imported {
+pub struct ImportReport {
     /// The created notes.
     pub notes: Vec<String>,
     /// Number of imported Anki notes.
@@ -39,14 +39,14 @@ pub struct Imported {
     /// Number of created media files.
     pub media: usize,
     /// Skipped Anki notes and the reasons, at most 20.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedNote>,
     /// Number of skipped Anki notes.
     pub left_out_total: usize,
 }
 
 /// An Anki note that was skipped.
 #[reply]
-pub struct LeftOut {
+pub struct SkippedNote {
     /// The beginning of its first field.
     pub front: String,
     /// The reason.
@@ -54,10 +54,10 @@ pub struct LeftOut {
 }
 
 impl Action for Import {
-    type Output = Imported;
+    type Output = ImportReport;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Imported> {
+    fn run(self, vault: &Vault) -> Result<ImportReport> {
         let path = vault
             .find_file(package_path(&self.path)?)
             .map_err(|error| match error.kind() {
@@ -78,8 +78,8 @@ impl Action for Import {
                 MAX_PACKAGE_BYTES >> 20
             )));
         }
-        let mut package =
-            Package::open(vault.read(&path)?.bytes).map_err(|broken| refusal(&path, &broken))?;
+        let mut package = Package::open(vault.read(&path)?.bytes)
+            .map_err(|error| package_error(&path, &error))?;
         let mut steps = vault.steps(package.media.len() + package.notes.len());
         let media = media(vault, &mut package, to, &path, &mut steps)?;
         let embed = |name: &str| {
@@ -98,7 +98,7 @@ impl Action for Import {
                 Err(reason) => {
                     let front = note.fields.first().map_or("", String::as_str);
                     let front = html::to_markdown(front, &embed).chars().take(80).collect();
-                    left_out.push(LeftOut { front, reason });
+                    left_out.push(SkippedNote { front, reason });
                 }
             }
         }
@@ -111,14 +111,14 @@ impl Action for Import {
         let mut cards = 0;
         for (deck, passages) in decks {
             cards += passages.len();
-            let text = format!("{}{}\n", opening(&deck), passages.join("\n\n"));
+            let text = format!("{}{}\n", deck_frontmatter(&deck), passages.join("\n\n"));
             let note = format!("{to}/{}.md", file_name(&deck));
             vault.create(&note, text.as_bytes())?;
             notes.push(note);
         }
         let left_out_total = left_out.len();
         left_out.truncate(MAX_REPORTED);
-        Ok(Imported {
+        Ok(ImportReport {
             notes,
             cards,
             media: media.made,
@@ -157,7 +157,7 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
     };
     passage(&new, None, false).or_else(|reason| {
         // Encode separators and markers as HTML entities, so that they are not parsed as such.
-        let spelt = |text: &str| {
+        let encoded = |text: &str| {
             let lines = text.lines().map(|line| {
                 let line = line
                     .replace("::", "&#58;&#58;")
@@ -182,10 +182,10 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
         if is_cloze {
             return Err(reason);
         }
-        let back = new.back.as_deref().map(spelt);
+        let back = new.back.as_deref().map(encoded);
         passage(
             &NewCard {
-                front: spelt(&new.front),
+                front: encoded(&new.front),
                 back,
                 both: new.both,
             },
@@ -227,7 +227,7 @@ fn media(
         steps.done("media files");
         let Some(bytes) = package
             .medium(&file)
-            .map_err(|broken| refusal(path, &broken))?
+            .map_err(|error| package_error(path, &error))?
         else {
             continue;
         };

@@ -3,9 +3,9 @@
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
 
-use crate::collection::{Card, CardNote, Collection, Scope, When};
-use crate::looking::{no_deck, scope};
-use crate::telling::{CardItem, Previews, previews, whole};
+use crate::collection::{Card, CardNote, Collection, DueTime, Scope};
+use crate::read_actions::{no_deck, scope};
+use crate::reply::{CardItem, Previews, previews, whole};
 
 /// Get the next flashcard to review, with its answer and the number of cards left. Then call `review`.
 ///
@@ -67,18 +67,18 @@ impl Action for Next {
         let coming = cards
             .iter()
             .filter(|(_, card)| !card.record.suspended)
-            .map(|(_, card)| card.when(clock));
+            .map(|(_, card)| card.due_time(clock));
         let coming = coming
-            .filter(|when| *when != When::Never)
+            .filter(|when| *when != DueTime::Never)
             .min_by_key(|when| match when {
-                When::At(moment) => (clock.day(*moment), *moment),
-                When::On(day) => (*day, i64::MIN),
-                When::Never => (i64::MAX, 0),
+                DueTime::At(moment) => (clock.day(*moment), *moment),
+                DueTime::On(day) => (*day, i64::MIN),
+                DueTime::Never => (i64::MAX, 0),
             });
         Ok(NextCard {
             next_due: coming
                 .filter(|_| card.is_none())
-                .and_then(|when| crate::telling::due(when, &collection)),
+                .and_then(|when| crate::reply::due(when, &collection)),
             card,
             answers,
             due,
@@ -115,10 +115,10 @@ fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64
     let told = siblings
         .filter(|other| other.id != card.id)
         .any(|other| other.last().is_some_and(is_today));
-    let (kind, order) = match card.when(clock) {
-        When::At(moment) => (0, moment),
-        When::On(day) => (1, day),
-        When::Never => (2, 0),
+    let (kind, order) = match card.due_time(clock) {
+        DueTime::At(moment) => (0, moment),
+        DueTime::On(day) => (1, day),
+        DueTime::Never => (2, 0),
     };
     let last = match (put_off != 0, told && kind != 0) {
         (true, _) => 2,

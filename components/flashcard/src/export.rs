@@ -6,11 +6,11 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Kind};
 
 use crate::cards::{Question, Shape};
-use crate::collection::{Card, CardNote, Collection, Scope, When, Written};
+use crate::collection::{Card, CardNote, Collection, DueTime, NoteSchedule, Scope};
 use crate::comment::Entry;
-use crate::looking::{no_deck, scope};
 use crate::package::anki::{Model, NewCard, NewNote, package};
-use crate::package::{Broken, html};
+use crate::package::{PackageError, html};
+use crate::read_actions::{no_deck, scope};
 
 /// Maximum total size of media.
 const MAX_MEDIA_BYTES: usize = 24 << 20;
@@ -35,7 +35,7 @@ pub struct Export {
 
 /// The exported package.
 #[reply]
-pub struct Exported {
+pub struct ExportReport {
     /// Its path.
     pub path: String,
     /// Number of Anki notes.
@@ -49,10 +49,10 @@ pub struct Exported {
 }
 
 impl Action for Export {
-    type Output = Exported;
+    type Output = ExportReport;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Exported> {
+    fn run(self, vault: &Vault) -> Result<ExportReport> {
         let path = package_path(&self.path)?;
         let is_there = vault.stat(path).is_ok();
         if is_there && self.overwrite != Some(true) {
@@ -75,20 +75,22 @@ impl Action for Export {
             for (index, question) in note.questions.iter().enumerate() {
                 let cards = note.siblings(index);
                 if !cards.is_empty() {
-                    notes.push(told(note, question, cards, &collection, &mut media)?);
+                    notes.push(anki_note(note, question, cards, &collection, &mut media)?);
                 }
             }
         }
         let clock = &collection.clock;
-        let crt = clock.begin_of(clock.today() - COLLECTION_AGE_DAYS).div_euclid(1000);
+        let crt = clock
+            .start_of(clock.today() - COLLECTION_AGE_DAYS)
+            .div_euclid(1000);
         let (count, missing) = (media.files.len(), media.missing);
         let bytes = package(&notes, media.files, crt, clock.now)
-            .map_err(|broken| refusal(path, &broken))?;
+            .map_err(|error| package_error(path, &error))?;
         match is_there {
             true => vault.write(path, &bytes, None)?,
             false => vault.create(path, &bytes)?,
         };
-        Ok(Exported {
+        Ok(ExportReport {
             path: path.to_owned(),
             cards: notes.iter().map(|note| note.cards.len()).sum(),
             notes: notes.len(),
@@ -112,15 +114,15 @@ pub(crate) fn package_path(path: &str) -> Result<&str> {
 }
 
 /// The error for a package that cannot be read or written.
-pub(crate) fn refusal(path: &str, broken: &Broken) -> Error {
-    match broken {
-        Broken::Not(reason) => Error::unsupported(format!("`{path}`: {reason}")),
-        Broken::TooLarge(reason) => Error::too_large(format!("`{path}`: {reason}")),
+pub(crate) fn package_error(path: &str, error: &PackageError) -> Error {
+    match error {
+        PackageError::Invalid(reason) => Error::unsupported(format!("`{path}`: {reason}")),
+        PackageError::TooLarge(reason) => Error::too_large(format!("`{path}`: {reason}")),
     }
 }
 
 /// Converts a passage to an Anki note.
-fn told(
+fn anki_note(
     loaded: &CardNote,
     question: &Question,
     cards: &[Card],
@@ -166,18 +168,18 @@ fn told(
 fn schedule(card: &Card, collection: &Collection<'_>) -> NewCard {
     let clock = &collection.clock;
     let from = clock.today() - COLLECTION_AGE_DAYS;
-    let review = match card.when(clock) {
-        When::On(day) => Some((
+    let review = match card.due_time(clock) {
+        DueTime::On(day) => Some((
             (day - from).max(0),
             card.interval().map_or(1, |days| (days as i64).max(1)),
         )),
         // Cards in learning steps start over: Anki has its own steps.
-        When::At(_) | When::Never => None,
+        DueTime::At(_) | DueTime::Never => None,
     };
     NewCard {
         review,
-        ease: match &card.written {
-            Written::Entry(Entry::Sm2(sm2)) => sm2.ease * 10,
+        ease: match &card.note_schedule {
+            NoteSchedule::Entry(Entry::Sm2(sm2)) => sm2.ease * 10,
             _ => 2500,
         },
         reps: card.reps(),
@@ -211,7 +213,7 @@ impl Media {
             let shown = match link.kind {
                 _ if link.external => continue,
                 Kind::Embed | Kind::Image => match self.file(&link.target, path, vault)? {
-                    Some(name) => shown(&name),
+                    Some(name) => media_markup(&name),
                     None => html::escaped(link.display(markdown)),
                 },
                 Kind::Wiki | Kind::Markdown => html::escaped(link.display(markdown)),
@@ -262,7 +264,7 @@ impl Media {
 }
 
 /// The media syntax of Anki for a file.
-fn shown(name: &str) -> String {
+fn media_markup(name: &str) -> String {
     let extension = name
         .rsplit('.')
         .next()

@@ -4,7 +4,7 @@ use notehost_sdk::dates;
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
 
-use crate::collection::{Card, CardNote, Collection, When};
+use crate::collection::{Card, CardNote, Collection, DueTime};
 
 /// Maximum length of a side in lists, in characters.
 const MAX_LISTED_CHARS: usize = 300;
@@ -26,7 +26,7 @@ pub struct CardItem {
     pub back: String,
     /// `new`, `learning`, `review`, `relearning`; `unreadable` if the schedule in the note is invalid.
     pub state: String,
-    /// When it is due: a date, or a local time within a day.
+    /// DueTime it is due: a date, or a local time within a day.
     pub due: Option<String>,
     /// Days between the last review and the due date.
     pub interval_days: Option<f64>,
@@ -62,7 +62,7 @@ pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>)
         front: side.front.clone(),
         back: side.back.clone(),
         state: card.state().to_owned(),
-        due: due(card.when(&collection.clock), collection),
+        due: due(card.due_time(&collection.clock), collection),
         interval_days: card.interval(),
         sibling: (question.sides.len() > 1).then_some(card.sibling + 1),
         suspended: card.record.suspended.then_some(true),
@@ -71,11 +71,11 @@ pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>)
 }
 
 /// The due date as text.
-pub(crate) fn due(when: When, collection: &Collection<'_>) -> Option<String> {
+pub(crate) fn due(when: DueTime, collection: &Collection<'_>) -> Option<String> {
     match when {
-        When::Never => None,
-        When::At(moment) => Some(collection.clock.shown(moment)),
-        When::On(day) => Some(dates::date(day)),
+        DueTime::Never => None,
+        DueTime::At(moment) => Some(collection.clock.local_time(moment)),
+        DueTime::On(day) => Some(dates::date(day)),
     }
 }
 
@@ -134,11 +134,12 @@ pub(crate) fn previews(
     collection: &Collection<'_>,
 ) -> Result<Option<Previews>> {
     let scheduler = scheduler(loaded, collection)?;
-    let told = |rating| {
-        let next = crate::reviewing::answered(loaded, card, rating, &scheduler, collection).ok()?;
+    let preview = |rating| {
+        let next =
+            crate::review::review_outcome(loaded, card, rating, &scheduler, collection).ok()?;
         Some(span(next.interval))
     };
-    let [Some(again), Some(hard), Some(good), Some(easy)] = Rating::ALL.map(told) else {
+    let [Some(again), Some(hard), Some(good), Some(easy)] = Rating::ALL.map(preview) else {
         return Ok(None);
     };
     Ok(Some(Previews {

@@ -4,12 +4,12 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
 use notehost_sdk::text::splice::{self, Splice};
 
-use crate::collection::{Card, CardNote, Collection, Written};
+use crate::collection::{Card, CardNote, Collection, NoteSchedule};
 use crate::comment::{Entry, Fsrs};
-use crate::journal::{self, Undo};
 use crate::records::Record;
+use crate::reply::{CardItem, due, scheduler, span, whole};
+use crate::review_log::{self, Undo};
 use crate::sm2;
-use crate::telling::{CardItem, due, scheduler, span, whole};
 
 /// Number of lapses that make a card a leech.
 const LEECH_LAPSES: u32 = 8;
@@ -27,7 +27,7 @@ pub struct Review {
 
 /// The new schedule of a reviewed card.
 #[reply]
-pub struct Reviewed {
+pub struct ReviewResult {
     /// The card id.
     pub card: String,
     /// Its note.
@@ -49,7 +49,7 @@ pub struct Reviewed {
 }
 
 /// The result of a review.
-pub(crate) struct Answered {
+pub(crate) struct ReviewOutcome {
     /// The schedule to write to the note, if it is stored there.
     entry: Option<Entry>,
     record: Record,
@@ -58,13 +58,13 @@ pub(crate) struct Answered {
 }
 
 /// Computes the result of a review.
-pub(crate) fn answered(
+pub(crate) fn review_outcome(
     loaded: &CardNote,
     card: &Card,
     rating: Rating,
     scheduler: &Scheduler,
     collection: &Collection<'_>,
-) -> Result<Answered> {
+) -> Result<ReviewOutcome> {
     let clock = &collection.clock;
     let mut record = card.record.clone();
     record.reps = record.reps.saturating_add(1);
@@ -80,9 +80,9 @@ pub(crate) fn answered(
         next.ok_or_else(|| unreadable(loaded, card))
     };
     let days = card.last().map_or(0, |last| clock.days_since(last));
-    let (entry, interval) = match &card.written {
-        Written::Unreadable => return Err(unreadable(loaded, card)),
-        Written::Nothing => {
+    let (entry, interval) = match &card.note_schedule {
+        NoteSchedule::Unreadable => return Err(unreadable(loaded, card)),
+        NoteSchedule::Absent => {
             let (memory, interval) = by_model(days)?;
             record.memory = Some(memory);
             (record.due, record.day, record.interval) = match interval {
@@ -94,14 +94,14 @@ pub(crate) fn answered(
             };
             (None, interval)
         }
-        Written::Entry(Entry::Fsrs(fsrs)) => {
+        NoteSchedule::Entry(Entry::Fsrs(fsrs)) => {
             let (memory, interval) = by_model(days)?;
             (
                 Some(Entry::Fsrs(fsrs.after(memory, interval, clock.now, lapsed))),
                 interval,
             )
         }
-        Written::Entry(Entry::New) if in_fsrs => {
+        NoteSchedule::Entry(Entry::New) if in_fsrs => {
             let fresh = Fsrs {
                 due: clock.now,
                 interval: 0,
@@ -117,7 +117,7 @@ pub(crate) fn answered(
                 interval,
             )
         }
-        Written::Entry(old) => {
+        NoteSchedule::Entry(old) => {
             let before = match old {
                 Entry::Sm2(before) => Some(before),
                 _ => None,
@@ -127,7 +127,7 @@ pub(crate) fn answered(
             (Some(Entry::Sm2(next)), Interval::Days(days))
         }
     };
-    Ok(Answered {
+    Ok(ReviewOutcome {
         entry,
         record,
         interval,
@@ -152,10 +152,10 @@ fn unreadable(loaded: &CardNote, card: &Card) -> Error {
 }
 
 impl Action for Review {
-    type Output = Reviewed;
+    type Output = ReviewResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Reviewed> {
+    fn run(self, vault: &Vault) -> Result<ReviewResult> {
         let rating = Rating::of_number(self.rating).ok_or_else(|| {
             Error::validation(format!(
                 "`rating` is {}: it must be 1 (again), 2 (hard), 3 (good) or 4 (easy)",
@@ -171,12 +171,13 @@ impl Action for Review {
             )));
         }
         let scheduler = scheduler(&loaded, &collection)?;
-        let mut next = answered(&loaded, &card, rating, &scheduler, &collection)?;
+        let mut next = review_outcome(&loaded, &card, rating, &scheduler, &collection)?;
         let lapses = match &next.entry {
             Some(Entry::Fsrs(fsrs)) => fsrs.lapses,
             _ => next.record.lapses,
         };
-        let leech = next.lapsed && lapses >= LEECH_LAPSES && lapses.is_multiple_of(LEECH_LAPSES / 2);
+        let leech =
+            next.lapsed && lapses >= LEECH_LAPSES && lapses.is_multiple_of(LEECH_LAPSES / 2);
         if leech {
             next.record.suspended = true;
             next.record.leech = true;
@@ -185,14 +186,14 @@ impl Action for Review {
             Some(entry) => Some(write_back(vault, &loaded, &card, entry, &collection)?),
             None => None,
         };
-        let before = match &card.kept_at {
+        let before = match &card.record_path {
             Some(path) => {
                 let kept = vault_record(&collection, path, &card.id)?;
                 kept.map(|record| (path.clone(), record))
             }
             None => None,
         };
-        collection.keep(&card, next.record.clone())?;
+        collection.save_record(&card, next.record.clone())?;
         collection.records.save()?;
         let undo = Undo {
             time: collection.clock.now,
@@ -201,18 +202,21 @@ impl Action for Review {
             before,
             comment,
         };
-        journal::record(vault, undo, rating.number(), card.state() == "review")?;
+        review_log::append(vault, undo, rating.number(), card.state() == "review")?;
         let after = Card {
             record: next.record,
-            written: next.entry.clone().map_or(Written::Nothing, Written::Entry),
+            note_schedule: next
+                .entry
+                .clone()
+                .map_or(NoteSchedule::Absent, NoteSchedule::Entry),
             ..card
         };
-        Ok(Reviewed {
+        Ok(ReviewResult {
             card: after.handle(),
             path: after.path.clone(),
             rating: rating.number(),
             state: after.state().to_owned(),
-            due: due(after.when(&collection.clock), &collection),
+            due: due(after.due_time(&collection.clock), &collection),
             interval_days: match next.interval {
                 Interval::Soon(_) => 0,
                 Interval::Days(days) => days,
@@ -233,7 +237,7 @@ impl Action for Review {
         })
     }
 
-    fn text(output: &Reviewed) -> String {
+    fn text(output: &ReviewResult) -> String {
         let due = output.due.as_deref().unwrap_or("never");
         let days = span(Interval::Days(output.interval_days));
         let mut text = format!("{}: due {due} ({days})", output.state);
@@ -291,27 +295,27 @@ pub struct Skip {
 
 /// A changed card.
 #[reply]
-pub struct Changed {
+pub struct ChangedCard {
     /// The card after the change.
     pub card: CardItem,
 }
 
 impl Action for Skip {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
         let collection = Collection::of(vault);
         let (loaded, mut card) = collection.card(&self.card)?;
         card.record.skipped = collection.clock.now.max(1);
-        collection.keep(&card, card.record.clone())?;
+        collection.save_record(&card, card.record.clone())?;
         collection.records.save()?;
-        Ok(Changed {
+        Ok(ChangedCard {
             card: whole(&loaded, &card, &collection),
         })
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &ChangedCard) -> String {
         format!("moved to the end of today's queue: `{}`", output.card.card)
     }
 }
@@ -324,7 +328,7 @@ pub struct UndoReview {}
 
 /// An undone review.
 #[reply]
-pub struct Undone {
+pub struct UndoneReview {
     /// The card after the change; absent if its text no longer exists.
     pub card: Option<CardItem>,
     /// Its note.
@@ -332,16 +336,17 @@ pub struct Undone {
 }
 
 impl Action for UndoReview {
-    type Output = Undone;
+    type Output = UndoneReview;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Undone> {
-        let seen = |undo: &Undo| vault.access(&undo.path) != Tier::None;
-        let undo = journal::undoable(vault)?.into_iter().rev().find(seen);
+    fn run(self, vault: &Vault) -> Result<UndoneReview> {
+        let is_visible = |undo: &Undo| vault.access(&undo.path) != Tier::None;
+        let undo = review_log::undoable(vault)?
+            .into_iter()
+            .rev()
+            .find(is_visible);
         let Some(undo) = undo else {
-            return Err(Error::not_found(
-                "no review to undo",
-            ));
+            return Err(Error::not_found("no review to undo"));
         };
         let collection = Collection::of(vault);
         if let Some((before, after)) = &undo.comment {
@@ -371,16 +376,16 @@ impl Action for UndoReview {
                 .put(path, &undo.id, Some(record.clone()))?;
         }
         collection.records.save()?;
-        journal::strike(vault, &undo)?;
+        review_log::remove(vault, &undo)?;
         let collection = Collection::of(vault);
         let card = collection.card(&format!("{}#{}", undo.path, undo.id)).ok();
-        Ok(Undone {
+        Ok(UndoneReview {
             card: card.map(|(loaded, card)| whole(&loaded, &card, &collection)),
             path: undo.path,
         })
     }
 
-    fn text(output: &Undone) -> String {
+    fn text(output: &UndoneReview) -> String {
         match &output.card {
             Some(card) => format!("review undone: `{}` is {} again", card.card, card.state),
             None => format!("review undone: a card of `{}`", output.path),

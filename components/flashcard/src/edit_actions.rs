@@ -9,10 +9,10 @@ use notehost_sdk::text::{body, frontmatter};
 use notehost_sdk::{Note, is_note};
 
 use crate::cards::{Question, questions};
-use crate::collection::{CardNote, Collection, Scope, asks_for_bold};
+use crate::collection::{CardNote, Collection, Scope, is_bold_cloze};
 use crate::decks::{TAG, normal, tag_of};
-use crate::reviewing::{Changed, spliced};
-use crate::telling::{CardItem, item, line, whole};
+use crate::reply::{CardItem, item, line, whole};
+use crate::review::{ChangedCard, spliced};
 
 /// Maximum number of cards per call.
 const MAX_CARDS: usize = 100;
@@ -49,7 +49,7 @@ pub struct NewCard {
 
 /// The created cards.
 #[reply]
-pub struct Created {
+pub struct CreatedCards {
     /// The note they are in.
     pub path: String,
     /// The cards.
@@ -57,10 +57,10 @@ pub struct Created {
 }
 
 impl Action for Create {
-    type Output = Created;
+    type Output = CreatedCards;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Created> {
+    fn run(self, vault: &Vault) -> Result<CreatedCards> {
         if self.cards.is_empty() || self.cards.len() > MAX_CARDS {
             return Err(Error::validation(format!(
                 "`cards` has {} cards, 1 to {MAX_CARDS} are allowed",
@@ -74,10 +74,10 @@ impl Action for Create {
             ));
         }
         let collection = Collection::of(vault);
-        let place = place(&collection, self.path.as_deref(), deck.as_deref())?;
-        let loaded = collection.load(place.note.clone())?;
+        let target = target(&collection, self.path.as_deref(), deck.as_deref())?;
+        let loaded = collection.load(target.note.clone())?;
         let tag = tag_for(&loaded, deck.as_deref())?;
-        let bold = asks_for_bold(&frontmatter::properties(&loaded.note.text).unwrap_or_default());
+        let bold = is_bold_cloze(&frontmatter::properties(&loaded.note.text).unwrap_or_default());
         let mut passages = Vec::new();
         for (at, card) in self.cards.iter().enumerate() {
             let passage = passage(card, tag.as_deref(), bold);
@@ -86,7 +86,7 @@ impl Action for Create {
             );
         }
         let text = with_passages(&loaded, &passages, bold)?;
-        let etag = match place.is_new {
+        let etag = match target.is_new {
             true => vault.create(&loaded.note.path, text.as_bytes())?,
             false => vault.write(&loaded.note.path, text.as_bytes(), Some(&loaded.note.etag))?,
         };
@@ -99,33 +99,33 @@ impl Action for Create {
         })?;
         let made = loaded.cards.iter().filter(|card| card.question >= old);
         let items = made.map(|card| item(&loaded, card, &collection)).collect();
-        Ok(Created { path, items })
+        Ok(CreatedCards { path, items })
     }
 
-    fn text(output: &Created) -> String {
+    fn text(output: &CreatedCards) -> String {
         let lines: Vec<String> = output.items.iter().map(line).collect();
         format!("in `{}`:\n{}", output.path, lines.join("\n"))
     }
 }
 
 /// The note to which cards are added.
-struct Place {
+struct Target {
     note: Note,
     is_new: bool,
 }
 
-fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Place> {
+fn target(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Target> {
     let vault = collection.vault;
     let there = |path: &str| {
-        Ok(Place {
+        Ok(Target {
             note: vault.read_text(path)?,
             is_new: false,
         })
     };
-    let made = |path: &str, deck: &str| Place {
+    let made = |path: &str, deck: &str| Target {
         note: Note {
             path: path.to_owned(),
-            text: opening(deck),
+            text: deck_frontmatter(deck),
             etag: String::new(),
         },
         is_new: true,
@@ -149,7 +149,7 @@ fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) ->
                 .into_iter()
                 .find(is_its)
             {
-                return Ok(Place {
+                return Ok(Target {
                     note: found.note,
                     is_new: false,
                 });
@@ -195,7 +195,7 @@ pub(crate) fn file_name(deck: &str) -> String {
 }
 
 /// The frontmatter of a new note of a deck.
-pub(crate) fn opening(deck: &str) -> String {
+pub(crate) fn deck_frontmatter(deck: &str) -> String {
     match tag_of(deck) {
         Some(tag) => format!("---\ntags:\n  - {tag}\n---\n"),
         None => format!("---\ndeck: {}\n---\n", json!(deck)),
@@ -204,7 +204,7 @@ pub(crate) fn opening(deck: &str) -> String {
 
 /// The tag that assigns new cards to a deck, unless the note already does.
 fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
-    let known = loaded.decks.reaches_the_end(loaded.note.text.len());
+    let known = loaded.decks.deck_at_end(loaded.note.text.len());
     let same = |known: &String| {
         deck.is_none_or(|deck| notehost_sdk::fold_name(known) == notehost_sdk::fold_name(deck))
     };
@@ -233,8 +233,8 @@ pub(crate) fn passage(
     tag: Option<&str>,
     bold: bool,
 ) -> std::result::Result<String, String> {
-    let front = flat(&card.front);
-    let back = card.back.as_deref().map(flat);
+    let front = without_blank_lines(&card.front);
+    let back = card.back.as_deref().map(without_blank_lines);
     if front.is_empty() || back.as_ref().is_some_and(String::is_empty) {
         return Err("`front` or `back` is empty".to_owned());
     }
@@ -262,13 +262,14 @@ pub(crate) fn passage(
         None => question.numbered.is_some(),
     };
     // The card appended after it is only found if the passage leaves nothing open.
-    let stands = |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
-        [only, after] => {
-            only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
-        }
-        _ => false,
-    };
-    forms.into_iter().find(stands).ok_or_else(|| match back {
+    let parses_as_card =
+        |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
+            [only, after] => {
+                only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
+            }
+            _ => false,
+        };
+    forms.into_iter().find(parses_as_card).ok_or_else(|| match back {
         None => "no `back` and no cloze: mark the text to recall as `==cloze==` or `{{cloze}}`".to_owned(),
         Some(_) => "it would not be parsed as this card because of a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment: put such text in backticks".to_owned(),
     })
@@ -297,7 +298,7 @@ fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<S
 }
 
 /// Replaces the blank lines of a side, which would end the card.
-fn flat(side: &str) -> String {
+fn without_blank_lines(side: &str) -> String {
     let lines: Vec<&str> = side.trim().lines().map(str::trim_end).collect();
     let lines = lines
         .iter()
@@ -305,7 +306,7 @@ fn flat(side: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Appends a passage to a note after a blank line. [`taken`] is the inverse.
+/// Appends a passage to a note after a blank line. [`removal_range`] is the inverse.
 pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
     let is_empty = body::body(text).is_empty();
     let ends_line = text.is_empty() || text.ends_with('\n') || text == "\u{feff}";
@@ -318,20 +319,27 @@ pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
 }
 
 /// The range to delete with a passage: its lines, and the blank line before it if a blank line or the end follows.
-fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
+fn removal_range(text: &str, whole: &Range<usize>) -> Range<usize> {
     let mut range = whole.clone();
     let ends = |at: usize| {
         let before = &text[..at];
-        let rest = before.strip_suffix('\n')?;
-        Some(rest.strip_suffix('\r').unwrap_or(rest).len())
+        let set_suspended = before.strip_suffix('\n')?;
+        Some(
+            set_suspended
+                .strip_suffix('\r')
+                .unwrap_or(set_suspended)
+                .len(),
+        )
     };
     let body = body::start(text);
     let ends_line = text[..range.end].ends_with('\n');
     if !ends_line && let Some(at) = ends(range.start).filter(|at| *at > 0) {
         range.start = at;
     }
-    let rest = &text[range.end..];
-    let is_parted = rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
+    let set_suspended = &text[range.end..];
+    let is_parted = set_suspended.is_empty()
+        || set_suspended.starts_with('\n')
+        || set_suspended.starts_with("\r\n");
     let blank_before = match ends_line {
         true => ends(range.start)
             .filter(|at| *at >= body && (*at == body || text[..*at].ends_with('\n'))),
@@ -354,7 +362,7 @@ pub struct Remove {
 
 /// The removed card.
 #[reply]
-pub struct Removed {
+pub struct RemovedCard {
     /// The note it was in.
     pub path: String,
     /// Its first line.
@@ -366,16 +374,16 @@ pub struct Removed {
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemovedCard;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
+    fn run(self, vault: &Vault) -> Result<RemovedCard> {
         let collection = Collection::of(vault);
         let (loaded, card) = collection.card(&self.card)?;
         let question = loaded.question(&card);
         let edited = spliced(
             &loaded,
-            Splice::delete(taken(&loaded.note.text, &question.whole)),
+            Splice::delete(removal_range(&loaded.note.text, &question.whole)),
         )?;
         vault.write_note(&loaded.note, &edited)?;
         for sibling in loaded
@@ -383,12 +391,12 @@ impl Action for Remove {
             .iter()
             .filter(|other| other.question == card.question)
         {
-            if let Some(path) = &sibling.kept_at {
+            if let Some(path) = &sibling.record_path {
                 collection.records.put(path, &sibling.id, None)?;
             }
         }
         collection.records.save()?;
-        Ok(Removed {
+        Ok(RemovedCard {
             path: card.path.clone(),
             line: question.line,
             front: question.sides[card.sibling].front.clone(),
@@ -415,42 +423,42 @@ pub struct Resume {
     pub card: String,
 }
 
-fn rest(vault: &Vault, handle: &str, suspended: bool) -> Result<Changed> {
+fn set_suspended(vault: &Vault, handle: &str, suspended: bool) -> Result<ChangedCard> {
     let collection = Collection::of(vault);
     let (loaded, mut card) = collection.card(handle)?;
     if card.record.suspended != suspended {
         card.record.suspended = suspended;
         card.record.leech &= suspended;
-        collection.keep(&card, card.record.clone())?;
+        collection.save_record(&card, card.record.clone())?;
         collection.records.save()?;
     }
-    Ok(Changed {
+    Ok(ChangedCard {
         card: whole(&loaded, &card, &collection),
     })
 }
 
 impl Action for Suspend {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
-        rest(vault, &self.card, true)
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
+        set_suspended(vault, &self.card, true)
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &ChangedCard) -> String {
         format!("suspended: `{}`", output.card.card)
     }
 }
 
 impl Action for Resume {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
-        rest(vault, &self.card, false)
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
+        set_suspended(vault, &self.card, false)
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &ChangedCard) -> String {
         format!("resumed: `{}` is {}", output.card.card, output.card.state)
     }
 }

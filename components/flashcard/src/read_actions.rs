@@ -10,7 +10,7 @@ use notehost_sdk::{fold_name, notebook_of};
 
 use crate::collection::{Card, Collection, Scope};
 use crate::decks::normal;
-use crate::telling::{CardItem, Previews, item, line, previews, whole};
+use crate::reply::{CardItem, Previews, item, line, previews, whole};
 
 /// List the flashcard decks with their numbers of cards, due cards and new cards.
 ///
@@ -368,7 +368,7 @@ impl Action for Get {
         Ok(CardDetails {
             card: whole(&loaded, &card, &collection),
             etag: loaded.note.etag.clone(),
-            shape: question.shape.word().to_owned(),
+            shape: question.shape.as_str().to_owned(),
             kept_in: if question.schedule.is_some() {
                 "note"
             } else {
