@@ -85,7 +85,7 @@ impl<'d> YamlEdit<'d> {
         }
     }
 
-    /// Writes the file if it set_keys. Returns whether it did.
+    /// Writes the file if it changed. Returns whether it did.
     pub(crate) fn write(self, vault: &Vault) -> Result<bool> {
         let note = &self.source.note;
         let edited = splice::apply(

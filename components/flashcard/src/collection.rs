@@ -50,7 +50,7 @@ pub(crate) enum NoteSchedule {
     Unreadable,
 }
 
-/// DueTime a card is asked.
+/// When a card is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DueTime {
     /// Never: it is new.
@@ -85,7 +85,7 @@ impl Card {
         }
     }
 
-    /// DueTime it is asked.
+    /// When it is due.
     pub(crate) fn due_time(&self, clock: &Clock) -> DueTime {
         let by_phase = |memory: &Memory, at: i64, on: i64| match memory.phase {
             Phase::Review => DueTime::On(on),
@@ -125,7 +125,7 @@ impl Card {
         self.state() == "new" && !self.record.suspended
     }
 
-    /// DueTime it was last answered.
+    /// When it was last reviewed.
     pub(crate) fn last(&self) -> Option<i64> {
         match &self.note_schedule {
             NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.last,

@@ -405,7 +405,7 @@ impl Action for Remove {
     }
 }
 
-/// Suspend a flashcard: it is not due until it is resumed.
+/// Suspend a flashcard: it is not shown for review until it is resumed.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
@@ -414,7 +414,7 @@ pub struct Suspend {
     pub card: String,
 }
 
-/// Resume a suspended flashcard with its previous schedule.
+/// Resume a suspended flashcard; it keeps its schedule.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]

@@ -9,11 +9,11 @@ use crate::records::Record;
 
 /// Maximum stored length of a question, in characters.
 const MAX_FRONT_CHARS: usize = 240;
-/// How score two questions must be to be the same card, of 1.
+/// Minimum similarity of two questions to be the same card, 0 to 1.
 const MIN_SIMILARITY: f32 = 0.55;
 /// Minimum similarity if the answers are equal.
 const MIN_SIMILARITY_SAME_ANSWER: f32 = 0.3;
-/// Above this many pairs similarity is not looked at: that many cards do not change their wording at once.
+/// Maximum number of pairs compared by similarity: more cards are not reworded at once.
 const MAX_PAIRS: usize = 40_000;
 
 /// The traits that identify a card.
@@ -135,7 +135,7 @@ impl Matching<'_> {
         }
     }
 
-    /// The most score first.
+    /// Matches the remaining pairs, the most similar first.
     fn match_by_similarity(&mut self) {
         let cards: Vec<usize> = (0..self.cards.len())
             .filter(|at| self.of_card[*at].is_none())

@@ -7,7 +7,7 @@ use crate::collection::{Card, CardNote, Collection, DueTime, Scope};
 use crate::read_actions::{no_deck, scope};
 use crate::reply::{CardItem, Previews, previews, whole};
 
-/// Get the next flashcard to review, with its answer and the number of cards left. Then call `review`.
+/// Get the next flashcard to study, with its answer, and how many are left. Then rate it with `review`.
 ///
 /// Example: `{"deck": "coffee"}`
 #[args]

@@ -12,7 +12,7 @@ use crate::collection::{Card, Collection, Scope};
 use crate::decks::normal;
 use crate::reply::{CardItem, Previews, item, line, previews, whole};
 
-/// List the flashcard decks with their numbers of cards, due cards and new cards.
+/// List the flashcard decks: how many cards each has, how many are due, how many are new.
 ///
 /// Example: `{}`
 #[args]
@@ -105,7 +105,7 @@ impl Action for ListDecks {
     }
 }
 
-/// List the flashcards of the vault, a deck, a notebook or a note, optionally only due, new, learned or suspended ones.
+/// List the flashcards of the vault, a deck, a notebook or a note; filter by state: due, new, learned, suspended.
 ///
 /// Example: `{"deck": "coffee", "state": "due"}`
 /// Example (of a note): `{"path": "Coffee/Brewing flashcards"}`

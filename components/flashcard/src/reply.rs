@@ -26,7 +26,7 @@ pub struct CardItem {
     pub back: String,
     /// `new`, `learning`, `review`, `relearning`; `unreadable` if the schedule in the note is invalid.
     pub state: String,
-    /// DueTime it is due: a date, or a local time within a day.
+    /// When it is due: a date, or a local time within a day.
     pub due: Option<String>,
     /// Days between the last review and the due date.
     pub interval_days: Option<f64>,

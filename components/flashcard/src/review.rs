@@ -14,7 +14,7 @@ use crate::sm2;
 /// Number of lapses that make a card a leech.
 const LEECH_LAPSES: u32 = 8;
 
-/// Review a flashcard: rate how well it was remembered and reschedule it (FSRS, or SM-2 if its note uses SM-2).
+/// Answer a flashcard: rate how well it was remembered, and reschedule it (FSRS, or SM-2 if its note uses that).
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb", "rating": 3}`
 #[args]
@@ -284,7 +284,7 @@ pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
     })
 }
 
-/// Skip a flashcard: move it to the end of today's queue without rating it.
+/// Postpone a flashcard: move it to the end of today's queue without rating it.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
@@ -320,7 +320,7 @@ impl Action for Skip {
     }
 }
 
-/// Undo the last review: restores the previous schedule of the card. Repeat to undo earlier reviews.
+/// Take back the last rating; the card gets its previous schedule. Repeat to take back earlier ratings.
 ///
 /// Example: `{}`
 #[args]

@@ -16,7 +16,7 @@ const DAYS: usize = 30;
 /// Minimum interval of a mature card in days.
 const MATURE_DAYS: f64 = 21.0;
 
-/// Get learning statistics: card counts, reviews, retention, and a 30-day forecast of due cards.
+/// Learning statistics: retention, reviews, and a forecast of due cards for 30 days.
 ///
 /// Example: `{"deck": "coffee"}`
 #[args]

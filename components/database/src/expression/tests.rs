@@ -1,4 +1,4 @@
-//! What expressions are computed to, what is refused, and that nothing can make them fall over.
+//! Expressions: results, errors and resource limits.
 
 use super::*;
 use notehost_sdk::index::{Field, Query};

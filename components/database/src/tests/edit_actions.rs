@@ -1,4 +1,4 @@
-//! Changing databases and their notes.
+//! The actions that edit databases and their notes.
 
 use super::*;
 use notehost_sdk::Tier;

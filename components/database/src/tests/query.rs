@@ -1,4 +1,4 @@
-//! Looking at databases.
+//! The actions that read databases.
 
 use super::*;
 use notehost_sdk::Tier;
