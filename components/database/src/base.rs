@@ -1,5 +1,5 @@
-//! The model of a `.base` file: filters, formulas, properties, summaries and views. It is parsed from YAML here; editing
-//! the YAML is in `yaml_edit`.
+//! The model of a `.base` file: filters, formulas, properties, summaries and views. It is parsed from YAML here;
+//! editing the YAML is in `yaml_edit`.
 
 use crate::column::Column;
 use crate::expression::{self, Expression, Formulas};

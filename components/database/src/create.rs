@@ -22,8 +22,8 @@ use notehost_sdk::serde_json::{Map, Value};
 pub struct Create {
     /// Path of the new file; `.base` is appended if missing.
     pub path: String,
-    /// Columns: names, or objects with `name` and optional `type` (text, number, checkbox, date, datetime, list, link) or
-    /// `formula`.
+    /// Columns: names, or objects with `name` and optional `type` (text, number, checkbox, date, datetime, list, link)
+    /// or `formula`.
     #[schemars(schema_with = "column_list")]
     pub columns: Vec<Value>,
     /// Notes to show as rows: a folder, a `#tag`, or a filter expression (default: all notes).

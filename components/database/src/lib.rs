@@ -1,4 +1,5 @@
-//! The database domain: notes as rows of a table. A database is a `.base` file, a `base` code block of a note, or a folder.
+//! The database domain: notes as rows of a table. A database is a `.base` file, a `base` code block of a note, or a
+//! folder.
 //!
 //! `expression` is the language of filters and formulas, `base` the model of a `.base` file, `open` opens databases by
 //! name, `rows` selects their notes, and `yaml_edit` edits their YAML losslessly. The other files are the actions.

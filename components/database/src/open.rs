@@ -1,5 +1,5 @@
-//! Opens databases by the name a caller passes: `.base` files, `base` code blocks of notes, folders. A name must resolve to
-//! exactly one database.
+//! Opens databases by the name a caller passes: `.base` files, `base` code blocks of notes, folders. A name must
+//! resolve to exactly one database.
 
 use crate::base::Base;
 use crate::filter::Filter;

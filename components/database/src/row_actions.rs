@@ -1,4 +1,5 @@
-//! The `add_rows` and `remove_rows` actions: rows are added as new notes that match the filters, and removed to the trash.
+//! The `add_rows` and `remove_rows` actions: rows are added as new notes that match the filters, and removed to the
+//! trash.
 
 use crate::cells::{CellChecker, with_note_path};
 use crate::expression::{Context, Row};

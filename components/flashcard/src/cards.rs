@@ -1,5 +1,5 @@
-//! Finds the cards of a note with their exact ranges. A passage (a [`Question`]) yields one card or several sibling cards:
-//! both directions, or one for each cloze.
+//! Finds the cards of a note with their exact ranges. A passage (a [`Question`]) yields one card or several sibling
+//! cards: both directions, or one for each cloze.
 
 use std::ops::Range;
 

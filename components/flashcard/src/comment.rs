@@ -1,5 +1,5 @@
-//! Schedule comments in notes: `<!--SR:!2023-09-02,4,270!fsrs,…-->`, one entry for each sibling. An entry is replaced in
-//! place and keeps its format; the rest of the comment does not change.
+//! Schedule comments in notes: `<!--SR:!2023-09-02,4,270!fsrs,…-->`, one entry for each sibling. An entry is replaced
+//! in place and keeps its format; the rest of the comment does not change.
 
 use std::fmt::Write as _;
 use std::ops::Range;

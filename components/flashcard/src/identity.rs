@@ -1,5 +1,5 @@
-//! Matches stored records to the current cards of a note, so that a card keeps its history when its wording changes, its
-//! note is renamed, or it moves to another note.
+//! Matches stored records to the current cards of a note, so that a card keeps its history when its wording changes,
+//! its note is renamed, or it moves to another note.
 
 use std::collections::{HashMap, HashSet};
 

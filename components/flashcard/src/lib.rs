@@ -1,7 +1,7 @@
 //! The flashcard domain: spaced repetition of cards written in notes.
 //!
-//! Notes are parsed for cards on every call (`lines`, `spans`, `cards`) and the cards are matched with their stored records
-//! (`records`, `identity`). A note is edited only to update a schedule in it or to create or remove cards.
+//! Notes are parsed for cards on every call (`lines`, `spans`, `cards`) and the cards are matched with their stored
+//! records (`records`, `identity`). A note is edited only to update a schedule in it or to create or remove cards.
 
 mod cards;
 mod clock;
@@ -39,9 +39,9 @@ pub use review::{Review, Skip, UndoReview};
 pub use stats::Stats;
 
 domain! {
-    /// Flashcards in notes, spaced repetition: `next` returns the next card, `review` rates it 1–4, `create` adds cards.
-    /// Cards are `Q::A`, `Q:::A` (both directions), lines separated by `?` or `??`, `==cloze==`, `{{cloze}}`, in notes with
-    /// `#flashcards/deck`, the property `deck`, or a folder `Flashcards`.
+    /// Flashcards in notes, spaced repetition: `next` returns the next card, `review` rates it 1–4, `create` adds
+    /// cards. Cards are `Q::A`, `Q:::A` (both directions), lines separated by `?` or `??`, `==cloze==`, `{{cloze}}`, in
+    /// notes with `#flashcards/deck`, the property `deck`, or a folder `Flashcards`.
     "flashcard" {
         "decks" => ListDecks,
         "list" => List,

@@ -1,5 +1,5 @@
-//! The SM-2 variant of Obsidian's spaced-repetition plugin, for cards with a schedule in that format: reviews here and in
-//! the plugin must give the same dates. The load balancing of the plugin is omitted, as it needs all cards.
+//! The SM-2 variant of Obsidian's spaced-repetition plugin, for cards with a schedule in that format: reviews here and
+//! in the plugin must give the same dates. The load balancing of the plugin is omitted, as it needs all cards.
 
 use notehost_sdk::scheduling::Rating;
 

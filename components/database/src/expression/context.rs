@@ -1,5 +1,5 @@
-//! The evaluation context shared by all rows of a call: the clock, property types, other files. Lookups are cached for the
-//! call.
+//! The evaluation context shared by all rows of a call: the clock, property types, other files. Lookups are cached for
+//! the call.
 
 use super::Date;
 use super::value::{Link, Value};

@@ -1,7 +1,7 @@
 //! The expression language of filters and formulas in `.base` files.
 //!
-//! `parser` parses a text to a tree and rejects unknown names with their position; `evaluate` evaluates the tree for one
-//! note. YAML, views and actions are not handled here.
+//! `parser` parses a text to a tree and rejects unknown names with their position; `evaluate` evaluates the tree for
+//! one note. YAML, views and actions are not handled here.
 
 mod context;
 mod dates;

@@ -125,7 +125,8 @@ impl Value {
         List::new(items).map(Value::List)
     }
 
-    /// The value of a property. Text that is a link or a date is parsed, unless the owner declared the property as text.
+    /// The value of a property. Text that is a link or a date is parsed, unless the owner declared the property as
+    /// text.
     pub(crate) fn of_property(json: &Json, owners_type: Option<&str>) -> Value {
         let is_text = matches!(owners_type, Some("text" | "multitext" | "tags" | "aliases"));
         match json {

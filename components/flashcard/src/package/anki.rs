@@ -1,5 +1,5 @@
-//! Anki collections: the notes, cards, decks and media of a package. All formats since 2012 are read; packages are written
-//! in the format that every Anki version opens (schema 11).
+//! Anki collections: the notes, cards, decks and media of a package. All formats since 2012 are read; packages are
+//! written in the format that every Anki version opens (schema 11).
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The subset of the SQLite file format that Anki collections need: tables with row ids, read and written as a whole, no
-//! indexes, queries or journal. The format is described at sqlite.org/fileformat2.html.
+//! The subset of the SQLite file format that Anki collections need: tables with row ids, read and written as a whole,
+//! no indexes, queries or journal. The format is described at sqlite.org/fileformat2.html.
 
 mod read;
 mod write;

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Written by SQLite 3 (through Python): a table `notes` of 300 rows with long, empty and odd values, on pages of 512 bytes.
+/// Written by SQLite 3 (through Python): a table `notes` of 300 rows with long, empty and odd values, on pages of 512
+/// bytes.
 const BY_SQLITE: &[u8] = include_bytes!("../../../tests/fixtures/by-sqlite.db");
 
 #[test]
