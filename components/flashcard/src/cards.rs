@@ -277,10 +277,10 @@ impl MultilinePassage<'_> {
     }
 
     fn pieces(&self, lines: Range<usize>) -> Vec<Range<usize>> {
-        let told: Vec<usize> = lines
+        let visible: Vec<usize> = lines
             .filter(|at| self.lines[*at].kind != Kind::Comment)
             .collect();
-        let alone = told.len() == 1;
+        let alone = visible.len() == 1;
         let piece = |at: usize| {
             let range = self.lines[at].range.clone();
             let end = if at == self.last {
@@ -297,7 +297,7 @@ impl MultilinePassage<'_> {
             };
             range.start + skipped..end
         };
-        told.into_iter().map(piece).collect()
+        visible.into_iter().map(piece).collect()
     }
 
     fn sides(&self, separator: usize, both: bool) -> Option<Vec<Side>> {
@@ -322,12 +322,16 @@ impl MultilinePassage<'_> {
     /// One side for each cloze, and the text in the cloze notation of Anki.
     fn cloze_sides(&self, clozes: &[Cloze]) -> (Vec<Side>, String) {
         let pieces = self.pieces(self.first..self.last + 1);
-        let seen = |cloze: &&Cloze| {
+        let is_visible = |cloze: &&Cloze| {
             pieces
                 .iter()
                 .any(|piece| piece.start <= cloze.outer.start && cloze.outer.end <= piece.end)
         };
-        let clozes: Vec<&Cloze> = clozes.iter().filter(seen).take(MAX_SIBLINGS).collect();
+        let clozes: Vec<&Cloze> = clozes
+            .iter()
+            .filter(is_visible)
+            .take(MAX_SIBLINGS)
+            .collect();
         let mut numbers: Vec<u32> = Vec::new();
         let mut groups: Vec<usize> = Vec::new();
         let mut count = 0;

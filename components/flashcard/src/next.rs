@@ -53,10 +53,10 @@ impl Action for Next {
         let clock = &collection.clock;
         let due = cards.iter().filter(|(_, card)| card.is_due(clock)).count() as u64;
         let new = cards.iter().filter(|(_, card)| card.is_new()).count() as u64;
-        let asked = cards
+        let queue = cards
             .iter()
             .filter(|(_, card)| card.is_due(clock) || card.is_new());
-        let first = asked.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
+        let first = queue.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
         let (card, answers) = match first {
             Some((loaded, card)) => (
                 Some(whole(loaded, card, &collection)),
@@ -106,13 +106,13 @@ impl Action for Next {
 fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64, u8, i64) {
     let clock = &collection.clock;
     let is_today = |moment: i64| moment != 0 && clock.day(moment) == clock.today();
-    let put_off = if is_today(card.record.skipped) {
+    let skipped = if is_today(card.record.skipped) {
         card.record.skipped
     } else {
         0
     };
     let siblings = loaded.siblings(card.question).iter();
-    let told = siblings
+    let sibling_reviewed = siblings
         .filter(|other| other.id != card.id)
         .any(|other| other.last().is_some_and(is_today));
     let (kind, order) = match card.due_time(clock) {
@@ -120,10 +120,10 @@ fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64
         DueTime::On(day) => (1, day),
         DueTime::Never => (2, 0),
     };
-    let last = match (put_off != 0, told && kind != 0) {
+    let last = match (skipped != 0, sibling_reviewed && kind != 0) {
         (true, _) => 2,
         (false, true) => 1,
         (false, false) => 0,
     };
-    (last, put_off, kind, order)
+    (last, skipped, kind, order)
 }

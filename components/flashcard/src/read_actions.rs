@@ -181,10 +181,10 @@ pub(crate) fn scope(
         (Where::Notebook, notebook),
         (Where::Note, path),
     ];
-    let mut given = named
+    let mut passed = named
         .iter()
         .filter_map(|(place, name)| Some((*place, (*name)?)));
-    let place = match (place, given.next(), given.next()) {
+    let place = match (place, passed.next(), passed.next()) {
         (Some(place), ..) => place,
         (None, Some((place, _)), None) => place,
         (None, None, _) => Where::All,

@@ -286,25 +286,25 @@ mod tests {
     fn clozes_are_found_with_number_and_hint() {
         let line = "==a== `==b==` {{c2::d::e}} {{f}} ===g=== == h == **i** {{}} ==";
         let hidden = hidden(line, 0);
-        let told = |bold| -> Vec<(&str, Option<u32>, Option<&str>)> {
+        let parsed = |bold| -> Vec<(&str, Option<u32>, Option<&str>)> {
             let found = clozes(line, 0, &hidden, bold);
-            let told = found.into_iter().map(|cloze| {
+            let parts = found.into_iter().map(|cloze| {
                 (
                     &line[cloze.inner],
                     cloze.number,
                     cloze.hint.map(|hint| &line[hint]),
                 )
             });
-            told.collect()
+            parts.collect()
         };
         assert_eq!(
-            told(false),
+            parsed(false),
             [
                 ("a", None, None),
                 ("d", Some(2), Some("e")),
                 ("f", None, None)
             ]
         );
-        assert_eq!(told(true).last(), Some(&("i", None, None)));
+        assert_eq!(parsed(true).last(), Some(&("i", None, None)));
     }
 }

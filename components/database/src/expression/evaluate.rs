@@ -314,8 +314,8 @@ impl<'e, 'v> Evaluator<'e, 'v> {
             "isEmpty" => return Ok(Value::Bool(value.is_empty())),
             "toString" => return Value::made(value.shown()),
             "isType" => {
-                let wanted = self.compute(&arguments[0])?.shown();
-                return Ok(Value::Bool(value.type_name() == wanted));
+                let type_name = self.compute(&arguments[0])?.shown();
+                return Ok(Value::Bool(value.type_name() == type_name));
             }
             "filter" | "map" | "reduce" if matches!(value, Value::List(_)) => {
                 return lists::per_item(self, &value, name, arguments);

@@ -191,12 +191,12 @@ pub(super) fn of_file(
             Value::Link(Rc::new(link))
         }
         "linksTo" | "hasLink" => {
-            let wanted = first.and_then(|target| context.file_of(target));
+            let target = first.and_then(|target| context.file_of(target));
             let written = first.map(Value::shown).unwrap_or_default();
             let has_link = evaluator.with_note(&path, |note| {
                 let mut links = note.links.iter().flatten();
-                links.any(|link| match (&wanted, &link.path) {
-                    (Some(wanted), Some(path)) => **wanted == **path,
+                links.any(|link| match (&target, &link.path) {
+                    (Some(target), Some(path)) => **target == **path,
                     (None, None) => {
                         !written.is_empty() && fold_name(&link.target) == fold_name(&written)
                     }
@@ -206,14 +206,14 @@ pub(super) fn of_file(
             Value::Bool(has_link.unwrap_or_default())
         }
         "hasTag" => {
-            let wanted: Vec<String> = arguments
+            let parents: Vec<String> = arguments
                 .iter()
                 .map(|tag| fold_name(tag.shown().trim_start_matches('#')))
                 .collect();
             let has_tag = evaluator.with_note(&path, |note| {
                 tags(note).into_iter().map(fold_name).any(|tag| {
-                    wanted.iter().any(|wanted| {
-                        let below = tag.strip_prefix(wanted.as_str());
+                    parents.iter().any(|parent| {
+                        let below = tag.strip_prefix(parent.as_str());
                         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
                     })
                 })

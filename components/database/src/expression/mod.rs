@@ -111,8 +111,8 @@ impl Pattern {
             .size_limit(1 << 20)
             .build()
             .map_err(|error| {
-                let told = error.to_string();
-                let reason = told.lines().last().unwrap_or_default();
+                let message = error.to_string();
+                let reason = message.lines().last().unwrap_or_default();
                 format!(
                     "invalid regular expression `{source}`: {}",
                     reason.trim_start_matches("error: ")

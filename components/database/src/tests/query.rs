@@ -173,12 +173,12 @@ fn query_counts_groups_and_applies_the_view_limit() {
 #[test]
 fn query_applies_filter_sort_and_paging_arguments() {
     let vault = vault();
-    let asked = json!({"database": "Books.base", "filter": "price < 15 && !author.isEmpty()", "sort": "price"});
+    let arguments = json!({"database": "Books.base", "filter": "price < 15 && !author.isEmpty()", "sort": "price"});
     assert_eq!(
-        paths(&ok(&vault, "query", asked.clone())),
+        paths(&ok(&vault, "query", arguments.clone())),
         ["Books/Emma.md", "Books/Dune.md"]
     );
-    assert_eq!(all_pages(&vault, "query", &asked, 1).len(), 2);
+    assert_eq!(all_pages(&vault, "query", &arguments, 1).len(), 2);
     let report = ok(
         &vault,
         "query",

@@ -107,11 +107,11 @@ fn decks(database: &Database) -> Result<BTreeMap<i64, String>, PackageError> {
         decks.insert(id, name.replace(FIELD, "::"));
     }
     let rows = database.table("col")?.unwrap_or_default();
-    let told = rows.first().and_then(|(_, row)| row.get(10)?.text());
-    let told: Map<String, Json> = told
-        .and_then(|told| serde_json::from_str(&told).ok())
+    let json = rows.first().and_then(|(_, row)| row.get(10)?.text());
+    let by_id: Map<String, Json> = json
+        .and_then(|json| serde_json::from_str(&json).ok())
         .unwrap_or_default();
-    for (id, deck) in &told {
+    for (id, deck) in &by_id {
         if let (Ok(id), Some(name)) = (id.parse(), deck["name"].as_str()) {
             decks.insert(id, name.to_owned());
         }
@@ -120,9 +120,9 @@ fn decks(database: &Database) -> Result<BTreeMap<i64, String>, PackageError> {
 }
 
 fn plain_media(bytes: &[u8]) -> Result<Vec<(String, String)>, PackageError> {
-    let told: BTreeMap<String, String> = serde_json::from_slice(bytes)
+    let names: BTreeMap<String, String> = serde_json::from_slice(bytes)
         .map_err(|error| PackageError::invalid(format!("invalid media list: {error}")))?;
-    Ok(told.into_iter().map(|(file, name)| (name, file)).collect())
+    Ok(names.into_iter().map(|(file, name)| (name, file)).collect())
 }
 
 /// The media list of newer packages: a protobuf message of entries with the name as field 1. Files are numbered in

@@ -56,13 +56,13 @@ const INTERIOR: u8 = 5;
 
 /// The number of payload bytes stored on the page itself; the rest is on overflow pages.
 fn local(payload: usize, usable: usize) -> usize {
-    let most = usable - 35;
-    if payload <= most {
+    let max = usable - 35;
+    if payload <= max {
         return payload;
     }
-    let least = (usable - 12) * 32 / 255 - 23;
-    let wanted = least + (payload - least) % (usable - 4);
-    if wanted <= most { wanted } else { least }
+    let min = (usable - 12) * 32 / 255 - 23;
+    let size = min + (payload - min) % (usable - 4);
+    if size <= max { size } else { min }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn told(note: &str) -> Vec<(String, String)> {
+fn sides(note: &str) -> Vec<(String, String)> {
     let of = |question: Question| {
         question
             .sides
@@ -18,11 +18,11 @@ fn pair(front: &str, back: &str) -> (String, String) {
 
 #[test]
 fn every_notation_yields_cards() {
-    assert_eq!(told("Q::A"), [pair("Q", "A")]);
-    assert_eq!(told("- [ ] Q :: A ^id1\n"), [pair("Q", "A")]);
-    assert_eq!(told("Q:::A"), [pair("Q", "A"), pair("A", "Q")]);
+    assert_eq!(sides("Q::A"), [pair("Q", "A")]);
+    assert_eq!(sides("- [ ] Q :: A ^id1\n"), [pair("Q", "A")]);
+    assert_eq!(sides("Q:::A"), [pair("Q", "A"), pair("A", "Q")]);
     assert_eq!(
-        told("Q >> A\nQ ;; B\nC >< D"),
+        sides("Q >> A\nQ ;; B\nC >< D"),
         [
             pair("Q", "A"),
             pair("Q", "B"),
@@ -30,25 +30,25 @@ fn every_notation_yields_cards() {
             pair("D", "C")
         ]
     );
-    assert_eq!(told("## Q\n?\n- a\n- b\n\nrest"), [pair("Q", "- a\n- b")]);
+    assert_eq!(sides("## Q\n?\n- a\n- b\n\nrest"), [pair("Q", "- a\n- b")]);
     assert_eq!(
-        told("Q1\nQ2\r\n??\r\nA\r\n"),
+        sides("Q1\nQ2\r\n??\r\nA\r\n"),
         [pair("Q1\nQ2", "A"), pair("A", "Q1\nQ2")]
     );
     assert_eq!(
-        told("A ==b== c {{d}}."),
+        sides("A ==b== c {{d}}."),
         [
             pair("A [...] c d.", "A b c d."),
             pair("A b c [...].", "A b c d.")
         ]
     );
     assert_eq!(
-        told("{{c1::a}} {{c2::b::hint}} {{c1::c}}"),
+        sides("{{c1::a}} {{c2::b::hint}} {{c1::c}}"),
         [pair("[...] b [...]", "a b c"), pair("a [hint] c", "a b c")]
     );
-    assert_eq!(told("#flashcards/x Q::A"), [pair("Q", "A")]);
+    assert_eq!(sides("#flashcards/x Q::A"), [pair("Q", "A")]);
     assert_eq!(
-        told("Q\n?\n```\nx\n\ny::z\n```\nend"),
+        sides("Q\n?\n```\nx\n\ny::z\n```\nend"),
         [pair("Q", "```\nx\n\ny::z\n```\nend")]
     );
 }
@@ -81,7 +81,7 @@ fn code_math_comments_and_incomplete_cards_are_ignored() {
         "",
         "plain ==",
     ] {
-        assert_eq!(told(none), [], "{none}");
+        assert_eq!(sides(none), [], "{none}");
     }
 }
 

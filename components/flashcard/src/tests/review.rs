@@ -45,12 +45,12 @@ fn new_cards_are_scheduled_by_fsrs_in_the_store() {
 
 #[test]
 fn fuzz_is_deterministic() {
-    let asked = || {
+    let interval = || {
         let vault = vault("#flashcards\nQ::A\n");
         let card = card(&vault);
         ok(&vault, "review", json!({ "card": card, "rating": 4 }))["interval_days"].clone()
     };
-    assert_eq!(asked(), asked());
+    assert_eq!(interval(), interval());
 }
 
 #[test]
