@@ -257,12 +257,12 @@ fn date_functions() {
     assert!(
         computed("date(\"2024-02-30\")")
             .unwrap_err()
-            .contains("`2024-02-30` is no date")
+            .contains("invalid date `2024-02-30`")
     );
     assert!(
         computed("due - \"soon\"")
             .unwrap_err()
-            .contains("no duration")
+            .contains("invalid duration")
     );
 }
 

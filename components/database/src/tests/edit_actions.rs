@@ -40,7 +40,7 @@ fn add_column_changes_nothing_else() {
     assert!(
         error
             .message()
-            .contains("cell 1, `Books/Emma.md`, column `rating`: the column is number"),
+            .contains("cell 1, `Books/Emma.md`, column `rating`: invalid value `\"good\"`: the column has the type `number`"),
         "{error}"
     );
     ok(
