@@ -28,7 +28,7 @@ pub struct SetCells {
     pub cells: Vec<Map<String, Value>>,
 }
 
-/// What was set.
+/// The result of setting cells.
 #[reply]
 pub struct CellsSet {
     /// The database.

@@ -284,7 +284,7 @@ impl Action for Values {
                 _ => vec![value],
             };
             for item in items {
-                let key = (item.type_name(), item.shown());
+                let key = (item.type_name(), item.display_text());
                 counts.entry(key).or_insert((item, 0)).1 += 1;
             }
         }

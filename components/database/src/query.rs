@@ -270,7 +270,7 @@ impl<'q> QueryPlan<'q> {
         sorted.sort_by(|one, other| {
             let by_group = match (&one.group, &other.group, &self.group) {
                 (Some(left), Some(right), Some(group)) => compare(left, right, group.is_descending)
-                    .then_with(|| left.shown().cmp(&right.shown())),
+                    .then_with(|| left.display_text().cmp(&right.display_text())),
                 _ => Ordering::Equal,
             };
             let pairs = one.keys.iter().zip(&other.keys).zip(&self.sort);
@@ -379,7 +379,7 @@ fn groups(
             sorted
                 .group
                 .as_ref()
-                .map(|value| (value.type_name(), value.shown()))
+                .map(|value| (value.type_name(), value.display_text()))
         };
         let first = label(&rows[from]);
         let count = rows[from..]

@@ -298,7 +298,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
             (value, index) => Err(format!(
                 "a {} has no index `[{}]`",
                 value.type_name(),
-                index.shown()
+                index.display_text()
             )),
         }
     }
@@ -312,9 +312,9 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         match name {
             "isTruthy" => return Ok(Value::Bool(value.is_truthy())),
             "isEmpty" => return Ok(Value::Bool(value.is_empty())),
-            "toString" => return Value::made(value.shown()),
+            "toString" => return Value::bounded_text(value.display_text()),
             "isType" => {
-                let type_name = self.compute(&arguments[0])?.shown();
+                let type_name = self.compute(&arguments[0])?.display_text();
                 return Ok(Value::Bool(value.type_name() == type_name));
             }
             "filter" | "map" | "reduce" if matches!(value, Value::List(_)) => {
@@ -342,7 +342,9 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 lists::method(self.context, list, name, &arguments)?.map_or_else(refused, Ok)
             }
             Value::Pattern(pattern) => match name {
-                "matches" => Ok(Value::Bool(pattern.regex.is_match(&arguments[0].shown()))),
+                "matches" => Ok(Value::Bool(
+                    pattern.regex.is_match(&arguments[0].display_text()),
+                )),
                 _ => refused(),
             },
             Value::Object(map) => match name {
@@ -358,8 +360,8 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 "date" => Ok(Value::Date(super::Date::day(date.days()))),
                 "time" => Ok(Value::text(date.time())),
                 "format" => {
-                    let pattern = arguments[0].shown();
-                    Value::made(date.format(&pattern, self.context.now.offset_minutes))
+                    let pattern = arguments[0].display_text();
+                    Value::bounded_text(date.format(&pattern, self.context.now.offset_minutes))
                 }
                 "relative" => Ok(Value::text(date.relative(self.context.local_now()))),
                 // A property that parses as a date may be intended as text.

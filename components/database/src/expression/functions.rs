@@ -81,16 +81,20 @@ fn one(
         ("link", Value::Text(_) | Value::Link(_) | Value::File(_)) => {
             let mut link = link_of(value);
             if let Some(display) = second.filter(|display| !display.is_empty()) {
-                link.display = Some(display.shown());
+                link.display = Some(display.display_text());
             }
             Ok(Value::Link(Rc::new(link)))
         }
-        ("link", _) => Ok(Value::Link(Rc::new(link_of(&Value::text(value.shown()))))),
-        ("image", Value::Text(text)) if text.contains("://") => Value::made(format!("![]({text})")),
-        ("image", _) => Value::made(format!("!{}", link_of(value).bracketed())),
-        ("icon", _) => Value::made(format!(":{}:", value.shown())),
-        ("html", _) => Value::made(value.shown()),
-        ("escapeHTML", _) => Value::made(escaped(&value.shown())),
+        ("link", _) => Ok(Value::Link(Rc::new(link_of(&Value::text(
+            value.display_text(),
+        ))))),
+        ("image", Value::Text(text)) if text.contains("://") => {
+            Value::bounded_text(format!("![]({text})"))
+        }
+        ("image", _) => Value::bounded_text(format!("!{}", link_of(value).bracketed())),
+        ("icon", _) => Value::bounded_text(format!(":{}:", value.display_text())),
+        ("html", _) => Value::bounded_text(value.display_text()),
+        ("escapeHTML", _) => Value::bounded_text(escaped(&value.display_text())),
         _ => Err(format!("`{name}` does not accept a {}", value.type_name())),
     }
 }
@@ -104,7 +108,7 @@ fn link_of(value: &Value) -> Link {
             is_external: false,
         },
         other => {
-            let text = other.shown();
+            let text = other.display_text();
             Link::parse(&text).unwrap_or_else(|| Link {
                 is_external: text.contains("://"),
                 target: text,
@@ -173,7 +177,7 @@ pub(super) fn of_file(
     let first = arguments.first();
     if matches!(value, Value::Link(_)) && !matches!(name, "asFile" | "linksTo") {
         // A link also has the methods of its display text.
-        return super::texts::method(&value.shown(), name, arguments);
+        return super::texts::method(&value.display_text(), name, arguments);
     }
     let Some(path) = context.file_of(value) else {
         return Ok(Some(match name {
@@ -187,12 +191,12 @@ pub(super) fn of_file(
             let mut link = link_of(&Value::File(path));
             link.display = first
                 .filter(|display| !display.is_empty())
-                .map(Value::shown);
+                .map(Value::display_text);
             Value::Link(Rc::new(link))
         }
         "linksTo" | "hasLink" => {
             let target = first.and_then(|target| context.file_of(target));
-            let written = first.map(Value::shown).unwrap_or_default();
+            let written = first.map(Value::display_text).unwrap_or_default();
             let has_link = evaluator.with_note(&path, |note| {
                 let mut links = note.links.iter().flatten();
                 links.any(|link| match (&target, &link.path) {
@@ -208,7 +212,7 @@ pub(super) fn of_file(
         "hasTag" => {
             let parents: Vec<String> = arguments
                 .iter()
-                .map(|tag| fold_name(tag.shown().trim_start_matches('#')))
+                .map(|tag| fold_name(tag.display_text().trim_start_matches('#')))
                 .collect();
             let has_tag = evaluator.with_note(&path, |note| {
                 tags(note).into_iter().map(fold_name).any(|tag| {
@@ -221,7 +225,7 @@ pub(super) fn of_file(
             Value::Bool(has_tag.unwrap_or_default())
         }
         "hasProperty" => {
-            let name = first.map(Value::shown).unwrap_or_default();
+            let name = first.map(Value::display_text).unwrap_or_default();
             let has = evaluator.with_note(&path, |note| {
                 let mut keys = note
                     .properties
@@ -232,7 +236,7 @@ pub(super) fn of_file(
             Value::Bool(has.unwrap_or_default())
         }
         "inFolder" => {
-            let folder = first.map(Value::shown).unwrap_or_default();
+            let folder = first.map(Value::display_text).unwrap_or_default();
             Value::Bool(is_in_folder(&path, &folder))
         }
         _ => return Ok(None),

@@ -63,12 +63,12 @@ pub(super) fn method(
         "join" => {
             let separator = arguments
                 .first()
-                .map_or_else(|| ",".to_owned(), Value::shown);
+                .map_or_else(|| ",".to_owned(), Value::display_text);
             if separator.len().saturating_mul(items.len()) > MAX_TEXT_BYTES {
                 return Err("text is too long".to_owned());
             }
-            let shown: Vec<String> = items.iter().map(Value::shown).collect();
-            Value::made(shown.join(&separator))?
+            let shown: Vec<String> = items.iter().map(Value::display_text).collect();
+            Value::bounded_text(shown.join(&separator))?
         }
         "reverse" => Value::list(items.iter().rev().cloned().collect())?,
         "slice" => {
@@ -104,7 +104,7 @@ fn flatten(items: &[Value], flat: &mut Vec<Value>) {
 /// The distinct values, in order of first occurrence.
 pub(crate) fn unique(items: &[Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
-    let is_new = |value: &&Value| seen.insert((value.type_name(), value.shown()));
+    let is_new = |value: &&Value| seen.insert((value.type_name(), value.display_text()));
     items.iter().filter(is_new).cloned().collect()
 }
 

@@ -70,7 +70,9 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
                 (None, Some(other)) if operator == Operator::Subtract => Ok(Value::Duration(
                     Duration::of(date.milliseconds.saturating_sub(other.milliseconds)),
                 )),
-                _ if operator == Operator::Add => Value::made(format!("{}{text}", date.text())),
+                _ if operator == Operator::Add => {
+                    Value::bounded_text(format!("{}{text}", date.text()))
+                }
                 _ => Err(format!(
                     "invalid duration `{text}`: write for example `\"1d\"`, `\"2 weeks\"`, `\"1h 30m\"`"
                 )),
@@ -91,7 +93,7 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
         | (other, Value::Text(_) | Value::Link(_) | Value::File(_))
             if operator == Operator::Add && !matches!(other, Value::List(_)) =>
         {
-            Value::made(format!("{}{}", left.shown(), right.shown()))
+            Value::bounded_text(format!("{}{}", left.display_text(), right.display_text()))
         }
         (Value::List(one), Value::List(other)) if operator == Operator::Add => {
             Value::list(one.items().iter().chain(other.items()).cloned().collect())

@@ -435,7 +435,7 @@ proptest! {
     fn evaluating_arbitrary_expressions_never_panics(text in expression()) {
         let vault = vault();
         if let Ok(value) = computed_in(&vault, &text) {
-            let _ = (value.json(), value.shown(), value.order(&value));
+            let _ = (value.json(), value.display_text(), value.order(&value));
         }
     }
 

@@ -3,11 +3,19 @@
 use super::value::{MAX_TEXT_BYTES, Value};
 
 pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Option<Value>, String> {
-    let first = || arguments[0].shown();
+    let first = || arguments[0].display_text();
     Ok(Some(match name {
         "contains" => Value::Bool(text.contains(&first())),
-        "containsAll" => Value::Bool(arguments.iter().all(|part| text.contains(&part.shown()))),
-        "containsAny" => Value::Bool(arguments.iter().any(|part| text.contains(&part.shown()))),
+        "containsAll" => Value::Bool(
+            arguments
+                .iter()
+                .all(|part| text.contains(&part.display_text())),
+        ),
+        "containsAny" => Value::Bool(
+            arguments
+                .iter()
+                .any(|part| text.contains(&part.display_text())),
+        ),
         "startsWith" => Value::Bool(text.starts_with(&first())),
         "endsWith" => Value::Bool(text.ends_with(&first())),
         "lower" => Value::text(text.to_lowercase()),
@@ -24,10 +32,10 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
             Value::text(text.repeat(count))
         }
         "replace" => {
-            let replacement = arguments[1].shown();
+            let replacement = arguments[1].display_text();
             let places = match &arguments[0] {
                 Value::Pattern(pattern) => pattern.regex.find_iter(text).count(),
-                other => text.matches(&other.shown()).count(),
+                other => text.matches(&other.display_text()).count(),
             };
             if places.saturating_mul(replacement.len()) > MAX_TEXT_BYTES {
                 return Err("text is too long".to_owned());
@@ -41,9 +49,9 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                     .regex
                     .replace(text, replacement.as_str())
                     .into_owned(),
-                other => text.replace(&other.shown(), &replacement),
+                other => text.replace(&other.display_text(), &replacement),
             };
-            Value::made(replaced)?
+            Value::bounded_text(replaced)?
         }
         "slice" => {
             let letters: Vec<char> = text.chars().collect();
@@ -62,7 +70,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                     .take(most)
                     .map(Value::text)
                     .collect(),
-                separator => match separator.shown().as_str() {
+                separator => match separator.display_text().as_str() {
                     "" => text
                         .chars()
                         .take(most)

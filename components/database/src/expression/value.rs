@@ -114,7 +114,7 @@ impl Value {
     }
 
     /// A concatenated text, checked for length.
-    pub(super) fn made(text: String) -> Result<Value, String> {
+    pub(super) fn bounded_text(text: String) -> Result<Value, String> {
         match text.len() > MAX_TEXT_BYTES {
             true => Err("text is too long".to_owned()),
             false => Ok(Value::text(text)),
@@ -219,7 +219,7 @@ impl Value {
     }
 
     /// The display text.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_text(&self) -> String {
         match self {
             Value::Null => String::new(),
             Value::Bool(truth) => truth.to_string(),
@@ -230,7 +230,7 @@ impl Value {
             Value::Link(link) => link.written(),
             Value::File(path) => file_link(path),
             Value::List(list) => {
-                let items: Vec<String> = list.items.iter().map(Value::shown).collect();
+                let items: Vec<String> = list.items.iter().map(Value::display_text).collect();
                 items.join(", ")
             }
             Value::Object(map) => Json::Object((**map).clone()).to_string(),
@@ -247,7 +247,7 @@ impl Value {
             Value::Duration(duration) => number_json(duration.milliseconds()),
             Value::List(list) => list.items.iter().map(Value::json).collect(),
             Value::Object(map) => Json::Object((**map).clone()),
-            other => Json::String(other.shown()),
+            other => Json::String(other.display_text()),
         }
     }
 
@@ -287,7 +287,7 @@ impl Value {
                 .map(Value::sort_text)
                 .collect::<Vec<_>>()
                 .join(", "),
-            other => other.shown(),
+            other => other.display_text(),
         }
     }
 }
