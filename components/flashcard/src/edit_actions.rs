@@ -11,7 +11,7 @@ use notehost_sdk::{Note, is_note};
 use crate::cards::{Question, questions};
 use crate::collection::{CardNote, Collection, Scope, is_bold_cloze};
 use crate::decks::{TAG, normal, tag_of};
-use crate::reply::{CardItem, item, line, whole};
+use crate::reply::{CardItem, full_item, item, line};
 use crate::review::{ChangedCard, spliced};
 
 /// Maximum number of cards per call.
@@ -433,7 +433,7 @@ fn set_suspended(vault: &Vault, handle: &str, suspended: bool) -> Result<Changed
         collection.records.save()?;
     }
     Ok(ChangedCard {
-        card: whole(&loaded, &card, &collection),
+        card: full_item(&loaded, &card, &collection),
     })
 }
 

@@ -5,7 +5,7 @@ use notehost_sdk::prelude::*;
 
 use crate::collection::{Card, CardNote, Collection, DueTime, Scope};
 use crate::read_actions::{no_deck, scope};
-use crate::reply::{CardItem, Previews, previews, whole};
+use crate::reply::{CardItem, Previews, full_item, previews};
 
 /// Get the next flashcard to study, with its answer, and how many are left. Then rate it with `review`.
 ///
@@ -59,7 +59,7 @@ impl Action for Next {
         let first = queue.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
         let (card, answers) = match first {
             Some((loaded, card)) => (
-                Some(whole(loaded, card, &collection)),
+                Some(full_item(loaded, card, &collection)),
                 previews(loaded, card, &collection)?,
             ),
             None => (None, None),

@@ -10,7 +10,7 @@ use notehost_sdk::{fold_name, notebook_of};
 
 use crate::collection::{Card, Collection, Scope};
 use crate::decks::normal;
-use crate::reply::{CardItem, Previews, item, line, previews, whole};
+use crate::reply::{CardItem, Previews, full_item, item, line, previews};
 
 /// List the flashcard decks: how many cards each has, how many are due, how many are new.
 ///
@@ -366,7 +366,7 @@ impl Action for Get {
             .as_ref()
             .is_some_and(|comment| !comment.is_fsrs(&loaded.note.text));
         Ok(CardDetails {
-            card: whole(&loaded, &card, &collection),
+            card: full_item(&loaded, &card, &collection),
             etag: loaded.note.etag.clone(),
             shape: question.shape.as_str().to_owned(),
             kept_in: if question.schedule.is_some() {

@@ -40,7 +40,7 @@ pub struct CardItem {
 
 /// A card for a list: long texts are cut.
 pub(crate) fn item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
-    let mut item = whole(loaded, card, collection);
+    let mut item = full_item(loaded, card, collection);
     for text in [&mut item.front, &mut item.back] {
         if let Some((at, _)) = text.char_indices().nth(MAX_LISTED_CHARS) {
             text.truncate(at);
@@ -51,7 +51,7 @@ pub(crate) fn item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) 
 }
 
 /// A card with its full texts.
-pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
+pub(crate) fn full_item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
     let question = loaded.question(card);
     let side = &question.sides[card.sibling];
     CardItem {

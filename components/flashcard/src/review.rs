@@ -7,7 +7,7 @@ use notehost_sdk::text::splice::{self, Splice};
 use crate::collection::{Card, CardNote, Collection, NoteSchedule};
 use crate::comment::{Entry, Fsrs};
 use crate::records::Record;
-use crate::reply::{CardItem, due, scheduler, span, whole};
+use crate::reply::{CardItem, due, full_item, scheduler, span};
 use crate::review_log::{self, Undo};
 use crate::sm2;
 
@@ -311,7 +311,7 @@ impl Action for Skip {
         collection.save_record(&card, card.record.clone())?;
         collection.records.save()?;
         Ok(ChangedCard {
-            card: whole(&loaded, &card, &collection),
+            card: full_item(&loaded, &card, &collection),
         })
     }
 
@@ -380,7 +380,7 @@ impl Action for UndoReview {
         let collection = Collection::of(vault);
         let card = collection.card(&format!("{}#{}", undo.path, undo.id)).ok();
         Ok(UndoneReview {
-            card: card.map(|(loaded, card)| whole(&loaded, &card, &collection)),
+            card: card.map(|(loaded, card)| full_item(&loaded, &card, &collection)),
             path: undo.path,
         })
     }
