@@ -1,63 +1,63 @@
-//! Cards from Anki: a package becomes a note for each deck, and its media become files.
+//! The `import` action: an Anki package becomes one note for each deck, its media become files.
 
 use std::collections::{BTreeMap, HashMap};
 
 use notehost_sdk::Steps;
 use notehost_sdk::prelude::*;
 
-use crate::changing::{NewCard, file_name, opening, passage};
 use crate::decks::normal;
-use crate::exporting::{package_path, refusal};
+use crate::edit_actions::{NewCard, deck_frontmatter, file_name, passage};
+use crate::export::{package_error, package_path};
 use crate::package::anki::{AnkiNote, Package};
 use crate::package::html;
 
-/// The largest package that is read, in bytes: it lies in memory beside what it holds.
-const MOST: u64 = 20 << 20;
-/// How many notes that were left out are told.
-const TOLD: usize = 20;
-/// The folder of media, where the owner has none.
+/// Maximum size of a package, which is in memory along with its content.
+const MAX_PACKAGE_BYTES: u64 = 20 << 20;
+/// Maximum number of reported skipped notes.
+const MAX_REPORTED: usize = 20;
+/// The default folder of media.
 const MEDIA: &str = "media";
 
-/// Import an Anki package (`.apkg`) of the vault: a note with cards for each deck, media as files.
+/// Import an Anki package (`.apkg`) from the vault: creates a note with cards for each deck, and media files.
 ///
 /// Example: `{"path": "Exports/Coffee.apkg", "to": "Learning"}`
 #[args]
 pub struct Import {
-    /// The package.
+    /// Path of the package.
     pub path: String,
     /// The folder for the notes, such as `Flashcards`.
     pub to: String,
 }
 
-/// What was imported.
+/// The imported notes.
 #[reply]
-pub struct Imported {
-    /// The notes that were made.
+pub struct ImportReport {
+    /// The created notes.
     pub notes: Vec<String>,
-    /// How many passages with cards they have.
+    /// Number of imported Anki notes.
     pub cards: usize,
-    /// How many media files were made.
+    /// Number of created media files.
     pub media: usize,
-    /// What was left out, and why; the first 20.
-    pub left_out: Vec<LeftOut>,
-    /// How many were left out.
+    /// Skipped Anki notes and the reasons, at most 20.
+    pub left_out: Vec<SkippedNote>,
+    /// Number of skipped Anki notes.
     pub left_out_total: usize,
 }
 
-/// A note of the package that became no card.
+/// An Anki note that was skipped.
 #[reply]
-pub struct LeftOut {
-    /// How it begins.
+pub struct SkippedNote {
+    /// The beginning of its first field.
     pub front: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl Action for Import {
-    type Output = Imported;
+    type Output = ImportReport;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Imported> {
+    fn run(self, vault: &Vault) -> Result<ImportReport> {
         let path = vault
             .find_file(package_path(&self.path)?)
             .map_err(|error| match error.kind() {
@@ -67,19 +67,19 @@ impl Action for Import {
         let to = self.to.trim().trim_matches('/');
         if to.is_empty() {
             return Err(Error::validation(
-                "`to` is empty: name a folder for the notes, such as `Flashcards`",
+                "`to` is empty: pass a folder for the notes, such as `Flashcards`",
             ));
         }
         let size = vault.stat(&path)?.size;
-        if size > MOST {
+        if size > MAX_PACKAGE_BYTES {
             return Err(Error::too_large(format!(
-                "`{path}` has {} MiB, and may have {}: export single decks from Anki",
+                "`{path}` has {} MiB, the maximum is {}: export single decks from Anki",
                 size >> 20,
-                MOST >> 20
+                MAX_PACKAGE_BYTES >> 20
             )));
         }
-        let mut package =
-            Package::open(vault.read(&path)?.bytes).map_err(|broken| refusal(&path, &broken))?;
+        let mut package = Package::open(vault.read(&path)?.bytes)
+            .map_err(|error| package_error(&path, &error))?;
         let mut steps = vault.steps(package.media.len() + package.notes.len());
         let media = media(vault, &mut package, to, &path, &mut steps)?;
         let embed = |name: &str| {
@@ -98,27 +98,27 @@ impl Action for Import {
                 Err(reason) => {
                     let front = note.fields.first().map_or("", String::as_str);
                     let front = html::to_markdown(front, &embed).chars().take(80).collect();
-                    left_out.push(LeftOut { front, reason });
+                    left_out.push(SkippedNote { front, reason });
                 }
             }
         }
         if decks.is_empty() {
             return Err(Error::unsupported(format!(
-                "`{path}` holds no note that can become a card"
+                "`{path}` contains no note that can be imported as a card"
             )));
         }
         let mut notes = Vec::new();
         let mut cards = 0;
         for (deck, passages) in decks {
             cards += passages.len();
-            let text = format!("{}{}\n", opening(&deck), passages.join("\n\n"));
+            let text = format!("{}{}\n", deck_frontmatter(&deck), passages.join("\n\n"));
             let note = format!("{to}/{}.md", file_name(&deck));
             vault.create(&note, text.as_bytes())?;
             notes.push(note);
         }
         let left_out_total = left_out.len();
-        left_out.truncate(TOLD);
-        Ok(Imported {
+        left_out.truncate(MAX_REPORTED);
+        Ok(ImportReport {
             notes,
             cards,
             media: media.made,
@@ -128,14 +128,14 @@ impl Action for Import {
     }
 }
 
-/// A note of Anki as a passage.
+/// Converts an Anki note to a passage.
 fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<String, String> {
     let fields: Vec<String> = note
         .fields
         .iter()
         .map(|field| html::to_markdown(field, embed))
         .collect();
-    let (front, rest) = fields.split_first().ok_or("it has no fields")?;
+    let (front, rest) = fields.split_first().ok_or("the note has no fields")?;
     let back: Vec<&str> = rest
         .iter()
         .map(String::as_str)
@@ -143,7 +143,7 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
         .collect();
     let is_cloze = front.contains("{{c") && front.contains("}}");
     let new = match is_cloze {
-        // What stands beside a cloze is shown with its answer; here it is part of the text.
+        // Anki shows the extra fields of a cloze with the answer; here they become part of the text.
         true => NewCard {
             front: [&[front.as_str()], back.as_slice()].concat().join("\n"),
             back: None,
@@ -156,8 +156,8 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
         },
     };
     passage(&new, None, false).or_else(|reason| {
-        // What looks like a separator or a marker is spelt so that it only looks like that to people.
-        let spelt = |text: &str| {
+        // Encode separators and markers as HTML entities, so that they are not parsed as such.
+        let encoded = |text: &str| {
             let lines = text.lines().map(|line| {
                 let line = line
                     .replace("::", "&#58;&#58;")
@@ -182,10 +182,10 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
         if is_cloze {
             return Err(reason);
         }
-        let back = new.back.as_deref().map(spelt);
+        let back = new.back.as_deref().map(encoded);
         passage(
             &NewCard {
-                front: spelt(&new.front),
+                front: encoded(&new.front),
                 back,
                 both: new.both,
             },
@@ -196,9 +196,9 @@ fn card(note: &AnkiNote, embed: &dyn Fn(&str) -> String) -> std::result::Result<
     })
 }
 
-/// The media of a package, in the vault.
+/// The imported media of a package.
 struct Media {
-    /// The name in the vault of each name in the package.
+    /// The name in the vault by name in the package.
     names: HashMap<String, String>,
     made: usize,
 }
@@ -227,7 +227,7 @@ fn media(
         steps.done("media files");
         let Some(bytes) = package
             .medium(&file)
-            .map_err(|broken| refusal(path, &broken))?
+            .map_err(|error| package_error(path, &error))?
         else {
             continue;
         };

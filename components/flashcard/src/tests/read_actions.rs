@@ -26,7 +26,7 @@ fn library() -> MemoryVault {
 }
 
 #[test]
-fn decks_count_what_is_in_them_and_below() {
+fn deck_counts_include_subdecks() {
     let vault = library();
     let decks = ok(&vault, "decks", json!({}));
     assert_eq!(
@@ -86,7 +86,7 @@ fn cards_are_listed_by_scope_and_state() {
 }
 
 #[test]
-fn lists_that_make_no_sense_are_refused() {
+fn invalid_list_arguments_are_rejected() {
     let vault = library();
     for (arguments, code) in [
         (json!({ "scope": "deck" }), "validation_error"),
@@ -109,12 +109,12 @@ fn lists_that_make_no_sense_are_refused() {
     let error = refused(&vault, "list", json!({ "deck": "secret" }));
     assert_eq!(
         error.message(),
-        "no deck `secret`; there is `Lang/fr`, `Music`, `lang/es`, `work`"
+        "no deck `secret`; known decks: `Lang/fr`, `Music`, `lang/es`, `work`"
     );
 }
 
 #[test]
-fn one_card_is_told_with_what_is_known_of_it() {
+fn get_returns_card_details() {
     let vault = library();
     let handle = ok(&vault, "list", json!({ "path": "Spanish" }))["items"][1]["card"].clone();
     let card = ok(&vault, "get", json!({ "card": handle }));
@@ -148,7 +148,7 @@ fn one_card_is_told_with_what_is_known_of_it() {
 }
 
 #[test]
-fn a_card_of_a_hidden_note_is_not_there() {
+fn cards_of_hidden_notes_are_not_found() {
     let open = Vault::in_memory()
         .at(NOON)
         .with("Hidden/H.md", "#flashcards\na::b\n");
@@ -164,7 +164,7 @@ fn a_card_of_a_hidden_note_is_not_there() {
 }
 
 #[test]
-fn what_is_due_comes_before_what_is_new_and_what_was_skipped_last() {
+fn next_orders_due_then_new_then_skipped_cards() {
     let vault = library();
     let next = ok(&vault, "next", json!({}));
     assert_eq!(next["card"]["front"], "DDL");
@@ -184,7 +184,7 @@ fn what_is_due_comes_before_what_is_new_and_what_was_skipped_last() {
             json!({ "card": card["card"], "rating": 4 }),
         );
     }
-    // The sibling of `dos` waits until the others are through, and what was skipped comes last.
+    // The sibling of `dos` follows the other cards, and skipped cards are last.
     assert_eq!(
         fronts,
         ["A", "un", "Il [...] beau", "uno", "dos", "two", "DDL"]
@@ -199,12 +199,12 @@ fn what_is_due_comes_before_what_is_new_and_what_was_skipped_last() {
     let error = refused(&Vault::in_memory(), "next", json!({ "deck": "x" }));
     assert_eq!(
         error.message(),
-        "no deck `x`: there are no cards yet; `create` makes some"
+        "no deck `x`: there are no cards yet, `create` adds cards"
     );
 }
 
 #[test]
-fn statistics_tell_retention_and_forecast() {
+fn stats_report_retention_and_forecast() {
     let vault = library();
     let term = ok(&vault, "list", json!({ "path": "Terms" }))["items"][0]["card"].clone();
     ok(&vault, "review", json!({ "card": term, "rating": 3 }));
@@ -258,7 +258,7 @@ fn statistics_tell_retention_and_forecast() {
 }
 
 #[test]
-fn the_surface_is_small() {
+fn descriptions_are_short() {
     let described = Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let mut words = Vec::new();

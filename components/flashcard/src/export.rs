@@ -1,4 +1,4 @@
-//! Cards for Anki: a package with notes, schedules and media.
+//! The `export` action: writes cards to an Anki package with notes, schedules and media.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Kind};
 
 use crate::cards::{Question, Shape};
-use crate::collection::{Card, CardNote, Collection, Scope, When, Written};
+use crate::collection::{Card, CardNote, Collection, DueTime, NoteSchedule, Scope};
 use crate::comment::Entry;
-use crate::looking::{no_deck, scope};
 use crate::package::anki::{Model, NewCard, NewNote, package};
-use crate::package::{Broken, html};
+use crate::package::{PackageError, html};
+use crate::read_actions::{no_deck, scope};
 
-/// How much media a package may have, in bytes.
-const MOST_MEDIA: usize = 24 << 20;
-/// How far before today days are counted from.
-const BEFORE: i64 = 3650;
+/// Maximum total size of media.
+const MAX_MEDIA_BYTES: usize = 24 << 20;
+/// Days between the creation date of the collection (`crt`) and today.
+const COLLECTION_AGE_DAYS: i64 = 3650;
 const SOUNDS: [&str; 10] = [
     "mp3", "wav", "ogg", "oga", "m4a", "flac", "opus", "mp4", "webm", "mov",
 ];
@@ -25,39 +25,39 @@ const SOUNDS: [&str; 10] = [
 /// Example: `{"path": "Exports/Coffee.apkg", "deck": "coffee"}`
 #[args]
 pub struct Export {
-    /// The file to make, ending in `.apkg`.
+    /// The file to write, ending in `.apkg`.
     pub path: String,
-    /// Only this deck.
+    /// Only cards of this deck.
     pub deck: Option<String>,
-    /// Replace a package that is there.
+    /// Replace an existing file.
     pub overwrite: Option<bool>,
 }
 
-/// What was exported.
+/// The exported package.
 #[reply]
-pub struct Exported {
-    /// The package.
+pub struct ExportReport {
+    /// Its path.
     pub path: String,
-    /// How many notes of Anki it has.
+    /// Number of Anki notes.
     pub notes: usize,
-    /// How many cards.
+    /// Number of cards.
     pub cards: usize,
-    /// How many media files.
+    /// Number of media files.
     pub media: usize,
-    /// Media that cards name and that are not there.
+    /// Media referenced by cards that do not exist.
     pub missing: Vec<String>,
 }
 
 impl Action for Export {
-    type Output = Exported;
+    type Output = ExportReport;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Exported> {
+    fn run(self, vault: &Vault) -> Result<ExportReport> {
         let path = package_path(&self.path)?;
         let is_there = vault.stat(path).is_ok();
         if is_there && self.overwrite != Some(true) {
             return Err(Error::already_exists(format!(
-                "`{path}` is already there: choose another `path`, or set `overwrite` to replace it"
+                "`{path}` already exists: choose another `path`, or set `overwrite` to replace it"
             )));
         }
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
@@ -75,20 +75,22 @@ impl Action for Export {
             for (index, question) in note.questions.iter().enumerate() {
                 let cards = note.siblings(index);
                 if !cards.is_empty() {
-                    notes.push(told(note, question, cards, &collection, &mut media)?);
+                    notes.push(anki_note(note, question, cards, &collection, &mut media)?);
                 }
             }
         }
         let clock = &collection.clock;
-        let crt = clock.begin_of(clock.today() - BEFORE).div_euclid(1000);
+        let crt = clock
+            .start_of(clock.today() - COLLECTION_AGE_DAYS)
+            .div_euclid(1000);
         let (count, missing) = (media.files.len(), media.missing);
         let bytes = package(&notes, media.files, crt, clock.now)
-            .map_err(|broken| refusal(path, &broken))?;
+            .map_err(|error| package_error(path, &error))?;
         match is_there {
             true => vault.write(path, &bytes, None)?,
             false => vault.create(path, &bytes)?,
         };
-        Ok(Exported {
+        Ok(ExportReport {
             path: path.to_owned(),
             cards: notes.iter().map(|note| note.cards.len()).sum(),
             notes: notes.len(),
@@ -98,7 +100,7 @@ impl Action for Export {
     }
 }
 
-/// The path of a package, if it can be one.
+/// Validates the path of a package.
 pub(crate) fn package_path(path: &str) -> Result<&str> {
     let path = path.trim();
     let is_package =
@@ -106,21 +108,21 @@ pub(crate) fn package_path(path: &str) -> Result<&str> {
     match is_package {
         true => Ok(path),
         false => Err(Error::validation(format!(
-            "`path` is `{path}`: an Anki package ends in `.apkg`, such as `Exports/spanish.apkg`"
+            "invalid `path` `{path}`: an Anki package ends in `.apkg`, such as `Exports/spanish.apkg`"
         ))),
     }
 }
 
-/// Why a package cannot be read or made.
-pub(crate) fn refusal(path: &str, broken: &Broken) -> Error {
-    match broken {
-        Broken::Not(reason) => Error::unsupported(format!("`{path}`: {reason}")),
-        Broken::TooLarge(reason) => Error::too_large(format!("`{path}`: {reason}")),
+/// The error for a package that cannot be read or written.
+pub(crate) fn package_error(path: &str, error: &PackageError) -> Error {
+    match error {
+        PackageError::Invalid(reason) => Error::unsupported(format!("`{path}`: {reason}")),
+        PackageError::TooLarge(reason) => Error::too_large(format!("`{path}`: {reason}")),
     }
 }
 
-/// A passage as a note of Anki.
-fn told(
+/// Converts a passage to an Anki note.
+fn anki_note(
     loaded: &CardNote,
     question: &Question,
     cards: &[Card],
@@ -165,19 +167,19 @@ fn told(
 
 fn schedule(card: &Card, collection: &Collection<'_>) -> NewCard {
     let clock = &collection.clock;
-    let from = clock.today() - BEFORE;
-    let review = match card.when(clock) {
-        When::On(day) => Some((
+    let from = clock.today() - COLLECTION_AGE_DAYS;
+    let review = match card.due_time(clock) {
+        DueTime::On(day) => Some((
             (day - from).max(0),
             card.interval().map_or(1, |days| (days as i64).max(1)),
         )),
-        // What is in its first steps begins anew: Anki has its own.
-        When::At(_) | When::Never => None,
+        // Cards in learning steps start over: Anki has its own steps.
+        DueTime::At(_) | DueTime::Never => None,
     };
     NewCard {
         review,
-        ease: match &card.written {
-            Written::Entry(Entry::Sm2(sm2)) => sm2.ease * 10,
+        ease: match &card.note_schedule {
+            NoteSchedule::Entry(Entry::Sm2(sm2)) => sm2.ease * 10,
             _ => 2500,
         },
         reps: card.reps(),
@@ -193,14 +195,14 @@ fn schedule(card: &Card, collection: &Collection<'_>) -> NewCard {
 #[derive(Default)]
 struct Media {
     files: Vec<(String, Vec<u8>)>,
-    /// The name of each file of the vault.
+    /// The name in the package by vault path.
     names: HashMap<String, String>,
     missing: Vec<String>,
     size: usize,
 }
 
 impl Media {
-    /// A text in which embedded files are as Anki shows them, and links are only their words.
+    /// Replaces embeds by the media syntax of Anki, and links by their display text.
     fn embedded(&mut self, markdown: &str, path: &str, vault: &Vault) -> Result<String> {
         let mut text = String::with_capacity(markdown.len());
         let mut from = 0;
@@ -211,7 +213,7 @@ impl Media {
             let shown = match link.kind {
                 _ if link.external => continue,
                 Kind::Embed | Kind::Image => match self.file(&link.target, path, vault)? {
-                    Some(name) => shown(&name),
+                    Some(name) => media_markup(&name),
                     None => html::escaped(link.display(markdown)),
                 },
                 Kind::Wiki | Kind::Markdown => html::escaped(link.display(markdown)),
@@ -225,7 +227,7 @@ impl Media {
         Ok(text)
     }
 
-    /// The name in the package of a file that a card names.
+    /// The name in the package of a media file; adds the file if it is new.
     fn file(&mut self, target: &str, path: &str, vault: &Vault) -> Result<Option<String>> {
         let found = vault.resolve(target, Some(path))?.into_iter().next();
         let Some(file) = found.filter(|file| !notehost_sdk::is_note(file)) else {
@@ -239,10 +241,10 @@ impl Media {
         }
         let bytes = vault.read(&file)?.bytes;
         self.size += bytes.len();
-        if self.size > MOST_MEDIA {
+        if self.size > MAX_MEDIA_BYTES {
             return Err(Error::too_large(format!(
-                "the media of these cards have more than {} MiB: export one `deck` at a time",
-                MOST_MEDIA >> 20
+                "the media of these cards exceed {} MiB: export one `deck` at a time",
+                MAX_MEDIA_BYTES >> 20
             )));
         }
         let own = file.rsplit('/').next().unwrap_or(&file);
@@ -261,8 +263,8 @@ impl Media {
     }
 }
 
-/// A file as a field of Anki shows it.
-fn shown(name: &str) -> String {
+/// The media syntax of Anki for a file.
+fn media_markup(name: &str) -> String {
     let extension = name
         .rsplit('.')
         .next()

@@ -1,4 +1,4 @@
-//! Looking at databases.
+//! The actions that read databases.
 
 use super::*;
 use notehost_sdk::Tier;
@@ -13,7 +13,7 @@ fn paths(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn every_database_is_listed() {
+fn list_returns_every_database() {
     let vault = vault();
     let reply = ok(&vault, "list", json!({}));
     let names: Vec<&str> = reply["items"]
@@ -41,11 +41,11 @@ fn every_database_is_listed() {
         json!(1)
     );
     let broken = vault.with("Bad.base", "views: [\n");
-    assert!(told(&broken, "list", json!({})).contains("is no YAML"));
+    assert!(told(&broken, "list", json!({})).contains("invalid YAML on line"));
 }
 
 #[test]
-fn a_database_is_described() {
+fn get_describes_a_database() {
     let reply = ok(&vault(), "get", json!({"database": "Books.base"}));
     assert_eq!(reply["rows"], json!(3));
     assert_eq!(reply["views"][1]["group"], json!("author"));
@@ -62,7 +62,7 @@ fn a_database_is_described() {
 }
 
 #[test]
-fn names_are_found_or_refused() {
+fn database_names_are_resolved_or_rejected() {
     let vault = vault();
     for (name, code) in [
         ("Books", "ambiguous_name"),
@@ -93,7 +93,7 @@ fn names_are_found_or_refused() {
 }
 
 #[test]
-fn a_view_is_filtered_sorted_and_summed_up() {
+fn query_filters_sorts_and_summarises_a_view() {
     let vault = vault();
     let reply = ok(&vault, "query", json!({"database": "Books.base"}));
     assert_eq!(
@@ -125,7 +125,7 @@ fn a_view_is_filtered_sorted_and_summed_up() {
 }
 
 #[test]
-fn groups_are_counted_and_a_view_has_a_limit() {
+fn query_counts_groups_and_applies_the_view_limit() {
     let vault = vault();
     let reply = ok(
         &vault,
@@ -171,14 +171,14 @@ fn groups_are_counted_and_a_view_has_a_limit() {
 }
 
 #[test]
-fn a_caller_may_filter_and_sort_and_turn_pages() {
+fn query_applies_filter_sort_and_paging_arguments() {
     let vault = vault();
-    let asked = json!({"database": "Books.base", "filter": "price < 15 && !author.isEmpty()", "sort": "price"});
+    let arguments = json!({"database": "Books.base", "filter": "price < 15 && !author.isEmpty()", "sort": "price"});
     assert_eq!(
-        paths(&ok(&vault, "query", asked.clone())),
+        paths(&ok(&vault, "query", arguments.clone())),
         ["Books/Emma.md", "Books/Dune.md"]
     );
-    assert_eq!(all_pages(&vault, "query", &asked, 1).len(), 2);
+    assert_eq!(all_pages(&vault, "query", &arguments, 1).len(), 2);
     let report = ok(
         &vault,
         "query",
@@ -196,15 +196,15 @@ fn a_caller_may_filter_and_sort_and_turn_pages() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused() {
+fn invalid_queries_are_rejected() {
     let vault = vault()
         .with("Loop.base", "formulas:\n  a: formula.b\n  b: formula.a + 1\nviews:\n  - type: table\n    name: T\n    order: [formula.a]\n")
         .with("Odd.base", "views:\n  - name: T\n    order: [file.name]\n    filters: frob(1)\n")
         .with("Unused.base", "formulas:\n  x: frob(1)\nviews:\n  - name: T\n    order: [file.name]\n");
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             json!({"database": "Books.base", "view": "Nope"}),
-            "no view `Nope`: there is `All`, `Open`",
+            "no view `Nope`; known views: `All`, `Open`",
         ),
         (
             json!({"database": "Books.base", "filter": "frob(1)"}),
@@ -212,23 +212,23 @@ fn what_cannot_be_asked_is_refused() {
         ),
         (
             json!({"database": "Books.base", "filter": "formula.x"}),
-            "there is no formula `x`",
+            "no formula `x`",
         ),
         (
             json!({"database": "Books.base", "sort": "a,,b"}),
-            "`sort` has an empty name",
+            "`sort` has an empty column name",
         ),
         (
             json!({"database": "Books.base", "group": "file.nmae"}),
-            "`file.nmae` is unknown",
+            "unknown column `file.nmae`",
         ),
         (
             json!({"database": "Books.base", "sort": "formula.x"}),
-            "no formula `x`: there is `formula.ppp`",
+            "no formula `x`; known formulas: `formula.ppp`",
         ),
         (
             json!({"database": "Loop.base"}),
-            "in a circle: `a` → `b` → `a`",
+            "cyclic formulas: `a` → `b` → `a`",
         ),
         (
             json!({"database": "Odd.base"}),
@@ -244,7 +244,7 @@ fn what_cannot_be_asked_is_refused() {
         ),
     ] {
         let error = refused(&vault, "query", arguments);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
     ok(&vault, "query", json!({"database": "Unused.base"}));
     assert!(
@@ -253,7 +253,7 @@ fn what_cannot_be_asked_is_refused() {
 }
 
 #[test]
-fn cells_that_cannot_be_computed_are_empty_and_told() {
+fn failed_cells_are_empty_and_reported_as_problems() {
     let vault = vault().with("T.base", "filters: file.inFolder(\"Books\")\nformulas:\n  x: author.year + pages.lower()\nviews:\n  - name: T\n    order: [formula.x]\n");
     let reply = ok(&vault, "query", json!({"database": "T.base"}));
     assert_eq!(reply["total"], json!(4));
@@ -270,7 +270,7 @@ fn cells_that_cannot_be_computed_are_empty_and_told() {
 }
 
 #[test]
-fn columns_and_values_are_told() {
+fn columns_and_values_are_listed() {
     let vault = vault();
     let reply = ok(&vault, "columns", json!({"database": "Books.base"}));
     let names: Vec<&str> = reply["items"]
@@ -324,7 +324,7 @@ fn columns_and_values_are_told() {
 }
 
 #[test]
-fn folders_are_found_however_they_are_spelt() {
+fn folder_names_match_any_case_and_unicode_form() {
     let vault = Vault::in_memory()
         .with("Cafe\u{301}/A.md", "---\nx: 1\n---\n")
         .with("T.base", "filters: file.inFolder(\"caf\u{e9}/\")\n");
@@ -339,7 +339,7 @@ fn folders_are_found_however_they_are_spelt() {
 }
 
 #[test]
-fn hidden_notes_are_no_rows() {
+fn hidden_notes_are_not_rows() {
     let vault = vault().allow("Other", Tier::None);
     assert!(!told(&vault, "list", json!({})).contains("Other"));
     assert_eq!(
@@ -353,7 +353,7 @@ fn hidden_notes_are_no_rows() {
 }
 
 #[test]
-fn the_domain_describes_itself_in_few_words_and_plain_schemas() {
+fn argument_descriptions_are_short_and_schemas_are_plain() {
     use notehost_sdk::Describes as _;
     let mut words = 0;
     for action in Domain::describe()["actions"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! Making cards, taking them away, and letting them rest.
+//! The actions `create`, `remove`, `suspend` and `resume`.
 
 use std::ops::Range;
 
@@ -9,26 +9,26 @@ use notehost_sdk::text::{body, frontmatter};
 use notehost_sdk::{Note, is_note};
 
 use crate::cards::{Question, questions};
-use crate::collection::{CardNote, Collection, Scope, asks_for_bold};
+use crate::collection::{CardNote, Collection, Scope, is_bold_cloze};
 use crate::decks::{TAG, normal, tag_of};
-use crate::reviewing::{Changed, spliced};
-use crate::telling::{CardItem, item, line, whole};
+use crate::reply::{CardItem, full_item, item, line};
+use crate::review::{ChangedCard, spliced};
 
-/// How many cards one call may make.
-const MOST: usize = 100;
-/// The folder of notes that are made for decks.
+/// Maximum number of cards per call.
+const MAX_CARDS: usize = 100;
+/// The folder of notes created for decks.
 const FOLDER: &str = "Flashcards";
-/// A card that is put behind another to see whether that one ends.
+/// A card appended to another one to check that the other one ends.
 const AFTER: &str = "after::it";
 
-/// Add flashcards to a note, or to a deck (its note is made if there is none).
+/// Add flashcards to a note or a deck; a missing note is created.
 ///
 /// Example: `{"path": "Coffee/Brewing flashcards", "cards": [{"front": "Ratio of coffee to water", "back": "1 to
 /// 16"}]}`
-/// Example (a gap, in a deck): `{"deck": "coffee", "cards": [{"front": "The bloom takes ==45== seconds."}]}`
+/// Example (a cloze, in a deck): `{"deck": "coffee", "cards": [{"front": "The bloom takes ==45== seconds."}]}`
 #[args]
 pub struct Create {
-    /// The note; made if it ends in `.md` and is not there.
+    /// The note; created if it ends in `.md` and does not exist.
     pub path: Option<String>,
     /// The deck, such as `languages/spanish`.
     pub deck: Option<String>,
@@ -36,20 +36,20 @@ pub struct Create {
     pub cards: Vec<NewCard>,
 }
 
-/// A card to make.
+/// A card to create.
 #[args]
 pub struct NewCard {
-    /// The question; or, without `back`, a text with gaps: `==gap==`, `{{gap}}`.
+    /// The question; or, without `back`, a text with clozes: `==cloze==`, `{{cloze}}`.
     pub front: String,
     /// The answer.
     pub back: Option<String>,
-    /// Also ask for the question by the answer.
+    /// Also create the reverse card (answer to question).
     pub both: Option<bool>,
 }
 
-/// Cards that were made.
+/// The created cards.
 #[reply]
-pub struct Created {
+pub struct CreatedCards {
     /// The note they are in.
     pub path: String,
     /// The cards.
@@ -57,27 +57,27 @@ pub struct Created {
 }
 
 impl Action for Create {
-    type Output = Created;
+    type Output = CreatedCards;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Created> {
-        if self.cards.is_empty() || self.cards.len() > MOST {
+    fn run(self, vault: &Vault) -> Result<CreatedCards> {
+        if self.cards.is_empty() || self.cards.len() > MAX_CARDS {
             return Err(Error::validation(format!(
-                "`cards` has {} cards, and may have 1 to {MOST}",
+                "`cards` has {} cards, 1 to {MAX_CARDS} are allowed",
                 self.cards.len()
             )));
         }
         let deck = self.deck.as_deref().map(normal);
         if deck.as_ref().is_some_and(String::is_empty) {
             return Err(Error::validation(
-                "`deck` is empty: name a deck such as `languages/spanish`",
+                "`deck` is empty: pass a deck such as `languages/spanish`",
             ));
         }
         let collection = Collection::of(vault);
-        let place = place(&collection, self.path.as_deref(), deck.as_deref())?;
-        let loaded = collection.load(place.note.clone())?;
+        let target = target(&collection, self.path.as_deref(), deck.as_deref())?;
+        let loaded = collection.load(target.note.clone())?;
         let tag = tag_for(&loaded, deck.as_deref())?;
-        let bold = asks_for_bold(&frontmatter::properties(&loaded.note.text).unwrap_or_default());
+        let bold = is_bold_cloze(&frontmatter::properties(&loaded.note.text).unwrap_or_default());
         let mut passages = Vec::new();
         for (at, card) in self.cards.iter().enumerate() {
             let passage = passage(card, tag.as_deref(), bold);
@@ -86,7 +86,7 @@ impl Action for Create {
             );
         }
         let text = with_passages(&loaded, &passages, bold)?;
-        let etag = match place.is_new {
+        let etag = match target.is_new {
             true => vault.create(&loaded.note.path, text.as_bytes())?,
             false => vault.write(&loaded.note.path, text.as_bytes(), Some(&loaded.note.etag))?,
         };
@@ -99,33 +99,33 @@ impl Action for Create {
         })?;
         let made = loaded.cards.iter().filter(|card| card.question >= old);
         let items = made.map(|card| item(&loaded, card, &collection)).collect();
-        Ok(Created { path, items })
+        Ok(CreatedCards { path, items })
     }
 
-    fn text(output: &Created) -> String {
+    fn text(output: &CreatedCards) -> String {
         let lines: Vec<String> = output.items.iter().map(line).collect();
         format!("in `{}`:\n{}", output.path, lines.join("\n"))
     }
 }
 
-/// Where cards go.
-struct Place {
+/// The note to which cards are added.
+struct Target {
     note: Note,
     is_new: bool,
 }
 
-fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Place> {
+fn target(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Target> {
     let vault = collection.vault;
     let there = |path: &str| {
-        Ok(Place {
+        Ok(Target {
             note: vault.read_text(path)?,
             is_new: false,
         })
     };
-    let made = |path: &str, deck: &str| Place {
+    let made = |path: &str, deck: &str| Target {
         note: Note {
             path: path.to_owned(),
-            text: opening(deck),
+            text: deck_frontmatter(deck),
             etag: String::new(),
         },
         is_new: true,
@@ -149,7 +149,7 @@ fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) ->
                 .into_iter()
                 .find(is_its)
             {
-                return Ok(Place {
+                return Ok(Target {
                     note: found.note,
                     is_new: false,
                 });
@@ -161,12 +161,12 @@ fn place(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) ->
             }
         }
         (None, None) => Err(Error::validation(
-            "say where the cards go: a note with `path`, or a `deck`",
+            "no target: pass `path` (a note) or `deck`",
         )),
     }
 }
 
-/// A deck as a path: without letters that disks or links refuse.
+/// A deck as a path, without characters that file systems or links do not allow.
 pub(crate) fn file_name(deck: &str) -> String {
     let cleaned = |part: &str| {
         let part: String = part
@@ -194,17 +194,17 @@ pub(crate) fn file_name(deck: &str) -> String {
     deck.split('/').map(cleaned).collect::<Vec<_>>().join("/")
 }
 
-/// What a new note of a deck begins with.
-pub(crate) fn opening(deck: &str) -> String {
+/// The frontmatter of a new note of a deck.
+pub(crate) fn deck_frontmatter(deck: &str) -> String {
     match tag_of(deck) {
         Some(tag) => format!("---\ntags:\n  - {tag}\n---\n"),
         None => format!("---\ndeck: {}\n---\n", json!(deck)),
     }
 }
 
-/// The tag that new cards need to belong to a deck, if the note does not say so already.
+/// The tag that assigns new cards to a deck, unless the note already does.
 fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
-    let known = loaded.decks.reaches_the_end(loaded.note.text.len());
+    let known = loaded.decks.deck_at_end(loaded.note.text.len());
     let same = |known: &String| {
         deck.is_none_or(|deck| notehost_sdk::fold_name(known) == notehost_sdk::fold_name(deck))
     };
@@ -221,22 +221,22 @@ fn tag_for(loaded: &CardNote, deck: Option<&str>) -> Result<Option<String>> {
     }
     tag_of(deck).map(Some).ok_or_else(|| {
         Error::validation(format!(
-            "the deck `{deck}` cannot be written as a tag in `{}`: leave `path` out, and the deck gets a note of its own",
+            "the deck `{deck}` cannot be written as a tag in `{}`: omit `path` to create a note for the deck",
             loaded.note.path
         ))
     })
 }
 
-/// A card as a passage of a note, read again to make sure that it is found as it was meant.
+/// Formats a card as a passage and parses it to verify that it yields the same card.
 pub(crate) fn passage(
     card: &NewCard,
     tag: Option<&str>,
     bold: bool,
 ) -> std::result::Result<String, String> {
-    let front = flat(&card.front);
-    let back = card.back.as_deref().map(flat);
+    let front = without_blank_lines(&card.front);
+    let back = card.back.as_deref().map(without_blank_lines);
     if front.is_empty() || back.as_ref().is_some_and(String::is_empty) {
-        return Err("a side of it is empty".to_owned());
+        return Err("`front` or `back` is empty".to_owned());
     }
     let both = card.both.unwrap_or(false);
     let tagged = tag.map_or_else(|| front.clone(), |tag| format!("#{tag} {front}"));
@@ -261,20 +261,21 @@ pub(crate) fn passage(
         }
         None => question.numbered.is_some(),
     };
-    // The passage after it tells whether it leaves something open.
-    let stands = |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
-        [only, after] => {
-            only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
-        }
-        _ => false,
-    };
-    forms.into_iter().find(stands).ok_or_else(|| match back {
-        None => "it has no `back` and no gap: mark what is to be guessed as `==gap==` or `{{gap}}`".to_owned(),
-        Some(_) => "it would not be read as this card: a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment is in the way; put such text in backticks".to_owned(),
+    // The card appended after it is only found if the passage leaves nothing open.
+    let parses_as_card =
+        |form: &String| match questions(&format!("{form}\n\n{AFTER}"), bold).as_slice() {
+            [only, after] => {
+                only.range == (0..form.len()) && is_it(only) && after.sides[0].front == "after"
+            }
+            _ => false,
+        };
+    forms.into_iter().find(parses_as_card).ok_or_else(|| match back {
+        None => "no `back` and no cloze: mark the text to recall as `==cloze==` or `{{cloze}}`".to_owned(),
+        Some(_) => "it would not be parsed as this card because of a separator (`::`, or `?` on its own line), a list or heading marker, an `^id`, or an open code block or comment: put such text in backticks".to_owned(),
     })
 }
 
-/// A note with passages at its end, if they are found there and those before them stay what they are.
+/// Appends passages to a note; fails unless they parse as cards and the existing cards stay the same.
 fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<String> {
     let newline = Newline::of(&loaded.note.text)
         .unwrap_or(Newline::Lf)
@@ -291,13 +292,13 @@ fn with_passages(loaded: &CardNote, passages: &[String], bold: bool) -> Result<S
         return Ok(text);
     }
     Err(Error::validation(format!(
-        "at the end of `{}` no card can stand: a code block, formula or comment is still open there; close it first",
+        "cannot add cards at the end of `{}`: close the code block, formula or comment that is open there",
         loaded.note.path
     )))
 }
 
-/// A side of a card: blank lines would end it.
-fn flat(side: &str) -> String {
+/// Replaces the blank lines of a side, which would end the card.
+fn without_blank_lines(side: &str) -> String {
     let lines: Vec<&str> = side.trim().lines().map(str::trim_end).collect();
     let lines = lines
         .iter()
@@ -305,7 +306,7 @@ fn flat(side: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A note with a passage at its end, a blank line before it. [`taken`] is the opposite.
+/// Appends a passage to a note after a blank line. [`removal_range`] is the inverse.
 pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
     let is_empty = body::body(text).is_empty();
     let ends_line = text.is_empty() || text.ends_with('\n') || text == "\u{feff}";
@@ -317,21 +318,28 @@ pub(crate) fn appended(text: &str, passage: &str, newline: &str) -> String {
     }
 }
 
-/// What goes when a passage is taken out: its lines, and the blank line before it if one follows as well or nothing does.
-fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
+/// The range to delete with a passage: its lines, and the blank line before it if a blank line or the end follows.
+fn removal_range(text: &str, whole: &Range<usize>) -> Range<usize> {
     let mut range = whole.clone();
     let ends = |at: usize| {
         let before = &text[..at];
-        let rest = before.strip_suffix('\n')?;
-        Some(rest.strip_suffix('\r').unwrap_or(rest).len())
+        let set_suspended = before.strip_suffix('\n')?;
+        Some(
+            set_suspended
+                .strip_suffix('\r')
+                .unwrap_or(set_suspended)
+                .len(),
+        )
     };
     let body = body::start(text);
     let ends_line = text[..range.end].ends_with('\n');
     if !ends_line && let Some(at) = ends(range.start).filter(|at| *at > 0) {
         range.start = at;
     }
-    let rest = &text[range.end..];
-    let is_parted = rest.is_empty() || rest.starts_with('\n') || rest.starts_with("\r\n");
+    let set_suspended = &text[range.end..];
+    let is_parted = set_suspended.is_empty()
+        || set_suspended.starts_with('\n')
+        || set_suspended.starts_with("\r\n");
     let blank_before = match ends_line {
         true => ends(range.start)
             .filter(|at| *at >= body && (*at == body || text[..*at].ends_with('\n'))),
@@ -343,39 +351,39 @@ fn taken(text: &str, whole: &Range<usize>) -> Range<usize> {
     range
 }
 
-/// Remove a flashcard: its text goes from the note, with its schedule and its siblings.
+/// Remove a flashcard: deletes its text, schedule and sibling cards from the note.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Remove {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// What was removed.
+/// The removed card.
 #[reply]
-pub struct Removed {
+pub struct RemovedCard {
     /// The note it was in.
     pub path: String,
-    /// The line on which it began.
+    /// Its first line.
     pub line: usize,
-    /// What was asked.
+    /// Its question.
     pub front: String,
-    /// How many cards went: those of one passage go together.
+    /// Number of removed cards, including siblings.
     pub cards: usize,
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemovedCard;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
+    fn run(self, vault: &Vault) -> Result<RemovedCard> {
         let collection = Collection::of(vault);
         let (loaded, card) = collection.card(&self.card)?;
         let question = loaded.question(&card);
         let edited = spliced(
             &loaded,
-            Splice::delete(taken(&loaded.note.text, &question.whole)),
+            Splice::delete(removal_range(&loaded.note.text, &question.whole)),
         )?;
         vault.write_note(&loaded.note, &edited)?;
         for sibling in loaded
@@ -383,12 +391,12 @@ impl Action for Remove {
             .iter()
             .filter(|other| other.question == card.question)
         {
-            if let Some(path) = &sibling.kept_at {
+            if let Some(path) = &sibling.record_path {
                 collection.records.put(path, &sibling.id, None)?;
             }
         }
         collection.records.save()?;
-        Ok(Removed {
+        Ok(RemovedCard {
             path: card.path.clone(),
             line: question.line,
             front: question.sides[card.sibling].front.clone(),
@@ -397,60 +405,60 @@ impl Action for Remove {
     }
 }
 
-/// Suspend a flashcard: it is not asked until it is resumed.
+/// Suspend a flashcard: it is not shown for review until it is resumed.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Suspend {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// Resume a flashcard that was suspended; it keeps its schedule.
+/// Resume a suspended flashcard; it keeps its schedule.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Resume {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-fn rest(vault: &Vault, handle: &str, suspended: bool) -> Result<Changed> {
+fn set_suspended(vault: &Vault, handle: &str, suspended: bool) -> Result<ChangedCard> {
     let collection = Collection::of(vault);
     let (loaded, mut card) = collection.card(handle)?;
     if card.record.suspended != suspended {
         card.record.suspended = suspended;
         card.record.leech &= suspended;
-        collection.keep(&card, card.record.clone())?;
+        collection.save_record(&card, card.record.clone())?;
         collection.records.save()?;
     }
-    Ok(Changed {
-        card: whole(&loaded, &card, &collection),
+    Ok(ChangedCard {
+        card: full_item(&loaded, &card, &collection),
     })
 }
 
 impl Action for Suspend {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
-        rest(vault, &self.card, true)
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
+        set_suspended(vault, &self.card, true)
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &ChangedCard) -> String {
         format!("suspended: `{}`", output.card.card)
     }
 }
 
 impl Action for Resume {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
-        rest(vault, &self.card, false)
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
+        set_suspended(vault, &self.card, false)
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &ChangedCard) -> String {
         format!("resumed: `{}` is {}", output.card.card, output.card.state)
     }
 }

@@ -1,11 +1,11 @@
-//! That edits touch nothing but what they name, whatever stands around it.
+//! Property tests: edits change nothing outside their target.
 
 use super::*;
 use notehost_sdk::serde_json::Value;
 use notehost_sdk::text::frontmatter;
 use proptest::prelude::*;
 
-/// A `.base` file in one of many styles: its text, with `§` where a new column of the second view belongs.
+/// `.base` files in many styles; `§` marks where a new column of the second view is inserted.
 fn base() -> impl Strategy<Value = String> {
     let comment = prop::sample::select(vec!["", "# a comment\n", "\n", "# - type: no\n\n"]);
     let indent = prop::sample::select(vec!["", "  ", "    "]);
@@ -33,7 +33,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_new_column_changes_its_place_only(base in base(), has_mark: bool) {
+    fn add_column_changes_only_its_lines(base in base(), has_mark: bool) {
         let newline = if base.contains("\r\n") { "\r\n" } else { "\n" };
         let mark = if has_mark { "\u{feff}" } else { "" };
         let before = format!("{mark}{}", base.replace("§F", "").replace("§B", ""));
@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cell_changes_its_property_only(
+    fn set_cells_changes_only_its_property(
         value in prop_oneof![Just(json!(7)), Just(json!(true)), "[a-z :#\\[\"'日]{0,12}".prop_map(|text| json!(text)), Just(json!(["a", "b, c"]))],
         others in prop::collection::vec(prop::sample::select(vec!["a: 1 # one", "b: \"two\"", "c: [x,  y]", "# comment", "d:\n  - 1\n  - 2", "e: '3'"]), 0..6),
         has_cell: bool,
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_database_or_refused(text in "[\\PC\n]{0,80}", block in "(```base\n[a-z:\\[\\]\\- \n]{0,40}\n```\n){0,3}") {
+    fn arbitrary_text_never_panics(text in "[\\PC\n]{0,80}", block in "(```base\n[a-z:\\[\\]\\- \n]{0,40}\n```\n){0,3}") {
         let vault = Vault::in_memory().with("X.base", &text).with("N.md", &block);
         for name in ["X.base", "N.md", "N.md#base-2"] {
             for action in ["get", "query", "columns"] {

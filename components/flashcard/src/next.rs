@@ -1,33 +1,33 @@
-//! Which card comes next.
+//! The `next` action: the review queue.
 
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
 
-use crate::collection::{Card, CardNote, Collection, Scope, When};
-use crate::looking::{no_deck, scope};
-use crate::telling::{CardItem, Previews, previews, whole};
+use crate::collection::{Card, CardNote, Collection, DueTime, Scope};
+use crate::read_actions::{no_deck, scope};
+use crate::reply::{CardItem, Previews, full_item, previews};
 
-/// The next flashcard to ask, with its answer, and how many are left. Then `review` it.
+/// Get the next flashcard to study, with its answer, and how many are left. Then rate it with `review`.
 ///
 /// Example: `{"deck": "coffee"}`
 #[args]
 pub struct Next {
-    /// Only of this deck.
+    /// Only cards of this deck.
     pub deck: Option<String>,
 }
 
-/// What to ask next.
+/// The next card to review.
 #[reply]
 pub struct NextCard {
-    /// The card; not told if nothing is to be asked now.
+    /// The card; absent if none is due or new.
     pub card: Option<CardItem>,
-    /// When it would be asked again after each answer.
+    /// Next interval for each rating.
     pub answers: Option<Previews>,
-    /// How many are due now.
+    /// Number of cards due now.
     pub due: u64,
-    /// How many were never asked.
+    /// Number of new cards.
     pub new: u64,
-    /// If nothing is to be asked now: when something is.
+    /// If no card is due or new: the next due date.
     pub next_due: Option<String>,
     /// Only while the index is being built.
     pub index: Option<Building>,
@@ -53,13 +53,13 @@ impl Action for Next {
         let clock = &collection.clock;
         let due = cards.iter().filter(|(_, card)| card.is_due(clock)).count() as u64;
         let new = cards.iter().filter(|(_, card)| card.is_new()).count() as u64;
-        let asked = cards
+        let queue = cards
             .iter()
             .filter(|(_, card)| card.is_due(clock) || card.is_new());
-        let first = asked.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
+        let first = queue.min_by_key(|(loaded, card)| rank(loaded, card, &collection));
         let (card, answers) = match first {
             Some((loaded, card)) => (
-                Some(whole(loaded, card, &collection)),
+                Some(full_item(loaded, card, &collection)),
                 previews(loaded, card, &collection)?,
             ),
             None => (None, None),
@@ -67,18 +67,18 @@ impl Action for Next {
         let coming = cards
             .iter()
             .filter(|(_, card)| !card.record.suspended)
-            .map(|(_, card)| card.when(clock));
+            .map(|(_, card)| card.due_time(clock));
         let coming = coming
-            .filter(|when| *when != When::Never)
+            .filter(|when| *when != DueTime::Never)
             .min_by_key(|when| match when {
-                When::At(moment) => (clock.day(*moment), *moment),
-                When::On(day) => (*day, i64::MIN),
-                When::Never => (i64::MAX, 0),
+                DueTime::At(moment) => (clock.day(*moment), *moment),
+                DueTime::On(day) => (*day, i64::MIN),
+                DueTime::Never => (i64::MAX, 0),
             });
         Ok(NextCard {
             next_due: coming
                 .filter(|_| card.is_none())
-                .and_then(|when| crate::telling::due(when, &collection)),
+                .and_then(|when| crate::reply::due(when, &collection)),
             card,
             answers,
             due,
@@ -94,36 +94,36 @@ impl Action for Next {
                 "{left}\ncard: `{}`\nfront: {}\nback: {}",
                 card.card, card.front, card.back
             ),
-            (None, Some(due)) => format!("nothing is due; next on {due}"),
-            (None, None) => "nothing is due".to_owned(),
+            (None, Some(due)) => format!("no card is due; next due: {due}"),
+            (None, None) => "no card is due".to_owned(),
         };
         text + &unfinished(output.index.as_ref())
     }
 }
 
-/// The place of a card in today's queue: what is in its steps, then what is due, then what is new. What was skipped today
-/// comes last, and before it the siblings of what was answered today: they would give the answer away.
+/// The sort key of a card in today's queue: learning steps, then due cards, then new cards. Siblings of cards reviewed
+/// today follow, because they would reveal the answer, and cards skipped today are last.
 fn rank(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> (u8, i64, u8, i64) {
     let clock = &collection.clock;
     let is_today = |moment: i64| moment != 0 && clock.day(moment) == clock.today();
-    let put_off = if is_today(card.record.skipped) {
+    let skipped = if is_today(card.record.skipped) {
         card.record.skipped
     } else {
         0
     };
     let siblings = loaded.siblings(card.question).iter();
-    let told = siblings
+    let sibling_reviewed = siblings
         .filter(|other| other.id != card.id)
         .any(|other| other.last().is_some_and(is_today));
-    let (kind, order) = match card.when(clock) {
-        When::At(moment) => (0, moment),
-        When::On(day) => (1, day),
-        When::Never => (2, 0),
+    let (kind, order) = match card.due_time(clock) {
+        DueTime::At(moment) => (0, moment),
+        DueTime::On(day) => (1, day),
+        DueTime::Never => (2, 0),
     };
-    let last = match (put_off != 0, told && kind != 0) {
+    let last = match (skipped != 0, sibling_reviewed && kind != 0) {
         (true, _) => 2,
         (false, true) => 1,
         (false, false) => 0,
     };
-    (last, put_off, kind, order)
+    (last, skipped, kind, order)
 }

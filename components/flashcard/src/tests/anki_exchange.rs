@@ -1,14 +1,14 @@
-//! Packages for Anki and from it.
+//! Export to and import from Anki packages.
 
 use super::*;
 
-/// Three notes in two decks (one a cloze with a picture) in Anki's oldest form, written by real SQLite and zip.
+/// Three notes in two decks (one a cloze with a picture) in the oldest format of Anki, written by SQLite and zip.
 const OLD: &[u8] = include_bytes!("../../tests/fixtures/old.apkg");
-/// The same in its newest form: a table of decks, Zstandard, and a list of media in protobuf.
+/// The same in the newest format: a table of decks, Zstandard, and a list of media in protobuf.
 const NEW: &[u8] = include_bytes!("../../tests/fixtures/new.apkg");
 
-/// What Anki 26.09 itself exported, for older versions and for newer ones: three notes, one asked both ways. The empty
-/// collection that Anki adds for its oldest versions was taken out, to keep them small.
+/// Exported by Anki 26.09, for older and newer versions: three notes, one in both directions. The empty collection that
+/// Anki adds for its oldest versions was removed to keep the files small.
 const BY_ANKI: [(&str, &[u8]); 2] = [
     (
         "anki21.apkg",
@@ -30,7 +30,7 @@ fn library() -> MemoryVault {
 }
 
 #[test]
-fn what_is_exported_can_be_imported() {
+fn exported_packages_can_be_imported() {
     let vault = library();
     let exported = ok(&vault, "export", json!({ "path": "Out/all.apkg" }));
     assert_eq!(
@@ -63,7 +63,7 @@ fn what_is_exported_can_be_imported() {
 }
 
 #[test]
-fn one_deck_is_exported_and_a_package_is_replaced_only_knowingly() {
+fn export_of_one_deck_requires_overwrite_to_replace() {
     let vault = library();
     let one = ok(
         &vault,
@@ -96,7 +96,7 @@ fn one_deck_is_exported_and_a_package_is_replaced_only_knowingly() {
 }
 
 #[test]
-fn packages_of_every_age_are_imported() {
+fn old_and_new_package_formats_are_imported() {
     for (name, bytes) in [("old.apkg", OLD), ("new.apkg", NEW)] {
         let vault = Vault::in_memory().at(NOON).with_bytes(name, bytes);
         let imported = ok(&vault, "import", json!({ "path": name, "to": "In" }));
@@ -121,7 +121,7 @@ fn packages_of_every_age_are_imported() {
 }
 
 #[test]
-fn what_anki_exports_is_imported() {
+fn packages_written_by_anki_are_imported() {
     for (name, bytes) in BY_ANKI {
         let vault = Vault::in_memory().at(NOON).with_bytes(name, bytes);
         ok(&vault, "import", json!({ "path": name, "to": "In" }));
@@ -141,7 +141,7 @@ fn what_anki_exports_is_imported() {
 }
 
 #[test]
-fn media_do_not_write_over_others() {
+fn import_never_overwrites_media() {
     let vault = Vault::in_memory()
         .at(NOON)
         .with_bytes("old.apkg", OLD)
@@ -161,7 +161,7 @@ fn media_do_not_write_over_others() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_refused_and_nothing_is_made() {
+fn invalid_packages_are_rejected_without_changes() {
     let vault = Vault::in_memory()
         .at(NOON)
         .with_bytes("old.apkg", OLD)

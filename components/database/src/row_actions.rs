@@ -1,64 +1,65 @@
-//! Adding and removing rows: notes that are made so that they are in the database, and notes that go to the trash.
+//! The `add_rows` and `remove_rows` actions: rows are added as new notes that match the filters, and removed to the
+//! trash.
 
-use crate::cells::{Writer, in_note};
-use crate::expression::{Row, World};
-use crate::filter::{Demands, Filter};
-use crate::place::{self, Database, Form};
+use crate::cells::{CellChecker, with_note_path};
+use crate::expression::{Context, Row};
+use crate::filter::{Filter, Requirements};
+use crate::open::{self, Database, Form};
 use crate::query::this;
-use crate::rows::{is_row, told};
+use crate::rows::{found_note, is_row};
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{fold_name, is_note, text};
 
-/// How many rows one call may add or remove.
-const MOST_ROWS: usize = 500;
-/// Characters that a name cannot have: links to the note would break.
+/// Maximum number of rows per call.
+const MAX_ROWS: usize = 500;
+/// Characters not allowed in names: links to the note would break.
 const FORBIDDEN: [char; 8] = ['/', '\\', '#', '^', '[', ']', '|', ':'];
 
-/// Add rows to a database: new notes whose folder, tags and properties fulfil its filters.
+/// Add rows to a database: new notes whose folder, tags and properties match its filters.
 ///
 /// Example: `{"database": "Garden/Beds.base", "rows": [{"name": "Bed 3", "crop": "mint", "area": 0.3}]}`
 #[args]
 pub struct AddRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Objects of columns and values; `name` (or `file.name`) names the note: `{"name": "Dune", "rating": 5}`.
+    /// Objects of column values; `name` (or `file.name`) is the name of the note: `{"name": "Dune", "rating": 5}`.
     pub rows: Vec<Map<String, Value>>,
-    /// Folder of the new notes, where the filters do not tell it.
+    /// Folder of the new notes (default: taken from the filters).
     pub folder: Option<String>,
-    /// View whose filters the rows shall fulfil as well.
+    /// View whose filters the rows must match too.
     pub view: Option<String>,
 }
 
-/// Rows that were added.
+/// The added rows.
 #[reply]
-pub struct RowsAdded {
+pub struct AddedRows {
     /// The new notes.
-    pub items: Vec<RowAdded>,
-    /// How many.
+    pub items: Vec<AddedRow>,
+    /// How many were added.
     pub total: u64,
-    /// Those that the filters do not let through: they are notes, but no rows.
+    /// New notes that do not match the filters, so they are not rows.
     pub outside: Vec<String>,
 }
 
 /// A new note.
 #[reply]
-pub struct RowAdded {
-    /// Where it is.
+pub struct AddedRow {
+    /// Its path.
     pub path: String,
     /// Its etag.
     pub etag: String,
 }
 
 impl Action for AddRows {
-    type Output = RowsAdded;
+    type Output = AddedRows;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<RowsAdded> {
-        counted_rows(self.rows.len())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+    fn run(self, vault: &Vault) -> Result<AddedRows> {
+        check_row_count(self.rows.len())?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let base = &database.base;
         let view = match (&self.view, base.views.as_slice()) {
             (Some(name), _) => base.view(Some(name))?,
@@ -67,69 +68,71 @@ impl Action for AddRows {
         };
         let of_view = view.and_then(|view| view.filters.as_ref());
         let filters: Vec<&Filter> = base.filters.iter().chain(of_view).collect();
-        let mut demands = Demands::default();
+        let mut requirements = Requirements::default();
         filters
             .iter()
-            .for_each(|filter| filter.demands(&mut demands));
-        let folder = folder(&database, self.folder.as_deref(), &demands)?;
-        let mut writer = Writer::new(&world, &database)?;
+            .for_each(|filter| filter.requirements(&mut requirements));
+        let folder = folder(&database, self.folder.as_deref(), &requirements)?;
+        let mut checker = CellChecker::new(&context, &database)?;
         let mut made: Vec<(String, String)> = Vec::new();
         for (index, row) in self.rows.iter().enumerate() {
-            made.push(new_note(&mut writer, row, index, &folder, &demands)?);
+            made.push(new_note(&mut checker, row, index, &folder, &requirements)?);
         }
         let (mut items, mut outside) = (Vec::new(), Vec::new());
         for (path, content) in made {
             let etag = vault.create(&path, content.as_bytes())?;
-            // The folders above it are spelt as they are on disk.
+            // The path with its parent folders spelled as on disk.
             let path = vault.stat(&path)?.path;
             let note = Note {
                 path: path.clone(),
                 text: content,
                 etag: etag.clone(),
             };
-            let row = Row::new(told(vault, &note, true));
-            let holds = filters
+            let row = Row::new(found_note(vault, &note, true));
+            let is_match = filters
                 .iter()
-                .all(|filter| filter.holds(&world, base, &row).unwrap_or_default());
-            if !holds {
+                .all(|filter| filter.matches(&context, base, &row).unwrap_or_default());
+            if !is_match {
                 outside.push(path.clone());
             }
-            items.push(RowAdded { path, etag });
+            items.push(AddedRow { path, etag });
         }
-        Ok(RowsAdded {
+        Ok(AddedRows {
             total: items.len() as u64,
             items,
             outside,
         })
     }
 
-    fn text(output: &RowsAdded) -> String {
+    fn text(output: &AddedRows) -> String {
         let mut text = format!("added {}", counted(output.total, "row"));
         for item in &output.items {
             text.push_str(&format!("\n`{}`", item.path));
             if output.outside.contains(&item.path) {
-                text.push_str(
-                    ", which the filters do not let through: set its cells so that they do",
-                );
+                text.push_str(", which does not match the filters: set its cells so that it does");
             }
         }
         text
     }
 }
 
-fn counted_rows(count: usize) -> Result<()> {
+fn check_row_count(count: usize) -> Result<()> {
     match count {
-        0 => Err(Error::validation("`rows` is empty: give at least one row")),
-        count if count > MOST_ROWS => Err(Error::too_large(format!(
-            "`rows` has {count}, and may have {MOST_ROWS}: use several calls"
+        0 => Err(Error::validation("`rows` is empty: pass at least one row")),
+        count if count > MAX_ROWS => Err(Error::too_large(format!(
+            "`rows` has {count} items, the maximum is {MAX_ROWS}: use several calls"
         ))),
         _ => Ok(()),
     }
 }
 
-/// The folder of new notes: what the caller says, or what the filters want.
-fn folder(database: &Database, asked: Option<&str>, demands: &Demands) -> Result<String> {
-    if let Some(folder) = asked {
+/// The folder of new notes: from the caller, else from the filters.
+fn folder(
+    database: &Database,
+    requested: Option<&str>,
+    requirements: &Requirements,
+) -> Result<String> {
+    if let Some(folder) = requested {
         let folder = folder.trim().trim_matches('/');
         return Ok(if folder == "." {
             String::new()
@@ -137,11 +140,11 @@ fn folder(database: &Database, asked: Option<&str>, demands: &Demands) -> Result
             folder.to_owned()
         });
     }
-    match (database.form, &demands.folder) {
+    match (database.form, &requirements.folder) {
         (Form::Folder, _) => Ok(database.path.clone()),
         (_, Some(folder)) => Ok(folder.clone()),
         _ => Err(Error::validation(format!(
-            "the filters of `{}` do not tell in which folder its notes are: give `folder`",
+            "the filters of `{}` do not determine a folder: pass `folder`",
             database.name
         ))),
     }
@@ -149,11 +152,11 @@ fn folder(database: &Database, asked: Option<&str>, demands: &Demands) -> Result
 
 /// The path and the text of a new row.
 fn new_note(
-    writer: &mut Writer<'_, '_>,
+    checker: &mut CellChecker<'_, '_>,
     row: &Map<String, Value>,
     index: usize,
     folder: &str,
-    demands: &Demands,
+    requirements: &Requirements,
 ) -> Result<(String, String)> {
     let number = index + 1;
     let named_by = ["file.name", "name"]
@@ -170,7 +173,7 @@ fn new_note(
     };
     if name.is_empty() {
         return Err(Error::validation(format!(
-            "row {number} has no name: give `name`, the name of its note"
+            "row {number} has no `name`: pass the name of its note"
         )));
     }
     if let Some(letter) = name
@@ -178,7 +181,7 @@ fn new_note(
         .find(|letter| FORBIDDEN.contains(letter) || letter.is_control())
     {
         return Err(Error::validation(format!(
-            "row {number}: the name `{name}` has {letter:?}, which the name of a note cannot have"
+            "row {number}: the name `{name}` contains {letter:?}, which is not allowed in note names"
         )));
     }
     let mut properties = Map::new();
@@ -186,10 +189,10 @@ fn new_note(
         if Some(column.as_str()) == named_by {
             continue;
         }
-        let property = writer.checked(column, value, &format!("row {number}, `{name}`"))?;
+        let property = checker.check(column, value, &format!("row {number}, `{name}`"))?;
         if properties.insert(property, value.clone()).is_some() {
             return Err(Error::validation(format!(
-                "row {number}, `{name}`: column `{column}` is given twice"
+                "row {number}, `{name}`: duplicate column `{column}`"
             )));
         }
     }
@@ -198,24 +201,24 @@ fn new_note(
             .keys()
             .any(|key| fold_name(key) == fold_name(name))
     };
-    for (name, value) in &demands.properties {
+    for (name, value) in &requirements.properties {
         if !has(&properties, name) {
             properties.insert(name.clone(), value.clone());
         }
     }
-    add_tags(&mut properties, &demands.tags);
+    add_tags(&mut properties, &requirements.tags);
     let path = match folder {
         "" => format!("{name}.md"),
         folder => format!("{folder}/{name}.md"),
     };
     let content =
-        text::set_properties("", &properties, &[]).map_err(|error| in_note(&path, error))?;
+        text::set_properties("", &properties, &[]).map_err(|error| with_note_path(&path, error))?;
     Ok((path, content))
 }
 
-/// Gives the new note the tags that the filters want.
-fn add_tags(properties: &mut Map<String, Value>, wanted: &[String]) {
-    for tag in wanted {
+/// Adds the tags that the filters require.
+fn add_tags(properties: &mut Map<String, Value>, required: &[String]) {
+    for tag in required {
         let mut tags = match properties.get("tags") {
             Some(Value::Array(tags)) => tags.clone(),
             Some(Value::String(tag)) => vec![Value::from(tag.as_str())],
@@ -240,33 +243,33 @@ fn add_tags(properties: &mut Map<String, Value>, wanted: &[String]) {
 pub struct RemoveRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// The rows: paths or unique names of their notes.
+    /// Paths or unique names of the notes.
     pub rows: Vec<String>,
 }
 
-/// Rows that were removed.
+/// The removed rows.
 #[reply]
-pub struct RowsRemoved {
-    /// The notes that went.
+pub struct RemovedRows {
+    /// The removed notes.
     pub paths: Vec<String>,
-    /// For `document.restore`, in the same order.
+    /// Ids for `document.restore`, in the same order.
     pub trash_ids: Vec<String>,
 }
 
 impl Action for RemoveRows {
-    type Output = RowsRemoved;
+    type Output = RemovedRows;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<RowsRemoved> {
-        counted_rows(self.rows.len())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+    fn run(self, vault: &Vault) -> Result<RemovedRows> {
+        check_row_count(self.rows.len())?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let mut paths: Vec<String> = Vec::new();
         for name in &self.rows {
             let note = vault.read_note(name)?;
-            if !is_row(&world, &database, &note)? {
+            if !is_row(&context, &database, &note)? {
                 return Err(Error::not_found(format!(
-                    "`{}` is no row of `{}`: its filters do not let the note through",
+                    "`{}` is not a row of `{}`: the note does not match its filters",
                     note.path, database.name
                 )));
             }
@@ -278,10 +281,10 @@ impl Action for RemoveRows {
         for path in &paths {
             trash_ids.extend(vault.remove(path)?);
         }
-        Ok(RowsRemoved { paths, trash_ids })
+        Ok(RemovedRows { paths, trash_ids })
     }
 
-    fn text(output: &RowsRemoved) -> String {
+    fn text(output: &RemovedRows) -> String {
         let lines = output.paths.iter().zip(&output.trash_ids);
         let lines =
             lines.map(|(path, id)| format!("removed `{path}`; restore it with `trash_id` {id}"));

@@ -1,48 +1,48 @@
-//! A card as it is told.
+//! Cards in replies, and their text form.
 
 use notehost_sdk::dates;
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
 
-use crate::collection::{Card, CardNote, Collection, When};
+use crate::collection::{Card, CardNote, Collection, DueTime};
 
-/// How much of a card's texts a list tells, in characters.
-const LISTED: usize = 300;
+/// Maximum length of a side in lists, in characters.
+const MAX_LISTED_CHARS: usize = 300;
 
-/// A card of a list.
+/// A flashcard.
 #[reply]
 pub struct CardItem {
-    /// Names it for other actions.
+    /// Its id, to pass as `card`.
     pub card: String,
     /// Its note.
     pub path: String,
-    /// The line of the file on which it begins, from 1.
+    /// Its first line in the file, 1-based.
     pub line: usize,
     /// Its deck.
     pub deck: Option<String>,
-    /// What is asked.
+    /// The question.
     pub front: String,
-    /// What is to be answered.
+    /// The answer.
     pub back: String,
-    /// `new`, `learning`, `review`, `relearning`; `unreadable` if the schedule in the note cannot be read.
+    /// `new`, `learning`, `review`, `relearning`; `unreadable` if the schedule in the note is invalid.
     pub state: String,
-    /// When it is asked: a day, or a local time within a day.
+    /// When it is due: a date, or a local time within a day.
     pub due: Option<String>,
-    /// The days between the last answer and that day.
+    /// Days between the last review and the due date.
     pub interval_days: Option<f64>,
-    /// Which of the cards of its passage it is, from 1; only where there are several.
+    /// Its number among sibling cards, 1-based; absent without siblings.
     pub sibling: Option<usize>,
-    /// Only if it is: not asked until it is resumed.
+    /// Present and true if it is suspended.
     pub suspended: Option<bool>,
-    /// Only if it is: it was suspended because it was forgotten again and again.
+    /// Present and true if it was suspended as a leech, after repeated lapses.
     pub leech: Option<bool>,
 }
 
-/// A card as a list tells it: long texts are cut.
+/// A card for a list: long texts are cut.
 pub(crate) fn item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
-    let mut item = whole(loaded, card, collection);
+    let mut item = full_item(loaded, card, collection);
     for text in [&mut item.front, &mut item.back] {
-        if let Some((at, _)) = text.char_indices().nth(LISTED) {
+        if let Some((at, _)) = text.char_indices().nth(MAX_LISTED_CHARS) {
             text.truncate(at);
             text.push('…');
         }
@@ -50,8 +50,8 @@ pub(crate) fn item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) 
     item
 }
 
-/// A card with all of its texts.
-pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
+/// A card with its full texts.
+pub(crate) fn full_item(loaded: &CardNote, card: &Card, collection: &Collection<'_>) -> CardItem {
     let question = loaded.question(card);
     let side = &question.sides[card.sibling];
     CardItem {
@@ -62,7 +62,7 @@ pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>)
         front: side.front.clone(),
         back: side.back.clone(),
         state: card.state().to_owned(),
-        due: due(card.when(&collection.clock), collection),
+        due: due(card.due_time(&collection.clock), collection),
         interval_days: card.interval(),
         sibling: (question.sides.len() > 1).then_some(card.sibling + 1),
         suspended: card.record.suspended.then_some(true),
@@ -70,16 +70,16 @@ pub(crate) fn whole(loaded: &CardNote, card: &Card, collection: &Collection<'_>)
     }
 }
 
-/// When a card is asked, in words.
-pub(crate) fn due(when: When, collection: &Collection<'_>) -> Option<String> {
+/// The due date as text.
+pub(crate) fn due(when: DueTime, collection: &Collection<'_>) -> Option<String> {
     match when {
-        When::Never => None,
-        When::At(moment) => Some(collection.clock.shown(moment)),
-        When::On(day) => Some(dates::date(day)),
+        DueTime::Never => None,
+        DueTime::At(moment) => Some(collection.clock.local_time(moment)),
+        DueTime::On(day) => Some(dates::date(day)),
     }
 }
 
-/// A line of a text.
+/// A card as a line of text.
 pub(crate) fn line(item: &CardItem) -> String {
     let one_line = |text: &str| text.replace('\n', " / ");
     let due = item
@@ -100,16 +100,16 @@ pub(crate) fn line(item: &CardItem) -> String {
     )
 }
 
-/// When a card would be asked again after each answer.
+/// The next interval for each rating.
 #[reply]
 pub struct Previews {
-    /// After 1: forgotten.
+    /// For 1: forgotten.
     pub again: String,
-    /// After 2: remembered with effort.
+    /// For 2: remembered with effort.
     pub hard: String,
-    /// After 3: remembered.
+    /// For 3: remembered.
     pub good: String,
-    /// After 4: known at once.
+    /// For 4: remembered instantly.
     pub easy: String,
 }
 
@@ -122,23 +122,24 @@ pub(crate) fn scheduler(loaded: &CardNote, collection: &Collection<'_>) -> Resul
     Scheduler::new(retention).ok_or_else(|| {
         Error::new(
             Code::InternalError,
-            "the scheduler refuses its own parameters",
+            "the scheduler rejected the retention parameter",
         )
     })
 }
 
-/// What each answer would bring; nothing where the schedule cannot be read.
+/// The next interval for each rating; `None` if the schedule is invalid.
 pub(crate) fn previews(
     loaded: &CardNote,
     card: &Card,
     collection: &Collection<'_>,
 ) -> Result<Option<Previews>> {
     let scheduler = scheduler(loaded, collection)?;
-    let told = |rating| {
-        let next = crate::reviewing::answered(loaded, card, rating, &scheduler, collection).ok()?;
+    let preview = |rating| {
+        let next =
+            crate::review::review_outcome(loaded, card, rating, &scheduler, collection).ok()?;
         Some(span(next.interval))
     };
-    let [Some(again), Some(hard), Some(good), Some(easy)] = Rating::ALL.map(told) else {
+    let [Some(again), Some(hard), Some(good), Some(easy)] = Rating::ALL.map(preview) else {
         return Ok(None);
     };
     Ok(Some(Previews {
@@ -149,7 +150,7 @@ pub(crate) fn previews(
     }))
 }
 
-/// An interval in words.
+/// An interval as text.
 pub(crate) fn span(interval: Interval) -> String {
     match interval {
         Interval::Soon(wait) => format!("{} min", (wait / 60_000).max(1)),

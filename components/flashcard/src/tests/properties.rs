@@ -1,4 +1,4 @@
-//! Bytes outside a change never change, and no text is too odd to be read.
+//! Property tests: edits change only their range, and any text can be parsed.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::cards::questions;
 use crate::comment::parse;
 use crate::lines::SCHEDULE;
 
-/// Lines that people write, and lines that only look like it.
+/// Card lines and lines that only resemble cards.
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec![
@@ -56,7 +56,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn any_text_is_read_the_same_twice_with_places_in_order(note in note(), odd in "(?s).{0,200}") {
+    fn parsing_is_deterministic_and_ranges_are_ordered(note in note(), odd in "(?s).{0,200}") {
         for text in [&note, &odd] {
             let found = questions(text, true);
             prop_assert_eq!(&found, &questions(text, true));
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn any_comment_is_read(inner in "[!,0-9a-z.:TZ-]{0,60}") {
+    fn arbitrary_comments_are_parsed(inner in "[!,0-9a-z.:TZ-]{0,60}") {
         let note = format!("{SCHEDULE}{inner}-->");
         let comment = parse(&note, 0..note.len());
         for sibling in 0..=comment.entries.len() {
@@ -85,7 +85,7 @@ proptest! {
     }
 
     #[test]
-    fn an_answer_changes_only_the_schedule_and_is_taken_back(note in note(), rating in 1..=4, pick in any::<prop::sample::Index>()) {
+    fn review_changes_only_the_schedule_and_can_be_undone(note in note(), rating in 1..=4, pick in any::<prop::sample::Index>()) {
         let vault = vault(&note);
         let all = cards(&vault);
         prop_assume!(!all.is_empty());
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_created_and_removed_leaves_no_trace(
+    fn create_then_remove_restores_the_note(
         note in note(),
         front in prop::sample::select(vec!["front", "two\nlines", "日本"]),
         back in prop::sample::select(vec!["back", "- a\n- b", "x\n\ny"]),
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn code_math_and_comments_hold_no_cards(
+    fn code_math_and_comments_contain_no_cards(
         fence in prop::sample::select(vec![("```\n", "\n```"), ("~~~~\n", "\n~~~~"), ("$$\n", "\n$$"), ("%%\n", "\n%%"), ("<!--\n", "\n-->"), ("> ```\n> ", "\n> ```")]),
         inner in prop::sample::select(vec!["a::b", "==c==", "q\n?\na", "{{x}}", "a >> b"]),
     ) {
@@ -137,8 +137,8 @@ proptest! {
 }
 
 #[test]
-fn a_huge_note_is_read_in_one_go() {
-    // A minute would not be enough if anything were quadratic.
+fn parsing_a_huge_note_is_linear() {
+    // Quadratic parsing would take more than a minute.
     let note = "word ==x `[[ $ %% <!-- {{ :: \n".repeat(300_000);
     assert!(questions(&note, true).len() < 300_000);
     let line = "`".repeat(1_000_000) + &"==a".repeat(1_000_000);

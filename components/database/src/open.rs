@@ -1,4 +1,5 @@
-//! Where databases are: `.base` files, code blocks of notes, folders. A caller's word becomes the one database it means.
+//! Opens databases by the name a caller passes: `.base` files, `base` code blocks of notes, folders. A name must
+//! resolve to exactly one database.
 
 use crate::base::Base;
 use crate::filter::Filter;
@@ -7,7 +8,7 @@ use notehost_sdk::text::{self, frontmatter};
 use notehost_sdk::{Kind, is_note};
 use std::ops::Range;
 
-/// What a database is made of.
+/// The kind of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A `.base` file.
@@ -19,7 +20,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Form::File => "base",
             Form::Block => "block",
@@ -28,14 +29,14 @@ impl Form {
     }
 }
 
-/// A database that was found and read.
+/// An opened database.
 pub(crate) struct Database {
-    /// How a caller can name it without doubt.
+    /// Its unambiguous name.
     pub(crate) name: String,
     pub(crate) form: Form,
     /// The file, or the folder.
     pub(crate) path: String,
-    /// Where its YAML stands; a folder has none.
+    /// The location of its YAML; `None` for a folder.
     pub(crate) source: Option<Source>,
     pub(crate) base: Base,
 }
@@ -44,7 +45,7 @@ pub(crate) struct Database {
 pub(crate) struct Source {
     pub(crate) note: Note,
     pub(crate) yaml: Range<usize>,
-    /// The line of the file on which it begins.
+    /// Its first line in the file.
     pub(crate) line: usize,
 }
 
@@ -54,16 +55,16 @@ impl Source {
     }
 }
 
-/// A code block of a note that is a database.
+/// A `base` code block of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// What stands between the fences.
+    /// The range between the fences.
     pub(crate) yaml: Range<usize>,
-    /// The line of the opening fence, from 1.
+    /// The line of the opening fence, 1-based.
     pub(crate) line: usize,
 }
 
-/// Whether a path is that of a `.base` file.
+/// Whether a path has the extension `.base`.
 pub(crate) fn is_base(path: &str) -> bool {
     let length = path.len();
     length > 5
@@ -71,32 +72,32 @@ pub(crate) fn is_base(path: &str) -> bool {
         && path[length - 5..].eq_ignore_ascii_case(".base")
 }
 
-/// The database that a caller named.
+/// Opens the database that a caller named.
 pub(crate) fn open(vault: &Vault, name: &str) -> Result<Database> {
-    let asked = unbracketed(name);
-    if asked.is_empty() {
+    let name = unbracketed(name);
+    if name.is_empty() {
         return Err(Error::validation(
-            "`database` is empty: give a `.base` file, a note with a `base` code block, or a folder (`.` is the vault)",
+            "`database` is empty: pass a `.base` file, a note with a `base` code block, or a folder (`.` is the vault)",
         ));
     }
-    if let Some((note, number)) = block_number(asked) {
+    if let Some((note, number)) = block_number(name) {
         let path = vault.find_note(note)?;
         return open_block(vault, &path, Some(number));
     }
-    if let Some(folder) = as_folder(asked) {
+    if let Some(folder) = as_folder(name) {
         return open_folder(vault, folder);
     }
-    if is_base(asked) {
-        return open_file(vault, &find_base(vault, asked)?);
+    if is_base(name) {
+        return open_file(vault, &find_base(vault, name)?);
     }
-    if is_note(asked) {
-        let path = vault.find_note(asked)?;
+    if is_note(name) {
+        let path = vault.find_note(name)?;
         return open_block(vault, &path, None);
     }
-    open_by_name(vault, asked)
+    open_by_name(vault, name)
 }
 
-/// A word that could be a file, a note or a folder: what it is must be beyond doubt.
+/// Opens a database by a bare name, which may match a file, a note or a folder but only one of them.
 fn open_by_name(vault: &Vault, name: &str) -> Result<Database> {
     let folder = vault
         .stat(name)
@@ -130,7 +131,7 @@ fn find_base(vault: &Vault, name: &str) -> Result<String> {
     }
 }
 
-/// The `.base` files of a path, or of a name if there is none at that path.
+/// The `.base` file at a path, or else the `.base` files with that name.
 fn bases_named(vault: &Vault, name: &str) -> Result<Vec<String>> {
     if let Ok(entry) = vault.stat(name)
         && entry.kind == Kind::File
@@ -150,10 +151,10 @@ fn no_database(vault: &Vault, name: &str) -> Error {
         .collect();
     let message = match shown.is_empty() {
         true => format!(
-            "no database `{name}`: name a `.base` file, a note with a `base` code block, or a folder"
+            "no database `{name}`: pass a `.base` file, a note with a `base` code block, or a folder"
         ),
         false => format!(
-            "no database `{name}`; there is {}; a folder can be named as well",
+            "no database `{name}`; known databases: {}; a folder is also valid",
             shown.join(", ")
         ),
     };
@@ -167,14 +168,14 @@ fn ambiguous(name: &str, choices: &[String]) -> Error {
         .map(|choice| format!("`{choice}`"))
         .collect();
     Error::ambiguous(format!(
-        "`{name}` could be {} databases: use one of {}",
+        "`{name}` matches {} databases: use one of {}",
         choices.len(),
         shown.join(", ")
     ))
     .with_details(json!({ "choices": choices }))
 }
 
-/// Every `.base` file that the caller may see.
+/// Every `.base` file visible to the caller.
 pub(crate) fn base_files(vault: &Vault) -> Result<Vec<String>> {
     Ok(vault
         .files()?
@@ -183,7 +184,7 @@ pub(crate) fn base_files(vault: &Vault) -> Result<Vec<String>> {
         .collect())
 }
 
-/// The database in a `.base` file.
+/// Opens the database in a `.base` file.
 pub(crate) fn open_file(vault: &Vault, path: &str) -> Result<Database> {
     let note = vault.read_text(path)?;
     let start = if note.text.starts_with('\u{feff}') {
@@ -206,7 +207,7 @@ pub(crate) fn open_file(vault: &Vault, path: &str) -> Result<Database> {
     })
 }
 
-/// The database in a code block of a note, by its number or the only one.
+/// Opens the database in a code block of a note: the block with this number, or the only one.
 pub(crate) fn open_block(vault: &Vault, path: &str, number: Option<usize>) -> Result<Database> {
     let note = vault.read_text(path)?;
     let all = blocks(&note.text);
@@ -214,7 +215,7 @@ pub(crate) fn open_block(vault: &Vault, path: &str, number: Option<usize>) -> Re
     let number = match (number, all.len()) {
         (_, 0) => {
             return Err(Error::not_found(format!(
-                "`{path}` has no code block ```` ```base ````: it is no database"
+                "`{path}` is not a database: it has no ```` ```base ```` code block"
             )));
         }
         (None, 1) => 1,
@@ -225,7 +226,7 @@ pub(crate) fn open_block(vault: &Vault, path: &str, number: Option<usize>) -> Re
         (Some(number), count) if (1..=count).contains(&number) => number,
         (Some(number), count) => {
             return Err(Error::not_found(format!(
-                "`{path}` has no block `base-{number}`: it has {count}, from `{}`",
+                "`{path}` has no block `base-{number}`: it has {count}, starting at `{}`",
                 name(1)
             )));
         }
@@ -279,13 +280,13 @@ fn open_folder(vault: &Vault, folder: &str) -> Result<Database> {
     })
 }
 
-/// The expression that the notes of a folder fulfil.
+/// The filter expression that matches the notes of a folder.
 pub(crate) fn in_folder(folder: &str) -> String {
     let escaped = folder.replace('\\', "\\\\").replace('"', "\\\"");
     format!("file.inFolder(\"{escaped}\")")
 }
 
-/// The folder that a word plainly means.
+/// The folder that a name denotes by its syntax: `.`, or a trailing `/`.
 fn as_folder(name: &str) -> Option<&str> {
     match name {
         "." | "/" | "./" => Some(""),
@@ -293,7 +294,7 @@ fn as_folder(name: &str) -> Option<&str> {
     }
 }
 
-/// The note and the number of `Note.md#base-2`; `#base` is the first.
+/// The note and the block number of `Note.md#base-2`; `#base` is block 1.
 fn block_number(name: &str) -> Option<(&str, usize)> {
     let (note, fragment) = name.rsplit_once('#')?;
     let rest = fragment.strip_prefix("base")?;
@@ -314,7 +315,7 @@ fn unbracketed(name: &str) -> &str {
     })
 }
 
-/// The `base` code blocks of a note, in their order.
+/// The `base` code blocks of a note, in order.
 pub(crate) fn blocks(note: &str) -> Vec<Block> {
     let start = frontmatter::locate(note).map_or(0, |found| found.block.end);
     let mut found = Vec::new();
@@ -341,7 +342,7 @@ pub(crate) fn blocks(note: &str) -> Vec<Block> {
     found
 }
 
-/// A code block that was begun.
+/// The opening fence of a code block.
 struct Fence {
     mark: char,
     length: usize,
@@ -368,7 +369,7 @@ impl Fence {
         Some(Fence {
             mark,
             length,
-            // A block that is indented cannot be changed without touching its indentation.
+            // An indented block cannot be edited without changing its indentation.
             is_base: info.split_whitespace().next() == Some("base") && trimmed.len() == line.len(),
             inside,
             line: number,

@@ -1,14 +1,14 @@
-//! What a query answers: rows, groups and summaries, and the same as Markdown tables.
+//! The result of a query: rows, groups and summaries, and its text form as Markdown tables.
 
 use crate::expression::file_link;
+use crate::markdown_table;
 use crate::rows::Problem;
-use crate::table;
 use notehost_sdk::index::{Building, unfinished};
 use notehost_sdk::pages::{counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value as Json};
 
-/// Rows of a database.
+/// The rows of a query.
 #[reply]
 pub struct Rows {
     /// The database.
@@ -16,20 +16,20 @@ pub struct Rows {
     /// The view.
     pub view: Option<String>,
     /// The columns, in their order.
-    pub columns: Vec<ColumnTold>,
+    pub columns: Vec<QueryColumn>,
     /// The rows of this page.
-    pub items: Vec<RowTold>,
-    /// For the next page.
+    pub items: Vec<RowItem>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
-    /// The groups, with all their rows counted.
+    /// The groups, with their row counts over all pages.
     pub groups: Option<Vec<Group>>,
     /// By column: `summary` and `value`.
     pub summaries: Option<Map<String, Json>>,
-    /// What could not be computed; such cells are empty, such notes are left out by a filter.
+    /// Cells and filters that could not be computed: the cell is empty, the note is excluded.
     pub problems: Option<Vec<Problem>>,
-    /// What to know about the values.
+    /// A remark about the values.
     pub remark: Option<String>,
     /// Only while the index is being built: notes may be missing.
     pub index: Option<Building>,
@@ -37,29 +37,29 @@ pub struct Rows {
 
 /// A column.
 #[reply]
-pub struct ColumnTold {
+pub struct QueryColumn {
     /// Its name in the database, and in `values`.
     pub column: String,
-    /// Its name for readers.
+    /// Its display name.
     pub name: String,
-    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, where that is clear.
+    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, if known.
     pub r#type: Option<String>,
 }
 
 /// A row: a note.
 #[reply]
-pub struct RowTold {
+pub struct RowItem {
     /// The note.
     pub path: String,
     /// By column; empty cells are `null`.
     pub values: Map<String, Json>,
-    /// What it is grouped by.
+    /// Value by which it is grouped.
     pub group: Option<Json>,
-    /// Of the note, for `if_match`.
+    /// Etag of the note, for `if_match`.
     pub etag: Option<String>,
 }
 
-/// Rows that have the same value.
+/// A group of rows with the same value.
 #[reply]
 pub struct Group {
     /// The value.
@@ -70,8 +70,8 @@ pub struct Group {
     pub summaries: Option<Map<String, Json>>,
 }
 
-/// The reply as Markdown tables.
-pub(crate) fn shown(output: &Rows) -> String {
+/// Renders the rows as Markdown tables.
+pub(crate) fn to_text(output: &Rows) -> String {
     let of_view = output
         .view
         .as_ref()
@@ -82,7 +82,7 @@ pub(crate) fn shown(output: &Rows) -> String {
         counted(output.total, "row"),
         output.database
     );
-    let names_note = |column: &ColumnTold| {
+    let names_note = |column: &QueryColumn| {
         matches!(
             column.column.as_str(),
             "file.name" | "file.path" | "file.file"
@@ -109,17 +109,19 @@ pub(crate) fn shown(output: &Rows) -> String {
             .map(|row| cells(row, &output.columns, is_named))
             .collect();
         if let Some(group) = group {
-            let told = output
+            let found = output
                 .groups
                 .iter()
                 .flatten()
-                .find(|told| told.value == *group);
-            let count = told.map_or(count as u64, |told| told.count);
+                .find(|known| known.value == *group);
+            let count = found.map_or(count as u64, |found| found.count);
             text.push_str(&format!("\n\n**{}** ({count})", label(group)));
-            text.push_str(&summary_line(told.and_then(|told| told.summaries.as_ref())));
+            text.push_str(&summary_line(
+                found.and_then(|found| found.summaries.as_ref()),
+            ));
         }
         text.push_str("\n\n");
-        text.push_str(&table::markdown(&header, &rows));
+        text.push_str(&markdown_table::markdown(&header, &rows));
         from += count;
     }
     text.push_str(&summary_line(output.summaries.as_ref()));
@@ -135,7 +137,7 @@ pub(crate) fn shown(output: &Rows) -> String {
     text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
 }
 
-fn cells(row: &RowTold, columns: &[ColumnTold], is_named: bool) -> Vec<String> {
+fn cells(row: &RowItem, columns: &[QueryColumn], is_named: bool) -> Vec<String> {
     let mut cells: Vec<String> = columns
         .iter()
         .map(|column| match column.column.as_str() {
@@ -150,11 +152,11 @@ fn cells(row: &RowTold, columns: &[ColumnTold], is_named: bool) -> Vec<String> {
 }
 
 fn summary_line(summaries: Option<&Map<String, Json>>) -> String {
-    let told = summaries.into_iter().flatten().map(|(column, told)| {
-        let name = told["summary"].as_str().unwrap_or_default();
-        format!("\n{name} of {column}: {}", label(&told["value"]))
+    let lines = summaries.into_iter().flatten().map(|(column, summary)| {
+        let name = summary["summary"].as_str().unwrap_or_default();
+        format!("\n{name} of {column}: {}", label(&summary["value"]))
     });
-    told.collect()
+    lines.collect()
 }
 
 fn label(value: &Json) -> String {
@@ -164,7 +166,7 @@ fn label(value: &Json) -> String {
     }
 }
 
-/// A value in a table.
+/// A JSON value as table text.
 pub(crate) fn json_text(value: &Json) -> String {
     match value {
         Json::Null => String::new(),

@@ -1,9 +1,9 @@
 //! Rows as a Markdown table.
 
-/// How long a cell may be in a table that is made to be read, in characters.
-const LONGEST: usize = 160;
+/// Maximum length of a cell in characters; longer text is cut.
+const MAX_CELL_CHARS: usize = 160;
 
-/// A table of these columns and rows.
+/// Renders a Markdown table.
 pub(crate) fn markdown(columns: &[String], rows: &[Vec<String>]) -> String {
     let mut table = line(columns.iter().map(String::as_str));
     table.push_str(&line(columns.iter().map(|_| "---")));
@@ -18,11 +18,11 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// A text that stays in its cell.
+/// Escapes and shortens a text for a table cell.
 fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
     for (count, letter) in text.trim().chars().enumerate() {
-        if count == LONGEST {
+        if count == MAX_CELL_CHARS {
             cell.push('…');
             break;
         }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_keep_to_themselves() {
+    fn cell_text_is_escaped_and_shortened() {
         let rows = vec![
             vec!["a|b".to_owned(), "one\ntwo".to_owned()],
             vec!["[[N|n]]".to_owned(), "x".repeat(200)],

@@ -1,20 +1,20 @@
-//! Removing columns: from the views of a database, and where it is asked for from its notes.
+//! The `remove_column` action: removes a column from the views of a database and, with `values`, from its notes.
 
-use crate::adding::nested;
+use crate::add_column::nested;
 use crate::base::Base;
 use crate::cells::{property_key, set_in_note};
 use crate::column::Column;
-use crate::expression::{Expression, World};
-use crate::layout::Edit;
-use crate::place::{self, Database, Form};
+use crate::expression::{Context, Expression};
+use crate::open::{self, Database, Form};
 use crate::query::this;
 use crate::rows::{Problems, Selection, rows};
+use crate::yaml_edit::YamlEdit;
 use notehost_sdk::fold_name;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 
-/// Remove a column from the views of a database; with `values` also the property from its notes.
+/// Remove a column from the views of a database; with `values`, also the property from its notes.
 ///
 /// Example: `{"database": "Garden/Beds.base", "name": "area"}`
 #[args]
@@ -23,44 +23,44 @@ pub struct RemoveColumn {
     pub database: String,
     /// Name of the column.
     pub name: String,
-    /// Whether the property goes from the notes as well (default no).
+    /// Also remove the property from the notes (default false).
     #[serde(default)]
     pub values: bool,
 }
 
-/// What was removed.
+/// The removed column.
 #[reply]
-pub struct Removed {
+pub struct RemovedColumn {
     /// The database.
     pub database: String,
     /// The column.
     pub column: String,
     /// The views that showed or used it.
     pub views: Vec<String>,
-    /// How many notes lost the property.
+    /// Number of notes from which the property was removed.
     pub notes: u64,
     /// Filters and formulas that still use it.
     pub still_used: Vec<String>,
 }
 
 impl Action for RemoveColumn {
-    type Output = Removed;
+    type Output = RemovedColumn;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let column = Column::asked(&self.name, &database.base)?;
+    fn run(self, vault: &Vault) -> Result<RemovedColumn> {
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let column = Column::resolve(&self.name, &database.base)?;
         if self.values && !matches!(column, Column::Property(_)) {
             return Err(Error::validation(format!(
-                "`{}` is no property, so notes have no `values` of it: leave `values` out",
+                "`{}` is not a property, so its `values` cannot be removed from notes: omit `values`",
                 column.id()
             )));
         }
         let still_used = uses(&database.base, &column);
         if matches!(column, Column::Formula(_)) && !still_used.is_empty() {
             return Err(Error::validation(format!(
-                "`{}` is used by {}: change that first",
+                "`{}` is used by {}: change those first",
                 column.id(),
                 still_used.join(", ")
             )));
@@ -70,13 +70,13 @@ impl Action for RemoveColumn {
             Form::File | Form::Block => remove_from_views(vault, &database, &column)?,
         };
         let notes = match (&column, self.values) {
-            (Column::Property(name), true) => remove_values(&world, &database, name)?,
+            (Column::Property(name), true) => remove_values(&context, &database, name)?,
             _ => 0,
         };
         if !was_named && notes == 0 {
             return Err(match (database.form, self.values) {
                 (Form::Folder, false) => Error::validation(format!(
-                    "`{}` is a folder, whose columns are the properties of its notes: give `values: true` to remove `{}` from them",
+                    "`{}` is a folder, its columns are the properties of its notes: pass `values: true` to remove `{}` from them",
                     database.name,
                     column.id()
                 )),
@@ -87,7 +87,7 @@ impl Action for RemoveColumn {
                 )),
             });
         }
-        Ok(Removed {
+        Ok(RemovedColumn {
             database: database.name,
             column: column.id(),
             views,
@@ -96,7 +96,7 @@ impl Action for RemoveColumn {
         })
     }
 
-    fn text(output: &Removed) -> String {
+    fn text(output: &RemovedColumn) -> String {
         let mut text = format!(
             "removed column `{}` from `{}`",
             output.column, output.database
@@ -106,7 +106,7 @@ impl Action for RemoveColumn {
         }
         if output.notes > 0 {
             text.push_str(&format!(
-                "; {} lost the property",
+                "; property removed from {}",
                 counted(output.notes, "note")
             ));
         }
@@ -123,10 +123,10 @@ fn uses(base: &Base, column: &Column) -> Vec<String> {
         let mut found = false;
         tree.each(&mut |part| {
             found |= match (part, column) {
-                (Expression::Property(name), Column::Property(wanted)) => {
-                    fold_name(name) == fold_name(wanted)
+                (Expression::Property(name), Column::Property(own)) => {
+                    fold_name(name) == fold_name(own)
                 }
-                (Expression::Formula(name), Column::Formula(wanted)) => name == wanted,
+                (Expression::Formula(name), Column::Formula(own)) => name == own,
                 _ => false,
             };
         });
@@ -153,7 +153,7 @@ fn uses(base: &Base, column: &Column) -> Vec<String> {
     used
 }
 
-/// Takes a column out of every view and setting. Returns whether it was named at all, and in which views.
+/// Removes a column from every view and setting. Returns whether anything changed, and the changed views.
 fn remove_from_views(
     vault: &Vault,
     database: &Database,
@@ -162,7 +162,7 @@ fn remove_from_views(
     let is_column = |name: Option<&str>| {
         name.is_some_and(|name| Column::named(name).is_ok_and(|named| named.is_same(column)))
     };
-    let mut edit = Edit::of(database)?;
+    let mut edit = YamlEdit::of(database)?;
     let mut changed = Vec::new();
     for (index, view) in database.base.views.iter().enumerate() {
         let all = edit.all()?;
@@ -239,18 +239,18 @@ fn remove_from_views(
     Ok((edit.write(vault)?, changed))
 }
 
-fn remove_values(world: &World<'_>, database: &Database, name: &str) -> Result<u64> {
+fn remove_values(context: &Context<'_>, database: &Database, name: &str) -> Result<u64> {
     let mut count = 0;
     for row in rows(
-        world,
+        context,
         database,
         &Selection::default(),
         &mut Problems::default(),
     )? {
         if row.property(name).is_some() {
-            let note = world.vault.read_text(&row.note.path)?;
+            let note = context.vault.read_text(&row.note.path)?;
             let key = property_key(&note, name);
-            set_in_note(world.vault, &note, &Map::new(), &[key])?;
+            set_in_note(context.vault, &note, &Map::new(), &[key])?;
             count += 1;
         }
     }

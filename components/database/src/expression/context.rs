@@ -1,5 +1,5 @@
-//! What expressions can know beside their own note: the clock, the types of properties, other files. Everything is asked
-//! for once per call and kept.
+//! The evaluation context shared by all rows of a call: the clock, property types, other files. Lookups are cached for
+//! the call.
 
 use super::Date;
 use super::value::{Link, Value};
@@ -10,27 +10,27 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// What every row of a database shares.
-pub(crate) struct World<'v> {
+/// The evaluation context of a call.
+pub(crate) struct Context<'v> {
     pub(crate) vault: &'v Vault,
     pub(crate) now: Now,
-    /// The types that the owner or the database gave to properties, by folded name.
+    /// Declared property types by folded name.
     types: BTreeMap<String, String>,
-    /// The file in which the database stands.
+    /// The file that contains the database.
     this: Option<Rc<str>>,
     resolved: RefCell<HashMap<String, Option<Rc<str>>>>,
     notes: RefCell<HashMap<String, Option<Rc<FoundNote>>>>,
     incoming: OnceCell<HashMap<String, Vec<String>>>,
-    /// How much was computed so far.
+    /// Evaluation steps so far.
     pub(super) steps: Cell<u64>,
     random: Cell<u64>,
 }
 
-impl<'v> World<'v> {
-    pub(crate) fn new(vault: &'v Vault, this: Option<&str>) -> Result<World<'v>> {
+impl<'v> Context<'v> {
+    pub(crate) fn new(vault: &'v Vault, this: Option<&str>) -> Result<Context<'v>> {
         let types = vault.conventions()?.property_types;
         let now = vault.now();
-        Ok(World {
+        Ok(Context {
             vault,
             types: types
                 .into_iter()
@@ -46,7 +46,7 @@ impl<'v> World<'v> {
         })
     }
 
-    /// The type that the owner gave to a property.
+    /// The declared type of a property.
     pub(crate) fn property_type(&self, name: &str) -> Option<&str> {
         if self.types.is_empty() {
             return None;
@@ -58,12 +58,12 @@ impl<'v> World<'v> {
         self.this.clone()
     }
 
-    /// What the owner's clock shows.
+    /// The current local time of the owner.
     pub(crate) fn local_now(&self) -> Date {
         self.local(self.now.milliseconds)
     }
 
-    /// A moment as the owner's clock showed it.
+    /// Converts a timestamp to local time of the owner.
     pub(crate) fn local(&self, milliseconds: u64) -> Date {
         let ahead = i64::from(self.now.offset_minutes) * 60_000;
         Date::moment(
@@ -73,7 +73,7 @@ impl<'v> World<'v> {
         )
     }
 
-    /// The file that a link or a name means.
+    /// The file that a link or a name resolves to.
     pub(super) fn resolve(&self, name: &str) -> Option<Rc<str>> {
         let name = name.trim();
         if name.is_empty() {
@@ -96,7 +96,7 @@ impl<'v> World<'v> {
         found
     }
 
-    /// The file that a value means, if it means one.
+    /// The file that a value refers to.
     pub(super) fn file_of(&self, value: &Value) -> Option<Rc<str>> {
         match value {
             Value::File(path) => Some(path.clone()),
@@ -109,7 +109,7 @@ impl<'v> World<'v> {
         }
     }
 
-    /// What the index tells of a note that is not the row.
+    /// The index entry of a note other than the row.
     pub(super) fn note(&self, path: &str) -> Option<Rc<FoundNote>> {
         if let Some(known) = self.notes.borrow().get(path) {
             return known.clone();
@@ -153,9 +153,9 @@ impl<'v> World<'v> {
         incoming.get(path).cloned().unwrap_or_default()
     }
 
-    /// A number from 0 to 1 that nobody can foresee from the note alone.
+    /// A pseudo-random number in 0..1 that varies between calls.
     pub(super) fn random(&self) -> f64 {
-        // The steps of the generator "splitmix64".
+        // The splitmix64 generator.
         let seed = self.random.get().wrapping_add(0x9e37_79b9_7f4a_7c15);
         self.random.set(seed);
         let mut mixed = seed;
@@ -164,7 +164,7 @@ impl<'v> World<'v> {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Whether two values are the same: links by what they lead to, dates also as texts.
+    /// Whether two values are equal: links are compared by their target file, dates also with text.
     pub(crate) fn same(&self, one: &Value, other: &Value) -> bool {
         match (one, other) {
             (Value::Null, Value::Null) => true,

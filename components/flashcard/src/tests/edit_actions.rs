@@ -1,4 +1,4 @@
-//! Cards that are made, removed, suspended and resumed.
+//! The actions `create`, `remove`, `suspend` and `resume`.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn cards_are_added_to_a_note() {
 }
 
 #[test]
-fn an_unmarked_note_gets_a_tag_with_the_card() {
+fn create_adds_a_tag_in_an_unmarked_note() {
     let vault = vault("text");
     let made = ok(
         &vault,
@@ -56,7 +56,7 @@ fn an_unmarked_note_gets_a_tag_with_the_card() {
 }
 
 #[test]
-fn a_deck_has_a_note_of_its_own() {
+fn create_with_a_deck_uses_the_note_of_the_deck() {
     let vault = Vault::in_memory().at(NOON);
     let add = |deck: &str, front: &str| {
         ok(
@@ -94,7 +94,7 @@ fn a_deck_has_a_note_of_its_own() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_and_nothing_changes() {
+fn invalid_cards_are_rejected_without_changes() {
     let note = "#flashcards\n\n```\nopen";
     let vault = vault(note)
         .with("Locked/L.md", "#flashcards\n")
@@ -162,12 +162,12 @@ fn what_cannot_be_made_is_refused_and_nothing_changes() {
     assert!(
         error
             .message()
-            .starts_with("`cards[0]`: it has no `back` and no gap")
+            .starts_with("`cards[0]`: no `back` and no cloze")
     );
 }
 
 #[test]
-fn a_removed_card_goes_with_its_schedule_and_its_siblings() {
+fn remove_deletes_schedule_and_siblings() {
     let vault = vault("#flashcards\n\nQ:::A\n<!--SR:!2025-12-30,4,270-->\n\nB::C\nrest\n");
     let all = cards(&vault);
     ok(&vault, "suspend", json!({ "card": all[0] }));
@@ -188,7 +188,7 @@ fn a_removed_card_goes_with_its_schedule_and_its_siblings() {
 }
 
 #[test]
-fn removing_is_refused_where_it_may_not_be() {
+fn remove_requires_write_access() {
     let vault = vault("#flashcards\nQ::A\n").default_tier(Tier::Read);
     let card = card(&vault);
     assert_eq!(
@@ -199,7 +199,7 @@ fn removing_is_refused_where_it_may_not_be() {
 }
 
 #[test]
-fn a_suspended_card_is_not_asked_until_it_is_resumed() {
+fn suspended_cards_are_not_due_until_resumed() {
     let vault = vault("#flashcards\nQ::A\n");
     let card = card(&vault);
     let suspended = ok(&vault, "suspend", json!({ "card": card }));

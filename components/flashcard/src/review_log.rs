@@ -1,51 +1,51 @@
-//! What was answered: a line for each answer, by month, and what it takes to take the latest ones back.
+//! The review log: all reviews by month, and the data to undo the latest ones.
 
 use notehost_sdk::dates;
 use notehost_sdk::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::records::{Record, keep, load};
+use crate::records::{Record, load, store};
 
-/// How many answers can be taken back.
+/// Maximum number of reviews that can be undone.
 const UNDOABLE: usize = 50;
 const UNDO: &str = "undo";
 const LOG: &str = "log/";
 
-/// The answers of a month. Paths are told once.
+/// The reviews of a month. Paths are stored once.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Month {
     paths: Vec<String>,
-    answers: Vec<Answer>,
+    answers: Vec<LoggedReview>,
 }
 
-/// One answer.
+/// A logged review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct LoggedReview {
     /// In milliseconds since 1970.
     pub(crate) time: i64,
-    /// The place of the note's path in the month's list.
+    /// Index of the note path in `paths`.
     path: usize,
     /// The card.
     pub(crate) id: String,
     /// 1 to 4.
     pub(crate) rating: u8,
-    /// Whether days had passed by plan: only such answers tell how much is remembered.
+    /// Whether the card was in state `review`: only these reviews count for retention.
     pub(crate) review: bool,
 }
 
-/// What it takes to take an answer back.
+/// The data to undo a review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Undo {
-    /// When it was given.
+    /// When the review took place.
     pub(crate) time: i64,
     /// The note of the card.
     pub(crate) path: String,
     /// The card.
     pub(crate) id: String,
-    /// What was kept of it, and under which note.
+    /// Its previous record and the note of that record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<(String, Record)>,
-    /// The schedule in the note: before and after.
+    /// The schedule comment in the note, before and after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) comment: Option<(String, String)>,
 }
@@ -55,8 +55,8 @@ fn key_of(time: i64) -> String {
     format!("{LOG}{year:04}-{month:02}")
 }
 
-/// Write an answer down, so that it is counted and can be taken back.
-pub(crate) fn record(vault: &Vault, undo: Undo, rating: u8, review: bool) -> Result<()> {
+/// Appends a review to the log and to the undo list.
+pub(crate) fn append(vault: &Vault, undo: Undo, rating: u8, review: bool) -> Result<()> {
     let key = key_of(undo.time);
     let mut month: Month = load(vault, &key)?.unwrap_or_default();
     let known = month.paths.iter().position(|path| *path == undo.path);
@@ -64,56 +64,56 @@ pub(crate) fn record(vault: &Vault, undo: Undo, rating: u8, review: bool) -> Res
         month.paths.push(undo.path.clone());
         month.paths.len() - 1
     });
-    month.answers.push(Answer {
+    month.answers.push(LoggedReview {
         time: undo.time,
         path,
         id: undo.id.clone(),
         rating,
         review,
     });
-    keep(vault, &key, &month)?;
+    store(vault, &key, &month)?;
     let mut undoable = undoable(vault)?;
     undoable.push(undo);
     let from = undoable.len().saturating_sub(UNDOABLE);
-    keep(vault, UNDO, &undoable[from..].to_vec())
+    store(vault, UNDO, &undoable[from..].to_vec())
 }
 
-/// The answers that can be taken back, the latest last.
+/// The reviews that can be undone, the latest last.
 pub(crate) fn undoable(vault: &Vault) -> Result<Vec<Undo>> {
     Ok(load(vault, UNDO)?.unwrap_or_default())
 }
 
-/// Strike an answer out.
-pub(crate) fn strike(vault: &Vault, undo: &Undo) -> Result<()> {
+/// Removes a review from the log and the undo list.
+pub(crate) fn remove(vault: &Vault, undo: &Undo) -> Result<()> {
     let mut undoable = undoable(vault)?;
     undoable.retain(|known| known != undo);
     if undoable.is_empty() {
         vault.store_remove(UNDO)?;
     } else {
-        keep(vault, UNDO, &undoable)?;
+        store(vault, UNDO, &undoable)?;
     }
     let key = key_of(undo.time);
     let Some(mut month) = load::<Month>(vault, &key)? else {
         return Ok(());
     };
-    let is_it = |answer: &Answer| answer.time == undo.time && answer.id == undo.id;
+    let is_it = |answer: &LoggedReview| answer.time == undo.time && answer.id == undo.id;
     let Some(at) = month.answers.iter().rposition(is_it) else {
         return Ok(());
     };
     let path = month.answers.remove(at).path;
-    // A path that no answer names any more goes, if it is the last: places of others must not shift.
+    // Remove an unused path only if it is the last: the indexes of others must not shift.
     if path + 1 == month.paths.len() && month.answers.iter().all(|answer| answer.path != path) {
         month.paths.pop();
     }
     if month.answers.is_empty() {
         vault.store_remove(&key)
     } else {
-        keep(vault, &key, &month)
+        store(vault, &key, &month)
     }
 }
 
-/// The answers since a moment, with their notes, as far as the caller may see those.
-pub(crate) fn answers(vault: &Vault, since: i64) -> Result<Vec<(String, Answer)>> {
+/// The reviews since a timestamp, of notes visible to the caller.
+pub(crate) fn reviews_since(vault: &Vault, since: i64) -> Result<Vec<(String, LoggedReview)>> {
     let from = key_of(since);
     let mut found = Vec::new();
     for key in vault
@@ -122,7 +122,7 @@ pub(crate) fn answers(vault: &Vault, since: i64) -> Result<Vec<(String, Answer)>
         .filter(|key| *key >= from)
     {
         let month: Month = load(vault, &key)?.unwrap_or_default();
-        let seen: Vec<bool> = month
+        let is_visible: Vec<bool> = month
             .paths
             .iter()
             .map(|path| vault.access(path) != Tier::None)
@@ -132,7 +132,7 @@ pub(crate) fn answers(vault: &Vault, since: i64) -> Result<Vec<(String, Answer)>
             .into_iter()
             .filter(|answer| answer.time >= since)
         {
-            if seen.get(answer.path) == Some(&true) {
+            if is_visible.get(answer.path) == Some(&true) {
                 found.push((month.paths[answer.path].clone(), answer));
             }
         }

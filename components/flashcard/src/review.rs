@@ -1,70 +1,70 @@
-//! Answering cards: a schedule goes back in the form and to the place where it was.
+//! The actions `review`, `skip` and `undo`. A schedule is written back in its format and to its location.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::{Interval, Rating, Scheduler};
 use notehost_sdk::text::splice::{self, Splice};
 
-use crate::collection::{Card, CardNote, Collection, Written};
+use crate::collection::{Card, CardNote, Collection, NoteSchedule};
 use crate::comment::{Entry, Fsrs};
-use crate::journal::{self, Undo};
 use crate::records::Record;
+use crate::reply::{CardItem, due, full_item, scheduler, span};
+use crate::review_log::{self, Undo};
 use crate::sm2;
-use crate::telling::{CardItem, due, scheduler, span, whole};
 
-/// How often a card must be forgotten to be a leech.
-const LEECH: u32 = 8;
+/// Number of lapses that make a card a leech.
+const LEECH_LAPSES: u32 = 8;
 
-/// Answer a card: rate how well it was remembered, schedule it (FSRS; SM-2 where the note has that).
+/// Answer a flashcard: rate how well it was remembered, and reschedule it (FSRS, or SM-2 if its note uses that).
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb", "rating": 3}`
 #[args]
 pub struct Review {
-    /// The card, as `next` or `list` tells it.
+    /// The card id from `next` or `list`.
     pub card: String,
     /// 1 again (forgotten), 2 hard, 3 good, 4 easy.
     pub rating: u64,
 }
 
-/// What an answer brought.
+/// The new schedule of a reviewed card.
 #[reply]
-pub struct Reviewed {
-    /// The card.
+pub struct ReviewResult {
+    /// The card id.
     pub card: String,
     /// Its note.
     pub path: String,
-    /// 1 to 4.
+    /// The rating, 1 to 4.
     pub rating: u8,
-    /// How far it is now: `learning`, `review`, `relearning`.
+    /// Its state: `learning`, `review` or `relearning`.
     pub state: String,
-    /// When it is asked again: a day, or a local time within a day.
+    /// When it is due: a date, or a local time within a day.
     pub due: Option<String>,
-    /// The days until then; 0 within a day.
+    /// Days until it is due; 0 within a day.
     pub interval_days: u32,
     /// `fsrs` or `sm2`.
     pub scheduler: String,
-    /// Where the schedule is kept: `note` or `store`.
+    /// Where the schedule is stored: `note` or `store`.
     pub kept_in: String,
-    /// Only if so: it was forgotten so often that it was suspended.
+    /// Present and true if it was suspended as a leech, after repeated lapses.
     pub leech: Option<bool>,
 }
 
-/// What an answer makes of a card.
-pub(crate) struct Answered {
-    /// The schedule for the note, if it stands there.
+/// The result of a review.
+pub(crate) struct ReviewOutcome {
+    /// The schedule to write to the note, if it is stored there.
     entry: Option<Entry>,
     record: Record,
     pub(crate) interval: Interval,
     lapsed: bool,
 }
 
-/// What an answer would make of a card.
-pub(crate) fn answered(
+/// Computes the result of a review.
+pub(crate) fn review_outcome(
     loaded: &CardNote,
     card: &Card,
     rating: Rating,
     scheduler: &Scheduler,
     collection: &Collection<'_>,
-) -> Result<Answered> {
+) -> Result<ReviewOutcome> {
     let clock = &collection.clock;
     let mut record = card.record.clone();
     record.reps = record.reps.saturating_add(1);
@@ -80,9 +80,9 @@ pub(crate) fn answered(
         next.ok_or_else(|| unreadable(loaded, card))
     };
     let days = card.last().map_or(0, |last| clock.days_since(last));
-    let (entry, interval) = match &card.written {
-        Written::Unreadable => return Err(unreadable(loaded, card)),
-        Written::Nothing => {
+    let (entry, interval) = match &card.note_schedule {
+        NoteSchedule::Unreadable => return Err(unreadable(loaded, card)),
+        NoteSchedule::Absent => {
             let (memory, interval) = by_model(days)?;
             record.memory = Some(memory);
             (record.due, record.day, record.interval) = match interval {
@@ -94,14 +94,14 @@ pub(crate) fn answered(
             };
             (None, interval)
         }
-        Written::Entry(Entry::Fsrs(fsrs)) => {
+        NoteSchedule::Entry(Entry::Fsrs(fsrs)) => {
             let (memory, interval) = by_model(days)?;
             (
                 Some(Entry::Fsrs(fsrs.after(memory, interval, clock.now, lapsed))),
                 interval,
             )
         }
-        Written::Entry(Entry::New) if in_fsrs => {
+        NoteSchedule::Entry(Entry::New) if in_fsrs => {
             let fresh = Fsrs {
                 due: clock.now,
                 interval: 0,
@@ -117,7 +117,7 @@ pub(crate) fn answered(
                 interval,
             )
         }
-        Written::Entry(old) => {
+        NoteSchedule::Entry(old) => {
             let before = match old {
                 Entry::Sm2(before) => Some(before),
                 _ => None,
@@ -127,7 +127,7 @@ pub(crate) fn answered(
             (Some(Entry::Sm2(next)), Interval::Days(days))
         }
     };
-    Ok(Answered {
+    Ok(ReviewOutcome {
         entry,
         record,
         interval,
@@ -135,7 +135,7 @@ pub(crate) fn answered(
     })
 }
 
-/// What the intervals of a card are varied by: always the same for the same card and answer.
+/// The seed of interval fuzz: deterministic for a card and its number of reviews.
 fn seed(card: &Card) -> u64 {
     let digest = blake3::hash(format!("{}\0{}", card.id, card.reps()).as_bytes());
     digest.as_bytes()[..8]
@@ -146,16 +146,16 @@ fn seed(card: &Card) -> u64 {
 fn unreadable(loaded: &CardNote, card: &Card) -> Error {
     let question = loaded.question(card);
     Error::unsupported(format!(
-        "the schedule of the card on line {} of `{}` cannot be read: mend its `<!--SR:…-->` comment, or take the comment away to begin anew",
+        "the schedule of the card on line {} of `{}` is invalid: repair its `<!--SR:…-->` comment, or delete the comment to start over",
         question.line, loaded.note.path
     ))
 }
 
 impl Action for Review {
-    type Output = Reviewed;
+    type Output = ReviewResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Reviewed> {
+    fn run(self, vault: &Vault) -> Result<ReviewResult> {
         let rating = Rating::of_number(self.rating).ok_or_else(|| {
             Error::validation(format!(
                 "`rating` is {}: it must be 1 (again), 2 (hard), 3 (good) or 4 (easy)",
@@ -171,12 +171,13 @@ impl Action for Review {
             )));
         }
         let scheduler = scheduler(&loaded, &collection)?;
-        let mut next = answered(&loaded, &card, rating, &scheduler, &collection)?;
+        let mut next = review_outcome(&loaded, &card, rating, &scheduler, &collection)?;
         let lapses = match &next.entry {
             Some(Entry::Fsrs(fsrs)) => fsrs.lapses,
             _ => next.record.lapses,
         };
-        let leech = next.lapsed && lapses >= LEECH && lapses.is_multiple_of(LEECH / 2);
+        let leech =
+            next.lapsed && lapses >= LEECH_LAPSES && lapses.is_multiple_of(LEECH_LAPSES / 2);
         if leech {
             next.record.suspended = true;
             next.record.leech = true;
@@ -185,14 +186,14 @@ impl Action for Review {
             Some(entry) => Some(write_back(vault, &loaded, &card, entry, &collection)?),
             None => None,
         };
-        let before = match &card.kept_at {
+        let before = match &card.record_path {
             Some(path) => {
                 let kept = vault_record(&collection, path, &card.id)?;
                 kept.map(|record| (path.clone(), record))
             }
             None => None,
         };
-        collection.keep(&card, next.record.clone())?;
+        collection.save_record(&card, next.record.clone())?;
         collection.records.save()?;
         let undo = Undo {
             time: collection.clock.now,
@@ -201,18 +202,21 @@ impl Action for Review {
             before,
             comment,
         };
-        journal::record(vault, undo, rating.number(), card.state() == "review")?;
+        review_log::append(vault, undo, rating.number(), card.state() == "review")?;
         let after = Card {
             record: next.record,
-            written: next.entry.clone().map_or(Written::Nothing, Written::Entry),
+            note_schedule: next
+                .entry
+                .clone()
+                .map_or(NoteSchedule::Absent, NoteSchedule::Entry),
             ..card
         };
-        Ok(Reviewed {
+        Ok(ReviewResult {
             card: after.handle(),
             path: after.path.clone(),
             rating: rating.number(),
             state: after.state().to_owned(),
-            due: due(after.when(&collection.clock), &collection),
+            due: due(after.due_time(&collection.clock), &collection),
             interval_days: match next.interval {
                 Interval::Soon(_) => 0,
                 Interval::Days(days) => days,
@@ -233,12 +237,12 @@ impl Action for Review {
         })
     }
 
-    fn text(output: &Reviewed) -> String {
+    fn text(output: &ReviewResult) -> String {
         let due = output.due.as_deref().unwrap_or("never");
         let days = span(Interval::Days(output.interval_days));
-        let mut text = format!("{}: asked again {due} ({days})", output.state);
+        let mut text = format!("{}: due {due} ({days})", output.state);
         if output.leech.is_some() {
-            text.push_str("\nthis card was forgotten again and again: it is suspended now; reword it, then `resume` it");
+            text.push_str("\nthis card is a leech (repeated lapses) and was suspended: reword it, then `resume` it");
         }
         text
     }
@@ -249,7 +253,7 @@ fn vault_record(collection: &Collection<'_>, path: &str, id: &str) -> Result<Opt
     Ok(records.into_iter().find(|record| record.id == id))
 }
 
-/// Write a schedule into its comment; returns the comment before and after.
+/// Writes a schedule into its comment; returns the comment before and after.
 fn write_back(
     vault: &Vault,
     loaded: &CardNote,
@@ -270,7 +274,7 @@ fn write_back(
     Ok((before, after))
 }
 
-/// A note after one splice.
+/// Applies a splice to the text of a note.
 pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
     splice::apply(&loaded.note.text, vec![splice]).map_err(|error| {
         Error::new(
@@ -280,68 +284,69 @@ pub(crate) fn spliced(loaded: &CardNote, splice: Splice) -> Result<String> {
     })
 }
 
-/// Put a card off to the end of today's queue, without rating it.
+/// Postpone a flashcard: move it to the end of today's queue without rating it.
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Skip {
-    /// The card.
+    /// The card id.
     pub card: String,
 }
 
-/// A card that was changed.
+/// A changed card.
 #[reply]
-pub struct Changed {
-    /// The card as it is now.
+pub struct ChangedCard {
+    /// The card after the change.
     pub card: CardItem,
 }
 
 impl Action for Skip {
-    type Output = Changed;
+    type Output = ChangedCard;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
+    fn run(self, vault: &Vault) -> Result<ChangedCard> {
         let collection = Collection::of(vault);
         let (loaded, mut card) = collection.card(&self.card)?;
         card.record.skipped = collection.clock.now.max(1);
-        collection.keep(&card, card.record.clone())?;
+        collection.save_record(&card, card.record.clone())?;
         collection.records.save()?;
-        Ok(Changed {
-            card: whole(&loaded, &card, &collection),
+        Ok(ChangedCard {
+            card: full_item(&loaded, &card, &collection),
         })
     }
 
-    fn text(output: &Changed) -> String {
-        format!("put off to the end of today: `{}`", output.card.card)
+    fn text(output: &ChangedCard) -> String {
+        format!("moved to the end of today's queue: `{}`", output.card.card)
     }
 }
 
-/// Take the last answer back: the card gets exactly the schedule it had. Again for the one before.
+/// Take back the last rating; the card gets its previous schedule. Repeat to take back earlier ratings.
 ///
 /// Example: `{}`
 #[args]
 pub struct UndoReview {}
 
-/// An answer that was taken back.
+/// An undone review.
 #[reply]
-pub struct Undone {
-    /// The card as it is now; not told if its text is gone.
+pub struct UndoneReview {
+    /// The card after the change; absent if its text no longer exists.
     pub card: Option<CardItem>,
     /// Its note.
     pub path: String,
 }
 
 impl Action for UndoReview {
-    type Output = Undone;
+    type Output = UndoneReview;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Undone> {
-        let seen = |undo: &Undo| vault.access(&undo.path) != Tier::None;
-        let undo = journal::undoable(vault)?.into_iter().rev().find(seen);
+    fn run(self, vault: &Vault) -> Result<UndoneReview> {
+        let is_visible = |undo: &Undo| vault.access(&undo.path) != Tier::None;
+        let undo = review_log::undoable(vault)?
+            .into_iter()
+            .rev()
+            .find(is_visible);
         let Some(undo) = undo else {
-            return Err(Error::not_found(
-                "no answer can be taken back: none was given",
-            ));
+            return Err(Error::not_found("no review to undo"));
         };
         let collection = Collection::of(vault);
         if let Some((before, after)) = &undo.comment {
@@ -353,14 +358,14 @@ impl Action for UndoReview {
                 .map(|comment| comment.range.clone());
             let range = range.filter(|range| loaded.note.text[range.clone()] == **after).ok_or_else(|| {
                 Error::conflict(format!(
-                    "the schedule of the card in `{}` changed since the answer: it cannot be taken back",
+                    "the schedule of the card in `{}` changed since the review: the review cannot be undone",
                     undo.path
                 ))
             })?;
             let edited = spliced(&loaded, Splice::replace(range, before.clone()))?;
             vault.write_note(&loaded.note, &edited)?;
         }
-        // Where the note moved since, its record moved with the answer or is found by what the card asks.
+        // If the note has moved since, its record moved with the review or is found by the question of the card.
         let before = undo.before.as_ref();
         if before.is_none_or(|(path, _)| *path != undo.path) {
             collection.records.put(&undo.path, &undo.id, None)?;
@@ -371,19 +376,19 @@ impl Action for UndoReview {
                 .put(path, &undo.id, Some(record.clone()))?;
         }
         collection.records.save()?;
-        journal::strike(vault, &undo)?;
+        review_log::remove(vault, &undo)?;
         let collection = Collection::of(vault);
         let card = collection.card(&format!("{}#{}", undo.path, undo.id)).ok();
-        Ok(Undone {
-            card: card.map(|(loaded, card)| whole(&loaded, &card, &collection)),
+        Ok(UndoneReview {
+            card: card.map(|(loaded, card)| full_item(&loaded, &card, &collection)),
             path: undo.path,
         })
     }
 
-    fn text(output: &Undone) -> String {
+    fn text(output: &UndoneReview) -> String {
         match &output.card {
-            Some(card) => format!("taken back: `{}` is {} again", card.card, card.state),
-            None => format!("taken back: a card of `{}`", output.path),
+            Some(card) => format!("review undone: `{}` is {} again", card.card, card.state),
+            None => format!("review undone: a card of `{}`", output.path),
         }
     }
 }

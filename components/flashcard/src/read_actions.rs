@@ -1,4 +1,4 @@
-//! Looking at cards: decks, lists, one card, and which comes next.
+//! The read actions `decks`, `list` and `get`.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use notehost_sdk::{fold_name, notebook_of};
 
 use crate::collection::{Card, Collection, Scope};
 use crate::decks::normal;
-use crate::telling::{CardItem, Previews, item, line, previews, whole};
+use crate::reply::{CardItem, Previews, full_item, item, line, previews};
 
-/// List the decks of flashcards: how many cards each has, how many are due, how many new.
+/// List the flashcard decks: how many cards each has, how many are due, how many are new.
 ///
 /// Example: `{}`
 #[args]
 pub struct ListDecks {
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Decks.
+/// A page of decks.
 #[reply]
 pub struct DeckPage {
-    /// By name. A deck's numbers include those of the decks below it.
+    /// Sorted by name. The numbers of a deck include its subdecks.
     pub items: Vec<DeckItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number on all pages.
     pub total: u64,
     /// Only while the index is being built.
     pub index: Option<Building>,
@@ -42,13 +42,13 @@ pub struct DeckPage {
 pub struct DeckItem {
     /// Its name: `languages/spanish` for `#flashcards/languages/spanish`.
     pub deck: String,
-    /// How many cards it has.
+    /// Number of cards.
     pub cards: u64,
-    /// How many are to be asked now.
+    /// Number of cards due now.
     pub due: u64,
-    /// How many were never asked.
+    /// Number of new cards.
     pub new: u64,
-    /// How many are suspended.
+    /// Number of suspended cards.
     pub suspended: u64,
 }
 
@@ -105,70 +105,70 @@ impl Action for ListDecks {
     }
 }
 
-/// List flashcards of the vault, a deck, a notebook or a note; all, or those due, new, learned.
+/// List the flashcards of the vault, a deck, a notebook or a note; filter by state: due, new, learned, suspended.
 ///
 /// Example: `{"deck": "coffee", "state": "due"}`
 /// Example (of a note): `{"path": "Coffee/Brewing flashcards"}`
 #[args]
 pub struct List {
-    /// Where (default: what the arguments below name, else `all`):
+    /// Scope (default: given by `deck`, `notebook` or `path`, else `all`):
     pub scope: Option<Where>,
-    /// The deck; decks below it are in it.
+    /// The deck, including subdecks.
     pub deck: Option<String>,
     /// The notebook.
     pub notebook: Option<String>,
     /// The note.
     pub path: Option<String>,
-    /// Which (default every):
+    /// Only cards in this state (default: all):
     pub state: Option<State>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Where to look.
+/// The scope of a list.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Where {
-    /// everywhere.
+    /// the whole vault.
     All,
-    /// in `deck`.
+    /// the cards of `deck`.
     Deck,
-    /// in `notebook`.
+    /// the cards of `notebook`.
     Notebook,
-    /// in the note `path`.
+    /// the cards of the note `path`.
     Note,
 }
 
-/// Which cards.
+/// The state of a card.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum State {
-    /// to be asked now.
+    /// due now.
     Due,
-    /// never asked.
+    /// never reviewed.
     New,
-    /// asked before.
+    /// reviewed before.
     Learned,
     /// suspended.
     Suspended,
 }
 
-/// Cards.
+/// A page of cards.
 #[reply]
 pub struct CardPage {
-    /// In order of path and line.
+    /// Sorted by path and line.
     pub items: Vec<CardItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number on all pages.
     pub total: u64,
     /// Only while the index is being built.
     pub index: Option<Building>,
 }
 
-/// The scope that arguments name.
+/// The scope given by the arguments.
 pub(crate) fn scope(
     vault: &Vault,
     place: Option<Where>,
@@ -181,21 +181,21 @@ pub(crate) fn scope(
         (Where::Notebook, notebook),
         (Where::Note, path),
     ];
-    let mut given = named
+    let mut passed = named
         .iter()
         .filter_map(|(place, name)| Some((*place, (*name)?)));
-    let place = match (place, given.next(), given.next()) {
+    let place = match (place, passed.next(), passed.next()) {
         (Some(place), ..) => place,
         (None, Some((place, _)), None) => place,
         (None, None, _) => Where::All,
         (None, Some(_), Some(_)) => {
             return Err(Error::validation(
-                "`deck`, `notebook` and `path` exclude each other: name one, or say with `scope` which counts",
+                "`deck`, `notebook` and `path` are mutually exclusive: pass one, or select one with `scope`",
             ));
         }
     };
     let lacks = |word: &str, field: &str| {
-        Error::validation(format!("`scope` is `{word}`: say which with `{field}`"))
+        Error::validation(format!("`scope` is `{word}`, which requires `{field}`"))
     };
     match place {
         Where::All => Ok(Scope::All),
@@ -203,7 +203,7 @@ pub(crate) fn scope(
             let deck = normal(deck.ok_or_else(|| lacks("deck", "deck"))?);
             if deck.is_empty() {
                 return Err(Error::validation(
-                    "`deck` is empty: `decks` tells which there are",
+                    "`deck` is empty: `decks` lists the decks",
                 ));
             }
             Ok(Scope::Deck(deck))
@@ -286,7 +286,7 @@ impl Action for List {
     }
 }
 
-/// The refusal of a deck that is not there, with those that are.
+/// The error for an unknown deck, listing the known ones.
 pub(crate) fn no_deck(collection: &Collection<'_>, deck: &str) -> Result<Error> {
     let notes = collection.notes(&Scope::All)?;
     let mut known: Vec<&String> = notes
@@ -296,52 +296,52 @@ pub(crate) fn no_deck(collection: &Collection<'_>, deck: &str) -> Result<Error> 
         .collect();
     known.sort();
     known.dedup();
-    let told: Vec<String> = known
+    let names: Vec<String> = known
         .iter()
         .take(10)
         .map(|deck| format!("`{deck}`"))
         .collect();
-    Ok(Error::not_found(match told.as_slice() {
-        [] => format!("no deck `{deck}`: there are no cards yet; `create` makes some"),
-        told => format!("no deck `{deck}`; there is {}", told.join(", ")),
+    Ok(Error::not_found(match names.as_slice() {
+        [] => format!("no deck `{deck}`: there are no cards yet, `create` adds cards"),
+        known => format!("no deck `{deck}`; known decks: {}", known.join(", ")),
     }))
 }
 
-/// Read one flashcard: question, answer, schedule, what is known of how well it is remembered.
+/// Read one flashcard: question, answer, schedule and memory state (stability, difficulty, retrievability).
 ///
 /// Example: `{"card": "Coffee/Brewing flashcards.md#4b9ce0bb"}`
 #[args]
 pub struct Get {
-    /// The card, as `list` or `next` tells it.
+    /// The card id from `list` or `next`.
     pub card: String,
 }
 
-/// A card and all that is known of it.
+/// A card with its schedule and memory state.
 #[reply]
 pub struct CardDetails {
     /// The card.
     pub card: CardItem,
-    /// Names the content of its note.
+    /// Etag of its note.
     pub etag: String,
-    /// How it is written: `line`, `lines` or `cloze`.
+    /// Notation: `line`, `lines` or `cloze`.
     pub shape: String,
-    /// Where its schedule is kept: `note` or `store`.
+    /// Where its schedule is stored: `note` or `store`.
     pub kept_in: String,
     /// `fsrs` or `sm2`.
     pub scheduler: String,
-    /// How often it was answered.
+    /// Number of reviews.
     pub reps: u32,
-    /// How often it was forgotten.
+    /// Number of lapses.
     pub lapses: u32,
-    /// After how many days it is remembered with 90 %.
+    /// FSRS stability: days until retrievability drops to 90 %.
     pub stability: Option<f64>,
-    /// From 1 (easy) to 10.
+    /// FSRS difficulty, 1 (easy) to 10.
     pub difficulty: Option<f64>,
-    /// How likely it is remembered now, of 1.
+    /// Probability of recall now, 0 to 1.
     pub retrievability: Option<f64>,
-    /// When it would be asked again after each answer.
+    /// Next interval for each rating.
     pub answers: Option<Previews>,
-    /// The handles of the other cards of its passage.
+    /// Ids of the other cards from the same text.
     pub siblings: Vec<String>,
 }
 
@@ -366,9 +366,9 @@ impl Action for Get {
             .as_ref()
             .is_some_and(|comment| !comment.is_fsrs(&loaded.note.text));
         Ok(CardDetails {
-            card: whole(&loaded, &card, &collection),
+            card: full_item(&loaded, &card, &collection),
             etag: loaded.note.etag.clone(),
-            shape: question.shape.word().to_owned(),
+            shape: question.shape.as_str().to_owned(),
             kept_in: if question.schedule.is_some() {
                 "note"
             } else {
@@ -387,7 +387,7 @@ impl Action for Get {
     }
 }
 
-/// A number as it is told: with as many digits as mean something.
+/// Rounds a number to three decimal places.
 pub(crate) fn rounded(number: f32) -> f64 {
     (f64::from(number) * 1000.0).round() / 1000.0
 }

@@ -1,20 +1,20 @@
-//! Adding columns: to the views of a database, and where it is asked for to its notes.
+//! The `add_column` action: adds a column to the views of a database and, with `default`, to its notes.
 
 use crate::base::Base;
 use crate::cells::set_in_note;
 use crate::column::Column;
-use crate::expression::{World, parse};
-use crate::layout::Edit;
-use crate::place::{self, Database, Form};
+use crate::expression::{Context, parse};
+use crate::open::{self, Database, Form};
 use crate::query::this;
 use crate::rows::{Problems, Selection, rows};
 use crate::types::{self, ColumnType};
+use crate::yaml_edit::YamlEdit;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
 
-/// Add a column (a property, or a formula) to the views of a database; with `default` also to its notes.
+/// Add a column (a property or a formula) to the views of a database; with `default`, also to its notes.
 ///
 /// Example: `{"database": "Garden/Beds.base", "name": "watered", "type": "date"}`
 /// Example (computed): `{"database": "Garden/Beds.base", "name": "litres", "formula": "area * 2"}`
@@ -24,7 +24,7 @@ pub struct AddColumn {
     pub database: String,
     /// Name of the column.
     pub name: String,
-    /// What its cells are; not with `formula`.
+    /// Type of its cells; not with `formula`.
     pub r#type: Option<ColumnType>,
     /// Expression that computes it: `(price / pages).round(2)`.
     pub formula: Option<String>,
@@ -32,7 +32,7 @@ pub struct AddColumn {
     #[serde(default)]
     #[schemars(schema_with = "any_value")]
     pub default: Option<Value>,
-    /// Only this view (default: all).
+    /// Only this view (default: all views).
     pub view: Option<String>,
 }
 
@@ -40,64 +40,64 @@ fn any_value(_: &mut SchemaGenerator) -> Schema {
     schemars::json_schema!({ "type": ["string", "number", "boolean", "array"] })
 }
 
-/// What was added.
+/// The added column.
 #[reply]
-pub struct Added {
+pub struct AddedColumn {
     /// The database.
     pub database: String,
-    /// The column, as the database names it.
+    /// Its name in the database.
     pub column: String,
     /// Its type.
     pub r#type: Option<String>,
-    /// The views that show it now.
+    /// The views to which it was added.
     pub views: Vec<String>,
-    /// How many notes got the property.
+    /// Number of notes to which the property was added.
     pub notes: u64,
 }
 
 impl Action for AddColumn {
-    type Output = Added;
+    type Output = AddedColumn;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Added> {
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let name = checked_name(&self.name)?;
+    fn run(self, vault: &Vault) -> Result<AddedColumn> {
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let name = validated_name(&self.name)?;
         let column = match (&self.formula, self.r#type, &self.default) {
             (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
                 return Err(Error::validation(
-                    "`formula` goes without `type` and `default`: a formula computes its cells",
+                    "`formula` cannot be combined with `type` or `default`: a formula computes its cells",
                 ));
             }
             (Some(_), None, None) => Column::Formula(name.to_owned()),
             (None, None, _) => {
                 return Err(Error::validation(format!(
-                    "`type` is missing: one of {}, or give a `formula`",
+                    "`type` is missing: pass one of {}, or a `formula`",
                     ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.word()))
+                        .map(|kind| format!("`{}`", kind.as_str()))
                         .join(", ")
                 )));
             }
             (None, Some(_), _) => Column::Property(name.to_owned()),
         };
         if let Some(kind) = self.r#type {
-            agree(&world, &database, &column, kind)?;
+            check_declared_type(&context, &database, &column, kind)?;
         }
         let default = match (self.default, self.r#type) {
-            (Some(default), Some(kind)) => Some(converted(default, kind, &column)?),
+            (Some(default), Some(kind)) => Some(convert_default(default, kind, &column)?),
             _ => None,
         };
         let views = match database.form {
             Form::Folder if default.is_none() => {
                 return Err(Error::validation(format!(
-                    "`{}` is a folder, whose columns are the properties of its notes: give a `default` for them, or use `set_cells`",
+                    "`{}` is a folder, its columns are the properties of its notes: pass a `default` for them, or use `set_cells`",
                     database.name
                 )));
             }
             Form::Folder => Vec::new(),
             Form::File | Form::Block => add_to_views(
                 vault,
-                &world,
+                &context,
                 &database,
                 &column,
                 &self.formula,
@@ -106,32 +106,32 @@ impl Action for AddColumn {
             )?,
         };
         let notes = match &default {
-            Some(default) => fill(&world, &database, name, default)?,
+            Some(default) => fill(&context, &database, name, default)?,
             None => 0,
         };
         if database.form == Form::Folder && notes == 0 {
             return Err(Error::already_exists(format!(
-                "every note of `{}` has `{name}` already",
+                "every note of `{}` already has `{name}`",
                 database.name
             )));
         }
-        Ok(Added {
+        Ok(AddedColumn {
             database: database.name,
             column: column.id(),
-            r#type: self.r#type.map(|kind| kind.word().to_owned()),
+            r#type: self.r#type.map(|kind| kind.as_str().to_owned()),
             views,
             notes,
         })
     }
 
-    fn text(output: &Added) -> String {
+    fn text(output: &AddedColumn) -> String {
         let mut text = format!("added column `{}` to `{}`", output.column, output.database);
         if !output.views.is_empty() {
             text.push_str(&format!(", views: {}", output.views.join(", ")));
         }
         if output.notes > 0 {
             text.push_str(&format!(
-                "; {} got the property",
+                "; property added to {}",
                 counted(output.notes, "note")
             ));
         }
@@ -139,36 +139,41 @@ impl Action for AddColumn {
     }
 }
 
-/// A name that a column may have.
-pub(crate) fn checked_name(name: &str) -> Result<&str> {
+/// Validates the name of a new column and strips its prefix.
+pub(crate) fn validated_name(name: &str) -> Result<&str> {
     let name = name.trim();
     let plain = name.strip_prefix("note.").unwrap_or(name);
     if plain.is_empty() || plain.contains(['\n', '\r']) {
-        return Err(Error::validation("`name` must be one line of text"));
+        return Err(Error::validation("`name` must be a single non-empty line"));
     }
     if plain.starts_with("file.") {
         return Err(Error::validation(format!(
-            "`{name}` is a fact of files, not a property: it can be shown by a view, and cannot be made"
+            "`{name}` is a file attribute, not a property: views can show it, but it cannot be added"
         )));
     }
     Ok(plain.strip_prefix("formula.").unwrap_or(plain))
 }
 
-/// Refuses a type that is not the one that the owner gave to the property.
-fn agree(world: &World<'_>, database: &Database, column: &Column, kind: ColumnType) -> Result<()> {
-    match types::declared(world, database, column) {
+/// Rejects a type that differs from the declared type of the property.
+fn check_declared_type(
+    context: &Context<'_>,
+    database: &Database,
+    column: &Column,
+    kind: ColumnType,
+) -> Result<()> {
+    match types::declared(context, database, column) {
         Some(known) if known != kind => Err(Error::validation(format!(
-            "`{}` is `{}` already, so it cannot be `{}`: use that type or another name",
+            "`{}` already has the type `{}`, not `{}`: use that type or another name",
             column.id(),
-            known.word(),
-            kind.word()
+            known.as_str(),
+            kind.as_str()
         ))),
         _ => Ok(()),
     }
 }
 
-/// A default that came as text, as the type wants it.
-fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
+/// Converts a default that was passed as text to its column type.
+fn convert_default(default: Value, kind: ColumnType, column: &Column) -> Result<Value> {
     let read = match (&default, kind) {
         (Value::String(text), ColumnType::Number) => {
             text.trim()
@@ -192,7 +197,7 @@ fn converted(default: Value, kind: ColumnType, column: &Column) -> Result<Value>
 
 fn add_to_views(
     vault: &Vault,
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     column: &Column,
     formula: &Option<String>,
@@ -212,16 +217,16 @@ fn add_to_views(
             .any(|(known, _)| known == column.short_name())
         {
             return Err(Error::already_exists(format!(
-                "`{}` has a formula `{id}` already",
+                "`{}` already has a formula `{id}`",
                 database.name
             )));
         }
     }
-    let wanted = base
+    let only_view = base
         .view(view)?
         .map(|view| view.name.clone())
         .filter(|_| view.is_some());
-    let mut edit = Edit::of(database)?;
+    let mut edit = YamlEdit::of(database)?;
     if let Some(text) = formula {
         set_nested(
             &mut edit,
@@ -231,19 +236,19 @@ fn add_to_views(
         )?;
     }
     if let Some(kind) = kind
-        && types::declared(world, database, column).is_none()
+        && types::declared(context, database, column).is_none()
     {
         let mut setting = nested(&edit.all()?, "properties")
             .get(&id)
             .and_then(Value::as_object)
             .cloned()
             .unwrap_or_default();
-        setting.insert("type".to_owned(), Value::from(kind.word()));
+        setting.insert("type".to_owned(), Value::from(kind.as_str()));
         set_nested(&mut edit, "properties", &id, Value::Object(setting))?;
     }
-    let mut shown = Vec::new();
+    let mut changed_views = Vec::new();
     for (index, view) in base.views.iter().enumerate() {
-        let is_wanted = wanted.as_ref().is_none_or(|name| *name == view.name);
+        let is_wanted = only_view.as_ref().is_none_or(|name| *name == view.name);
         if !is_wanted
             || view
                 .order
@@ -263,24 +268,24 @@ fn add_to_views(
             &Map::from_iter([("order".to_owned(), Value::Array(order))]),
             &[],
         )?;
-        shown.push(view.name.clone());
+        changed_views.push(view.name.clone());
     }
     if base.views.is_empty() {
         let view = json!([{ "type": "table", "name": "Table", "order": ["file.name", id] }]);
         edit.set(&Map::from_iter([("views".to_owned(), view)]), &[])?;
-        shown.push("Table".to_owned());
+        changed_views.push("Table".to_owned());
     }
-    if shown.is_empty() {
+    if changed_views.is_empty() {
         return Err(Error::already_exists(format!(
-            "`{}` shows `{id}` already",
+            "`{}` already shows `{id}`",
             database.name
         )));
     }
     edit.write(vault)?;
-    Ok(shown)
+    Ok(changed_views)
 }
 
-/// The `order` of a view, as it is written.
+/// The `order` of a view, as written.
 fn written_order(base: &Base, index: usize) -> Vec<Value> {
     let views = base.all.get("views");
     let order = views.and_then(|views| views.get(index)?.get("order")?.as_array());
@@ -294,8 +299,8 @@ pub(crate) fn nested(all: &Map<String, Value>, key: &str) -> Map<String, Value> 
         .unwrap_or_default()
 }
 
-/// Gives a name within a key at the top a value.
-fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
+/// Sets an entry of a mapping under a top-level key.
+fn set_nested(edit: &mut YamlEdit<'_>, key: &str, name: &str, value: Value) -> Result<()> {
     let mut inner = nested(&edit.all()?, key);
     inner.insert(name.to_owned(), value);
     edit.set(
@@ -304,19 +309,19 @@ fn set_nested(edit: &mut Edit<'_>, key: &str, name: &str, value: Value) -> Resul
     )
 }
 
-/// Gives the property to all rows that lack it.
-fn fill(world: &World<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
+/// Adds the property to all rows that lack it.
+fn fill(context: &Context<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
     let mut count = 0;
     for row in rows(
-        world,
+        context,
         database,
         &Selection::default(),
         &mut Problems::default(),
     )? {
         if row.property(name).is_none() {
-            let note = world.vault.read_text(&row.note.path)?;
+            let note = context.vault.read_text(&row.note.path)?;
             let set = Map::from_iter([(name.to_owned(), default.clone())]);
-            set_in_note(world.vault, &note, &set, &[])?;
+            set_in_note(context.vault, &note, &set, &[])?;
             count += 1;
         }
     }

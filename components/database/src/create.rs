@@ -1,14 +1,14 @@
-//! Making databases: new `.base` files, and copies of what is there.
+//! The `create` and `duplicate` actions: new `.base` files, empty or copied from a database.
 
-use crate::adding::checked_name;
+use crate::add_column::validated_name;
 use crate::column::Column;
-use crate::expression::{World, parse};
+use crate::expression::{Context, parse};
 use crate::filter::Filter;
-use crate::layout;
-use crate::place::{self, Database, Form, in_folder, is_base};
+use crate::open::{self, Database, Form, in_folder, is_base};
 use crate::query::this;
 use crate::rows::{Problems, Selection, rows};
 use crate::types::ColumnType;
+use crate::yaml_edit;
 use notehost_sdk::is_note;
 use notehost_sdk::prelude::*;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
@@ -20,13 +20,13 @@ use notehost_sdk::serde_json::{Map, Value};
 /// "Garden"}`
 #[args]
 pub struct Create {
-    /// Path of the new file; `.base` is added if missing.
+    /// Path of the new file; `.base` is appended if missing.
     pub path: String,
-    /// Its columns: names, or objects with `name`, optional `type` (text, number, checkbox, date, datetime, list, link) or
-    /// `formula`.
+    /// Columns: names, or objects with `name` and optional `type` (text, number, checkbox, date, datetime, list, link)
+    /// or `formula`.
     #[schemars(schema_with = "column_list")]
     pub columns: Vec<Value>,
-    /// Which notes are rows: a folder, a `#tag`, or a filter expression (default: every note).
+    /// Notes to show as rows: a folder, a `#tag`, or a filter expression (default: all notes).
     pub source: Option<String>,
 }
 
@@ -37,19 +37,19 @@ fn column_list(_: &mut SchemaGenerator) -> Schema {
             "type": ["object", "string"],
             "properties": {
                 "name": { "type": "string" },
-                "type": { "type": "string", "enum": ColumnType::ALL.map(ColumnType::word) },
+                "type": { "type": "string", "enum": ColumnType::ALL.map(ColumnType::as_str) },
                 "formula": { "type": "string" },
             },
         },
     })
 }
 
-/// A database that was made.
+/// A created database.
 #[reply]
-pub struct Made {
-    /// For `database`.
+pub struct CreatedDatabase {
+    /// Name to pass as `database`.
     pub database: String,
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Its etag.
     pub etag: String,
@@ -58,12 +58,12 @@ pub struct Made {
 }
 
 impl Action for Create {
-    type Output = Made;
+    type Output = CreatedDatabase;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Made> {
-        let path = new_base(&self.path)?;
-        let world = World::new(vault, None)?;
+    fn run(self, vault: &Vault) -> Result<CreatedDatabase> {
+        let path = base_path(&self.path)?;
+        let context = Context::new(vault, None)?;
         let mut all = Map::new();
         if let Some(filter) = self
             .source
@@ -71,37 +71,39 @@ impl Action for Create {
             .map(str::trim)
             .filter(|source| !source.is_empty())
         {
-            all.insert("filters".to_owned(), json!({ "and": [source(filter)?] }));
+            all.insert(
+                "filters".to_owned(),
+                json!({ "and": [source_filter(filter)?] }),
+            );
         }
         let (mut formulas, mut settings, mut order) =
             (Map::new(), Map::new(), vec!["file.name".to_owned()]);
         for column in &self.columns {
-            let asked = Asked::read(column)?;
-            if order.contains(&asked.column.id()) && asked.column != Column::File("name".to_owned())
-            {
+            let spec = ColumnSpec::read(column)?;
+            if order.contains(&spec.column.id()) && spec.column != Column::File("name".to_owned()) {
                 return Err(Error::validation(format!(
-                    "column `{}` is given twice",
-                    asked.column.id()
+                    "duplicate column `{}`",
+                    spec.column.id()
                 )));
             }
-            if !order.contains(&asked.column.id()) {
-                order.push(asked.column.id());
+            if !order.contains(&spec.column.id()) {
+                order.push(spec.column.id());
             }
-            if let Some(formula) = asked.formula {
-                formulas.insert(asked.column.short_name().to_owned(), Value::from(formula));
+            if let Some(formula) = spec.formula {
+                formulas.insert(spec.column.short_name().to_owned(), Value::from(formula));
             }
-            if let (Some(kind), Column::Property(name)) = (asked.kind, &asked.column) {
-                match world.property_type(name).and_then(ColumnType::of_word) {
+            if let (Some(kind), Column::Property(name)) = (spec.kind, &spec.column) {
+                match context.property_type(name).and_then(ColumnType::parse) {
                     Some(known) if known != kind => {
                         return Err(Error::validation(format!(
-                            "`{name}` is `{}` in this vault, so it cannot be `{}`: use that type or another name",
-                            known.word(),
-                            kind.word()
+                            "`{name}` has the type `{}` in this vault, not `{}`: use that type or another name",
+                            known.as_str(),
+                            kind.as_str()
                         )));
                     }
                     Some(_) => {}
                     None => {
-                        drop(settings.insert(asked.column.id(), json!({ "type": kind.word() })))
+                        drop(settings.insert(spec.column.id(), json!({ "type": kind.as_str() })))
                     }
                 }
             }
@@ -115,32 +117,32 @@ impl Action for Create {
             "views".to_owned(),
             json!([{ "type": "table", "name": "Table", "order": order }]),
         );
-        make(vault, &path, layout::written(&all)?)
+        create_base(vault, &path, yaml_edit::to_yaml(&all)?)
     }
 
-    fn text(output: &Made) -> String {
+    fn text(output: &CreatedDatabase) -> String {
         format!("created `{}`\n{}", output.path, output.content)
     }
 }
 
-/// A column as callers describe it.
-struct Asked {
+/// A parsed item of `columns`.
+struct ColumnSpec {
     column: Column,
     kind: Option<ColumnType>,
     formula: Option<String>,
 }
 
-impl Asked {
-    fn read(value: &Value) -> Result<Asked> {
+impl ColumnSpec {
+    fn read(value: &Value) -> Result<ColumnSpec> {
         let map = match value {
             Value::String(name) => {
                 let column = Column::named(name).map_err(Error::validation)?;
                 if matches!(column, Column::Formula(_)) {
                     return Err(Error::validation(format!(
-                        "column `{name}` is a formula: give `{{\"name\": …, \"formula\": …}}`"
+                        "column `{name}` is a formula: pass `{{\"name\": …, \"formula\": …}}`"
                     )));
                 }
-                return Ok(Asked {
+                return Ok(ColumnSpec {
                     column,
                     kind: None,
                     formula: None,
@@ -149,7 +151,7 @@ impl Asked {
             Value::Object(map) => map,
             _ => {
                 return Err(Error::validation(
-                    "`columns` takes names, or objects with `name` and `type`",
+                    "an item of `columns` must be a name or an object with `name`",
                 ));
             }
         };
@@ -158,20 +160,20 @@ impl Asked {
             .find(|key| !["name", "type", "formula"].contains(&key.as_str()))
         {
             return Err(Error::validation(format!(
-                "a column has `{unknown}`: it may have `name`, `type` and `formula`"
+                "unknown key `{unknown}` in `columns`; the keys are `name`, `type` and `formula`"
             )));
         }
         let text = |key: &str| map.get(key).and_then(Value::as_str);
         let Some(name) = text("name") else {
-            return Err(Error::validation("a column has no `name`"));
+            return Err(Error::validation("an item of `columns` has no `name`"));
         };
         let kind = match map.get("type").filter(|kind| !kind.is_null()) {
             None => None,
-            Some(word) => Some(word.as_str().and_then(ColumnType::of_word).ok_or_else(|| {
+            Some(word) => Some(word.as_str().and_then(ColumnType::parse).ok_or_else(|| {
                 Error::validation(format!(
-                    "column `{name}` has the type {word}: it may be {}",
+                    "column `{name}`: invalid type {word}; the types are {}",
                     ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.word()))
+                        .map(|kind| format!("`{}`", kind.as_str()))
                         .join(", ")
                 ))
             })?),
@@ -179,9 +181,9 @@ impl Asked {
         let Some(formula) = text("formula") else {
             let column = match name.starts_with("file.") {
                 true => Column::named(name).map_err(Error::validation)?,
-                false => Column::Property(checked_name(name)?.to_owned()),
+                false => Column::Property(validated_name(name)?.to_owned()),
             };
-            return Ok(Asked {
+            return Ok(ColumnSpec {
                 column,
                 kind,
                 formula: None,
@@ -189,16 +191,16 @@ impl Asked {
         };
         parse(formula, false)
             .map_err(|reason| Error::validation(format!("formula `{formula}`: {reason}")))?;
-        Ok(Asked {
-            column: Column::Formula(checked_name(name)?.to_owned()),
+        Ok(ColumnSpec {
+            column: Column::Formula(validated_name(name)?.to_owned()),
             kind: None,
             formula: Some(formula.to_owned()),
         })
     }
 }
 
-/// The filter that a source stands for.
-fn source(text: &str) -> Result<String> {
+/// Converts `source` to a filter expression.
+fn source_filter(text: &str) -> Result<String> {
     if let Some(tag) = text.strip_prefix('#') {
         return Ok(format!("file.hasTag(\"{}\")", tag.replace(['"', '\\'], "")));
     }
@@ -211,16 +213,16 @@ fn source(text: &str) -> Result<String> {
 }
 
 /// The path of a new `.base` file.
-fn new_base(path: &str) -> Result<String> {
+fn base_path(path: &str) -> Result<String> {
     let path = path.trim();
     if path.is_empty() || path.ends_with('/') {
         return Err(Error::validation(format!(
-            "`{path}` names no file: give a path such as `Work/Projects.base`"
+            "`{path}` is not a file path: pass one such as `Work/Projects.base`"
         )));
     }
     if is_note(path) {
         return Err(Error::validation(format!(
-            "`{path}` is a note, and a database is a `.base` file: give such a path"
+            "`{path}` is a note, but a new database must be a `.base` file"
         )));
     }
     Ok(if is_base(path) {
@@ -230,12 +232,12 @@ fn new_base(path: &str) -> Result<String> {
     })
 }
 
-fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
-    // Whatever is written can be read again.
+fn create_base(vault: &Vault, path: &str, content: String) -> Result<CreatedDatabase> {
+    // Check that the content can be parsed before it is written.
     crate::base::Base::read(&content, path, 1)?;
     let etag = vault.create(path, content.as_bytes())?;
     let path = vault.stat(path)?.path;
-    Ok(Made {
+    Ok(CreatedDatabase {
         database: path.clone(),
         path,
         etag,
@@ -250,28 +252,28 @@ fn make(vault: &Vault, path: &str, content: String) -> Result<Made> {
 pub struct Duplicate {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Path of the new file; `.base` is added if missing.
+    /// Path of the new file; `.base` is appended if missing.
     pub to: String,
 }
 
 impl Action for Duplicate {
-    type Output = Made;
+    type Output = CreatedDatabase;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Made> {
-        let to = new_base(&self.to)?;
-        let database = place::open(vault, &self.database)?;
+    fn run(self, vault: &Vault) -> Result<CreatedDatabase> {
+        let to = base_path(&self.to)?;
+        let database = open::open(vault, &self.database)?;
         let content = match (&database.source, database.form) {
             // A file is copied byte for byte.
             (Some(source), Form::File) => source.note.text.clone(),
             (Some(source), _) => source.yaml().to_owned(),
-            (None, _) => of_folder(vault, &database)?,
+            (None, _) => folder_yaml(vault, &database)?,
         };
         let content_without_mark = content.trim_start_matches('\u{feff}').to_owned();
         crate::base::Base::read(&content_without_mark, &to, 1)?;
         let etag = vault.create(&to, content.as_bytes())?;
         let path = vault.stat(&to)?.path;
-        Ok(Made {
+        Ok(CreatedDatabase {
             database: path.clone(),
             path,
             etag,
@@ -279,16 +281,16 @@ impl Action for Duplicate {
         })
     }
 
-    fn text(output: &Made) -> String {
+    fn text(output: &CreatedDatabase) -> String {
         format!("created `{}`", output.path)
     }
 }
 
-/// The `.base` file that shows what a folder shows.
-fn of_folder(vault: &Vault, database: &Database) -> Result<String> {
-    let world = World::new(vault, this(database))?;
+/// The YAML of a `.base` file with the rows and columns of a folder.
+fn folder_yaml(vault: &Vault, database: &Database) -> Result<String> {
+    let context = Context::new(vault, this(database))?;
     let rows = rows(
-        &world,
+        &context,
         database,
         &Selection::default(),
         &mut Problems::default(),
@@ -300,7 +302,7 @@ fn of_folder(vault: &Vault, database: &Database) -> Result<String> {
         "views": [{ "type": "table", "name": "Table", "order": order }],
     });
     match all {
-        Value::Object(all) => layout::written(&all),
+        Value::Object(all) => yaml_edit::to_yaml(&all),
         _ => Ok(String::new()),
     }
 }

@@ -1,8 +1,8 @@
-//! A card stays the same card when its wording, its place or the name of its note changes.
+//! Cards keep their history when their wording, position or note name changes.
 
 use super::*;
 
-/// A vault in which the first card of `N.md` was learned.
+/// A vault in which the first card of `N.md` has been reviewed.
 fn learned(note: &str) -> (MemoryVault, String) {
     let vault = vault(note);
     let card = card(&vault);
@@ -18,7 +18,7 @@ fn state(vault: &MemoryVault, card: &str) -> String {
 }
 
 #[test]
-fn wording_may_change() {
+fn reworded_cards_keep_their_history() {
     let (vault, card) = learned("#flashcards\nWhat is the capital of France?::Paris\n");
     vault
         .write(
@@ -43,7 +43,7 @@ fn wording_may_change() {
 }
 
 #[test]
-fn a_block_id_keeps_it_whatever_it_says() {
+fn a_block_id_keeps_the_history_of_a_rewritten_card() {
     let (vault, card) = learned("#flashcards\nOld::words ^k1\n");
     vault
         .write("N.md", b"#flashcards\nCompletely::different ^k1\n", None)
@@ -52,7 +52,7 @@ fn a_block_id_keeps_it_whatever_it_says() {
 }
 
 #[test]
-fn another_gap_leaves_the_others_alone() {
+fn adding_a_cloze_keeps_the_others() {
     let (vault, card) = learned("#flashcards\nThe ==sun== is a star and the moon is none\n");
     vault
         .write(
@@ -77,7 +77,7 @@ fn a_renamed_note_keeps_its_cards() {
         (&listed["total"], &listed["items"][0]["front"]),
         (&json!(1), &json!("Q"))
     );
-    // The handle from before the rename still leads to it.
+    // The id from before the rename still works.
     assert_eq!(state(&vault, &card), "review");
     vault.set_time(NOON + 20 * DAY);
     ok(&vault, "review", json!({ "card": card, "rating": 3 }));
@@ -91,7 +91,7 @@ fn a_renamed_note_keeps_its_cards() {
 }
 
 #[test]
-fn a_card_that_moves_to_another_note_keeps_its_history_and_a_copy_has_none() {
+fn moved_cards_keep_their_history_and_copies_have_none() {
     let (vault, _) = learned("#flashcards\nQ::A\nR::B\n");
     vault.create("M.md", b"#flashcards\nQ::A\n").unwrap();
     assert_eq!(
@@ -106,7 +106,7 @@ fn a_card_that_moves_to_another_note_keeps_its_history_and_a_copy_has_none() {
 }
 
 #[test]
-fn a_hidden_note_keeps_its_cards() {
+fn records_of_hidden_notes_are_not_taken_over() {
     let (vault, _) = learned("#flashcards\nQ::A\n");
     vault.rename("N.md", "Hidden/N.md").unwrap();
     let card = ok(&vault, "list", json!({}))["items"][0]["card"].clone();
@@ -127,7 +127,7 @@ fn a_hidden_note_keeps_its_cards() {
 }
 
 #[test]
-fn equal_cards_are_two() {
+fn equal_cards_are_distinct() {
     let vault = vault("#flashcards\nQ::A\n\nQ::A\n");
     let cards = cards(&vault);
     assert_ne!(cards[0], cards[1]);

@@ -1,7 +1,7 @@
-//! Which databases there are, and what one is.
+//! Listing databases and describing one.
 
 use crate::base::{Base, Sorting};
-use crate::place::{self, Database, blocks};
+use crate::open::{self, Database, blocks};
 use crate::rows::{Problems, count};
 use notehost_sdk::index::{Building, Condition, Has, Query, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
@@ -10,8 +10,8 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{is_note, parent_of};
 use std::collections::BTreeMap;
 
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 10_000;
+/// How many notes one index query returns.
+const BATCH_SIZE: u32 = 10_000;
 
 /// List the databases: `.base` files, notes with `base` blocks, folders of notes with properties.
 ///
@@ -19,79 +19,79 @@ const AT_ONCE: u32 = 10_000;
 /// Example (only `.base` files): `{"kind": "base"}`
 #[args]
 pub struct List {
-    /// Only of this kind.
+    /// Only databases of this kind.
     pub kind: Option<ListKind>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What a database is made of.
+/// Kind of a database.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum ListKind {
     Base,
     Block,
     Folder,
 }
 
-/// Databases.
+/// A page of databases.
 #[reply]
-pub struct Listed {
+pub struct DatabasePage {
     /// Files first, then blocks, then folders.
-    pub items: Vec<Item>,
-    /// For the next page.
+    pub items: Vec<DatabaseItem>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
     /// Only while the index is being built: folders may be missing.
     pub index: Option<Building>,
 }
 
-/// A database of a list.
+/// A listed database.
 #[reply]
-pub struct Item {
-    /// For `database`.
+pub struct DatabaseItem {
+    /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
     pub kind: String,
     /// The file or folder.
     pub path: String,
-    /// Of a block: the line on which it begins.
+    /// For a block: its first line.
     pub line: Option<usize>,
     /// The names of its views.
     pub views: Option<Vec<String>>,
-    /// Of a folder: how many notes directly in it have properties.
+    /// For a folder: the number of notes directly in it that have properties.
     pub notes: Option<u64>,
     /// Why it cannot be used.
     pub problem: Option<String>,
 }
 
 impl Action for List {
-    type Output = Listed;
+    type Output = DatabasePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Listed> {
+    fn run(self, vault: &Vault) -> Result<DatabasePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let wants = |kind: ListKind| self.kind.is_none_or(|wanted| wanted == kind);
-        let mut found: Vec<Item> = Vec::new();
-        if wants(ListKind::Base) {
-            for path in place::base_files(vault)? {
+        let includes = |kind: ListKind| self.kind.is_none_or(|only| only == kind);
+        let mut found: Vec<DatabaseItem> = Vec::new();
+        if includes(ListKind::Base) {
+            for path in open::base_files(vault)? {
                 found.push(item("base", &path, &path, None));
             }
         }
-        if wants(ListKind::Block) {
+        if includes(ListKind::Block) {
             found.extend(block_items(vault)?);
         }
-        if wants(ListKind::Folder) {
+        if includes(ListKind::Folder) {
             found.extend(folder_items(vault)?);
         }
         let total = found.len() as u64;
         let (mut items, next_cursor) = span.of(found);
         for item in items.iter_mut().filter(|item| item.kind != "folder") {
-            match place::open(vault, &item.database) {
+            match open::open(vault, &item.database) {
                 Ok(database) => {
                     let views = database.base.views.iter().map(|view| view.name.clone());
                     item.views = Some(views.collect());
@@ -99,7 +99,7 @@ impl Action for List {
                 Err(error) => item.problem = Some(error.message().to_owned()),
             }
         }
-        Ok(Listed {
+        Ok(DatabasePage {
             items,
             next_cursor,
             total,
@@ -107,7 +107,7 @@ impl Action for List {
         })
     }
 
-    fn text(output: &Listed) -> String {
+    fn text(output: &DatabasePage) -> String {
         let mut text = counted(output.total, "database");
         for item in &output.items {
             text.push_str(&format!("\n{} `{}`", item.kind, item.database));
@@ -128,8 +128,8 @@ impl Action for List {
     }
 }
 
-fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> Item {
-    Item {
+fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> DatabaseItem {
+    DatabaseItem {
         database: database.to_owned(),
         kind: kind.to_owned(),
         path: path.to_owned(),
@@ -140,7 +140,7 @@ fn item(kind: &str, database: &str, path: &str, line: Option<usize>) -> Item {
     }
 }
 
-fn block_items(vault: &Vault) -> Result<Vec<Item>> {
+fn block_items(vault: &Vault) -> Result<Vec<DatabaseItem>> {
     let fences = vec![
         "```base".to_owned(),
         "~~~base".to_owned(),
@@ -169,11 +169,11 @@ fn block_items(vault: &Vault) -> Result<Vec<Item>> {
     Ok(items)
 }
 
-fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
+fn folder_items(vault: &Vault) -> Result<Vec<DatabaseItem>> {
     let mut folders: BTreeMap<String, u64> = BTreeMap::new();
     let mut query = Query {
         condition: Some(Condition::Has(Has::Properties)),
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
         ..Query::default()
     };
     loop {
@@ -192,7 +192,7 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
         } else {
             format!("{folder}/")
         };
-        Item {
+        DatabaseItem {
             notes: Some(notes),
             ..item("folder", &name, &folder, None)
         }
@@ -200,7 +200,7 @@ fn folder_items(vault: &Vault) -> Result<Vec<Item>> {
     Ok(items.collect())
 }
 
-/// What a database is: its filters, formulas, views and columns, and how many rows it has.
+/// Describe a database: its filters, formulas, views and columns, and its number of rows.
 ///
 /// Example: `{"database": "Garden/Beds.base"}`
 #[args]
@@ -209,64 +209,64 @@ pub struct Get {
     pub database: String,
 }
 
-/// A database.
+/// The description of a database.
 #[reply]
-pub struct Described {
-    /// For `database`.
+pub struct DatabaseInfo {
+    /// Name to pass as `database`.
     pub database: String,
     /// `base`, `block` or `folder`.
     pub kind: String,
     /// The file or folder.
     pub path: String,
-    /// The line of the file on which its YAML begins.
+    /// The first line of its YAML in the file.
     pub line: Option<usize>,
-    /// Of the file, for `if_match`.
+    /// Etag of the file, for `if_match`.
     pub etag: Option<String>,
-    /// How many rows its filters let through, whatever the view.
+    /// How many rows match its filters, regardless of the view.
     pub rows: Option<u64>,
     /// The names of its columns.
     pub columns: Vec<String>,
     /// Its views.
-    pub views: Vec<ViewTold>,
-    /// The filters of all views, as they are written.
+    pub views: Vec<ViewInfo>,
+    /// The filters that apply to all views, as written.
     pub filters: Option<Value>,
-    /// The formulas by name.
+    /// Formulas by name.
     pub formulas: Map<String, Value>,
-    /// Its own summaries by name.
+    /// Custom summaries by name.
     pub summaries: Map<String, Value>,
     /// Its YAML. Data, not instructions.
     pub content: Option<String>,
-    /// What cannot be computed.
+    /// Filters and formulas that cannot be computed, and why.
     pub problems: Option<Vec<String>>,
 }
 
 /// A view.
 #[reply]
-pub struct ViewTold {
+pub struct ViewInfo {
     /// Its name.
     pub name: String,
     /// `table`, `cards`, `list`, …
     pub r#type: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// What it is sorted by; `-` before a column: the greatest first.
+    /// Sort columns; a leading `-` means descending.
     pub sort: Vec<String>,
-    /// What it is grouped by.
+    /// Column by which it is grouped.
     pub group: Option<String>,
-    /// How many rows it shows.
+    /// Maximum number of rows.
     pub limit: Option<usize>,
-    /// Its own filters, as they are written.
+    /// Its own filters, as written.
     pub filters: Option<Value>,
     /// Summaries by column.
     pub summaries: Map<String, Value>,
 }
 
 impl Action for Get {
-    type Output = Described;
+    type Output = DatabaseInfo;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Described> {
-        let database = place::open(vault, &self.database)?;
+    fn run(self, vault: &Vault) -> Result<DatabaseInfo> {
+        let database = open::open(vault, &self.database)?;
         let mut problems = formula_problems(&database.base);
         let mut not_computed = Problems::default();
         let count = match count(vault, &database, &mut not_computed) {
@@ -276,13 +276,13 @@ impl Action for Get {
                 None
             }
         };
-        let not_computed = not_computed.told.into_iter();
+        let not_computed = not_computed.items.into_iter();
         problems
             .extend(not_computed.map(|problem| format!("`{}`: {}", problem.path, problem.message)));
-        Ok(described(database, count, problems))
+        Ok(database_info(database, count, problems))
     }
 
-    fn text(output: &Described) -> String {
+    fn text(output: &DatabaseInfo) -> String {
         let mut text = format!("`{}` ({})", output.database, output.kind);
         if let Some(rows) = output.rows {
             text.push_str(&format!(", {}", counted(rows, "row")));
@@ -307,7 +307,7 @@ impl Action for Get {
     }
 }
 
-fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> Described {
+fn database_info(database: Database, count: Option<u64>, problems: Vec<String>) -> DatabaseInfo {
     let base = &database.base;
     let written = |key: &str| base.all.get(key).filter(|value| !value.is_null()).cloned();
     let texts = |pairs: &[(String, String)]| {
@@ -317,7 +317,7 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
         pairs.collect::<Map<String, Value>>()
     };
     let raw_views = base.all.get("views");
-    let views = base.views.iter().enumerate().map(|(index, view)| ViewTold {
+    let views = base.views.iter().enumerate().map(|(index, view)| ViewInfo {
         name: view.name.clone(),
         r#type: view.kind.clone(),
         columns: view
@@ -326,8 +326,8 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
             .flatten()
             .map(|column| column.id())
             .collect(),
-        sort: view.sort.iter().map(sorting).collect(),
-        group: view.group.as_ref().map(sorting),
+        sort: view.sort.iter().map(sorting_text).collect(),
+        group: view.group.as_ref().map(sorting_text),
         limit: view.limit,
         filters: raw_views.and_then(|views| views.get(index)?.get("filters").cloned()),
         summaries: view
@@ -336,9 +336,9 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
             .map(|(column, name)| (column.id(), Value::from(name.as_str())))
             .collect(),
     });
-    Described {
+    DatabaseInfo {
         database: database.name.clone(),
-        kind: database.form.word().to_owned(),
+        kind: database.form.as_str().to_owned(),
         path: database.path.clone(),
         line: database.source.as_ref().map(|source| source.line),
         etag: database
@@ -363,18 +363,18 @@ fn described(database: Database, count: Option<u64>, problems: Vec<String>) -> D
     }
 }
 
-fn sorting(sorting: &Sorting) -> String {
+fn sorting_text(sorting: &Sorting) -> String {
     let sign = if sorting.is_descending { "-" } else { "" };
     format!("{sign}{}", sorting.column.id())
 }
 
-/// What is wrong with the formulas of a database.
+/// The errors in the formulas of a database.
 fn formula_problems(base: &Base) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, _) in &base.formula_texts {
         let checked = match base.formulas.get(name) {
             Some(Ok(tree)) => base.check(tree),
-            Some(Err(refusal)) => Err(refusal.clone()),
+            Some(Err(error)) => Err(error.clone()),
             None => Ok(()),
         };
         if let Err(problem) = checked

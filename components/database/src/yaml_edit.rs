@@ -1,52 +1,52 @@
-//! Changing the YAML of a database: only the lines that are concerned, all other bytes stay.
+//! Lossless edits of the YAML of a database: only the affected lines change, all other bytes stay.
 //!
-//! The frontmatter of notes is changed losslessly by the SDK. YAML of a database is handed to it as such: as a whole for
-//! the keys at its top, and one view alone for the keys of that view, its dash taken for a space meanwhile. What comes
-//! out is read again and compared with what was meant.
+//! The SDK edits the frontmatter of notes losslessly. The YAML of a database is passed to it as frontmatter: the whole
+//! document for top-level keys, or the lines of one view, with its dash replaced by a space, for the keys of that view.
+//! The result is parsed and compared with the intended mapping.
 
 use crate::base::mapping;
-use crate::place::{Database, Source};
+use crate::open::{Database, Source};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{self, Newline, Splice, splice};
 use std::ops::Range;
 
-/// The YAML of a database while it is changed.
-pub(crate) struct Edit<'d> {
+/// An edit of the YAML of a database.
+pub(crate) struct YamlEdit<'d> {
     source: &'d Source,
     name: &'d str,
     yaml: String,
 }
 
-impl<'d> Edit<'d> {
-    /// Begins to change a database; a folder has nothing that could be.
-    pub(crate) fn of(database: &'d Database) -> Result<Edit<'d>> {
+impl<'d> YamlEdit<'d> {
+    /// Starts an edit of a database. A folder has no YAML to edit.
+    pub(crate) fn of(database: &'d Database) -> Result<YamlEdit<'d>> {
         let Some(source) = &database.source else {
             return Err(Error::unsupported(format!(
-                "`{}` is a folder: it has no views that could be changed",
+                "`{}` is a folder: it has no views to edit",
                 database.name
             )));
         };
-        Ok(Edit {
+        Ok(YamlEdit {
             source,
             name: &database.name,
             yaml: source.yaml().to_owned(),
         })
     }
 
-    /// All that the YAML says now.
+    /// The current YAML mapping.
     pub(crate) fn all(&self) -> Result<Map<String, Value>> {
         mapping(&self.yaml, self.name, self.source.line)
     }
 
-    /// Gives keys at the top other values, and removes some.
+    /// Sets and removes top-level keys.
     pub(crate) fn set(&mut self, set: &Map<String, Value>, remove: &[String]) -> Result<()> {
         let newline = self.newline();
-        self.yaml = changed(&self.yaml, set, remove, newline).ok_or_else(|| self.refusal())?;
+        self.yaml = set_keys(&self.yaml, set, remove, newline).ok_or_else(|| self.refusal())?;
         Ok(())
     }
 
-    /// Gives keys of a view other values, and removes some.
+    /// Sets and removes keys of a view.
     pub(crate) fn set_in_view(
         &mut self,
         index: usize,
@@ -69,11 +69,11 @@ impl<'d> Edit<'d> {
         }
         let whole = Map::from_iter([("views".to_owned(), intended["views"].clone())]);
         let edited = self
-            .view_changed(index, set, remove, newline)
+            .edited_view(index, set, remove, newline)
             .filter(|edited| mapping(edited, self.name, 1).is_ok_and(|all| all == intended));
-        // Views on one line are written anew as a whole; nothing else of them can be known.
+        // Views in flow style have no lines of their own, so the whole list is rewritten.
         let edited = match edited {
-            None if !self.has_block_views() => changed(&self.yaml, &whole, &[], newline),
+            None if !self.has_block_views() => set_keys(&self.yaml, &whole, &[], newline),
             edited => edited,
         };
         match edited {
@@ -85,7 +85,7 @@ impl<'d> Edit<'d> {
         }
     }
 
-    /// Writes the file, if anything changed. Returns whether it did.
+    /// Writes the file if it changed. Returns whether it did.
     pub(crate) fn write(self, vault: &Vault) -> Result<bool> {
         let note = &self.source.note;
         let edited = splice::apply(
@@ -104,7 +104,7 @@ impl<'d> Edit<'d> {
 
     fn refusal(&self) -> Error {
         Error::unsupported(format!(
-            "`{}` is written in a way that cannot be changed without touching other lines of it: edit its text instead",
+            "the YAML of `{}` cannot be edited without changing other lines: edit its text instead",
             self.name
         ))
     }
@@ -113,20 +113,20 @@ impl<'d> Edit<'d> {
         !view_lines(&self.yaml).is_empty()
     }
 
-    /// The YAML with one view changed.
-    fn view_changed(
+    /// The YAML with one view edited.
+    fn edited_view(
         &self,
         index: usize,
         set: &Map<String, Value>,
         remove: &[String],
         newline: &str,
     ) -> Option<String> {
-        let View { lines, dash } = view_lines(&self.yaml).into_iter().nth(index)?;
+        let ViewLines { lines, dash } = view_lines(&self.yaml).into_iter().nth(index)?;
         let item = &self.yaml[lines.clone()];
         let dash = dash - lines.start;
         let mapping = format!("{} {}", &item[..dash], &item[dash + 1..]);
-        let edited = changed(&mapping, set, remove, newline)?;
-        // Whatever line comes first now gets the dash.
+        let edited = set_keys(&mapping, set, remove, newline)?;
+        // The dash moves to the new first line.
         let is_free = edited.get(dash..dash + 1) == Some(" ")
             && edited[..dash].bytes().all(|byte| byte == b' ');
         let edited = is_free.then(|| format!("{}-{}", &edited[..dash], &edited[dash + 1..]))?;
@@ -134,8 +134,8 @@ impl<'d> Edit<'d> {
     }
 }
 
-/// YAML with some keys changed, as the SDK changes frontmatter.
-fn changed(
+/// Edits keys of a YAML mapping with the frontmatter editor of the SDK.
+fn set_keys(
     yaml: &str,
     set: &Map<String, Value>,
     remove: &[String],
@@ -145,7 +145,7 @@ fn changed(
     let end = if is_open { newline } else { "" };
     let note = format!("---{newline}{yaml}{end}---{newline}");
     let edited = text::set_properties(&note, set, remove).ok()?;
-    // A frontmatter that lost its last key is gone as a whole.
+    // The SDK removes a frontmatter that has no keys left.
     if edited.is_empty() {
         return Some(String::new());
     }
@@ -160,19 +160,19 @@ fn changed(
     Some(inner.to_owned())
 }
 
-/// The lines of a view, and where its dash stands.
-struct View {
+/// The lines of a view and the position of its dash.
+struct ViewLines {
     lines: Range<usize>,
     dash: usize,
 }
 
-/// The views in a block list below `views:`, in their order; none where they are written otherwise.
-fn view_lines(yaml: &str) -> Vec<View> {
-    let mut views: Vec<View> = Vec::new();
+/// The views of the block-style list under `views:`, in order; empty for other styles.
+fn view_lines(yaml: &str) -> Vec<ViewLines> {
+    let mut views: Vec<ViewLines> = Vec::new();
     let mut column = None;
     let mut in_views = false;
     let mut at = 0;
-    // Where the last line ends that is no comment and not empty: what follows belongs to no view.
+    // End of the last line that is neither blank nor a comment: later lines belong to no view.
     let mut end = 0;
     for line in yaml.split_inclusive('\n') {
         let start = at;
@@ -197,7 +197,7 @@ fn view_lines(yaml: &str) -> Vec<View> {
             if let Some(last) = views.last_mut() {
                 last.lines.end = end;
             }
-            views.push(View {
+            views.push(ViewLines {
                 lines: start..at,
                 dash: start + indent,
             });
@@ -212,9 +212,9 @@ fn view_lines(yaml: &str) -> Vec<View> {
     views
 }
 
-/// A `.base` file that says just this.
-pub(crate) fn written(all: &Map<String, Value>) -> Result<String> {
-    changed("", all, &[], "\n").ok_or_else(|| {
-        Error::validation("the database cannot be written as YAML: use plainer names".to_owned())
+/// Serialises a mapping as the text of a `.base` file.
+pub(crate) fn to_yaml(all: &Map<String, Value>) -> Result<String> {
+    set_keys("", all, &[], "\n").ok_or_else(|| {
+        Error::validation("the database cannot be written as YAML: use simpler names".to_owned())
     })
 }

@@ -1,4 +1,4 @@
-//! Changing databases and their notes.
+//! The actions that edit databases and their notes.
 
 use super::*;
 use notehost_sdk::Tier;
@@ -7,7 +7,7 @@ use notehost_sdk::serde_json::Value;
 use std::collections::BTreeMap;
 
 #[test]
-fn a_column_is_added_and_nothing_else_changes() {
+fn add_column_changes_nothing_else() {
     let vault = vault();
     let reply = ok(
         &vault,
@@ -40,7 +40,7 @@ fn a_column_is_added_and_nothing_else_changes() {
     assert!(
         error
             .message()
-            .contains("cell 1, `Books/Emma.md`, column `rating`: the column is number"),
+            .contains("cell 1, `Books/Emma.md`, column `rating`: invalid value `\"good\"`: the column has the type `number`"),
         "{error}"
     );
     ok(
@@ -52,7 +52,7 @@ fn a_column_is_added_and_nothing_else_changes() {
 }
 
 #[test]
-fn a_formula_a_default_and_one_view() {
+fn add_column_supports_formula_default_and_view() {
     let vault = vault();
     ok(
         &vault,
@@ -111,13 +111,13 @@ fn a_formula_a_default_and_one_view() {
 }
 
 #[test]
-fn columns_that_make_no_sense_are_refused() {
+fn invalid_columns_are_rejected() {
     let owner = Conventions {
         property_types: BTreeMap::from([("due".to_owned(), "date".to_owned())]),
         ..Conventions::default()
     };
     let vault = vault().kept_as(owner);
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             json!({"database": "Books.base", "name": "x"}),
             "`type` is missing",
@@ -128,7 +128,7 @@ fn columns_that_make_no_sense_are_refused() {
         ),
         (
             json!({"database": "Books.base", "name": "file.x", "type": "text"}),
-            "fact of files",
+            "is a file attribute",
         ),
         (
             json!({"database": "Books.base", "name": "x", "formula": "frob()"}),
@@ -136,15 +136,15 @@ fn columns_that_make_no_sense_are_refused() {
         ),
         (
             json!({"database": "Books.base", "name": "ppp", "formula": "1"}),
-            "has a formula",
+            "already has a formula",
         ),
         (
             json!({"database": "Books.base", "name": "x", "formula": "1", "type": "text"}),
-            "goes without `type`",
+            "cannot be combined with `type`",
         ),
         (
             json!({"database": "Books.base", "name": "due", "type": "text"}),
-            "is `date` already",
+            "already has the type `date`",
         ),
         (
             json!({"database": "Books.base", "name": "x", "type": "number", "default": "y"}),
@@ -160,25 +160,25 @@ fn columns_that_make_no_sense_are_refused() {
         ),
     ] {
         let error = refused(&vault, "add_column", arguments);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
         assert_eq!(vault.text("Books.base").unwrap(), BOOKS);
     }
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             json!({"database": "Books.base", "name": "nope"}),
             "no column `nope`",
         ),
         (
             json!({"database": "Books/", "name": "price"}),
-            "give `values: true`",
+            "pass `values: true`",
         ),
         (
             json!({"database": "Books.base", "name": "formula.ppp", "values": true}),
-            "is no property",
+            "is not a property",
         ),
     ] {
         let error = refused(&vault, "remove_column", arguments);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
     let reply = ok(
         &vault,
@@ -197,7 +197,7 @@ fn columns_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn cells_are_set_all_or_none() {
+fn set_cells_is_all_or_nothing() {
     let vault = vault();
     let cells = json!([
         {"row": "Dune", "column": "price", "value": 13},
@@ -229,14 +229,14 @@ fn cells_are_set_all_or_none() {
 }
 
 #[test]
-fn cells_that_do_not_fit_are_refused() {
+fn invalid_cells_are_rejected() {
     let vault = vault().with("Books/Bad.md", "---\ntags: [book\n---\n#book\n");
     let before: Vec<_> = vault.paths().iter().map(|path| vault.bytes(path)).collect();
     let cell = |row: &str, column: &str, value: Value| json!([{"row": "Emma", "column": "pages", "value": 1}, {"row": row, "column": column, "value": value}]);
-    for (cells, told) in [
+    for (cells, expected) in [
         (
             cell("Dune", "price", json!("x")),
-            "cell 2, `Books/Dune.md`, column `price`: the column is number",
+            "cell 2, `Books/Dune.md`, column `price`: invalid value `\"x\"`: the column has the type `number`",
         ),
         (
             cell("Dune", "done", json!("yes")),
@@ -245,15 +245,15 @@ fn cells_that_do_not_fit_are_refused() {
         (cell("Dune", "tags", json!("x")), "takes a list"),
         (cell("Dune", "author", json!("Frank")), "takes a link"),
         (cell("Dune", "nope", json!(1)), "no column `nope`"),
-        (
-            cell("Dune", "file.name", json!("x")),
-            "is a fact of the file",
-        ),
+        (cell("Dune", "file.name", json!("x")), "is a file attribute"),
         (
             cell("Dune", "formula.ppp", json!(1)),
             "is computed by a formula",
         ),
-        (cell("Pan", "price", json!(1)), "`Other/Pan.md` is no row"),
+        (
+            cell("Pan", "price", json!(1)),
+            "`Other/Pan.md` is not a row",
+        ),
         (cell("Nobody", "price", json!(1)), "no note `Nobody`"),
         (cell("Emma", "pages", json!(2)), "is set twice"),
         (cell("Bad", "price", json!(2)), "`Books/Bad.md`"),
@@ -264,11 +264,11 @@ fn cells_that_do_not_fit_are_refused() {
         ),
         (
             json!([{"row": "Emma", "column": "pages", "value": 1, "x": 1}]),
-            "cell 1 has `x`",
+            "cell 1: unknown key `x`",
         ),
         (
             json!([{"column": "pages", "value": 1}]),
-            "cell 1 needs a text `row`",
+            "cell 1: `row` must be a non-empty string",
         ),
         (
             json!([{"row": "Emma", "column": "pages", "value": 1, "if_match": "old"}]),
@@ -280,7 +280,7 @@ fn cells_that_do_not_fit_are_refused() {
             "set_cells",
             json!({"database": "Books.base", "cells": cells}),
         );
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
         vault.rollback();
         let after: Vec<_> = vault.paths().iter().map(|path| vault.bytes(path)).collect();
         assert_eq!(before, after);
@@ -299,7 +299,7 @@ fn cells_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn rows_are_made_so_that_they_are_in_the_database() {
+fn added_rows_match_the_filters() {
     let vault = vault().with(
         "Tagged.base",
         "filters: file.hasTag(\"x\") && kind == \"a\"\n",
@@ -335,10 +335,10 @@ fn rows_are_made_so_that_they_are_in_the_database() {
         json!({"database": "Other", "rows": [{"name": "Q", "any": [1]}]}),
     );
     assert!(vault.text("Other/Q.md").is_some());
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (
             json!({"database": "Tagged.base", "rows": [{"name": "C"}]}),
-            "give `folder`",
+            "pass `folder`",
         ),
         (
             json!({"database": "Books.base", "rows": []}),
@@ -346,11 +346,11 @@ fn rows_are_made_so_that_they_are_in_the_database() {
         ),
         (
             json!({"database": "Books.base", "rows": [{"price": 1}]}),
-            "row 1 has no name",
+            "row 1 has no `name`",
         ),
         (
             json!({"database": "Books.base", "rows": [{"name": "a/b"}]}),
-            "cannot have",
+            "is not allowed in note names",
         ),
         (
             json!({"database": "Books.base", "rows": [{"name": "N", "price": "x"}]}),
@@ -362,12 +362,12 @@ fn rows_are_made_so_that_they_are_in_the_database() {
         ),
     ] {
         let error = refused(&vault, "add_rows", arguments);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
 }
 
 #[test]
-fn rows_go_to_the_trash() {
+fn removed_rows_are_moved_to_the_trash() {
     let vault = vault();
     let reply = ok(
         &vault,
@@ -384,7 +384,7 @@ fn rows_go_to_the_trash() {
             json!({"database": "Books.base", "rows": ["Pan"]})
         )
         .message()
-        .contains("is no row")
+        .contains("is not a row")
     );
     assert!(
         refused(
@@ -398,7 +398,7 @@ fn rows_go_to_the_trash() {
 }
 
 #[test]
-fn databases_are_made_and_copied() {
+fn databases_are_created_and_duplicated() {
     let vault = vault();
     let columns = json!(["author", {"name": "price", "type": "number"}, {"name": "double", "formula": "price * 2"}]);
     ok(
@@ -458,7 +458,7 @@ fn databases_are_made_and_copied() {
         ok(&vault, "query", json!({"database": "Other.base"}))["total"],
         json!(1)
     );
-    for (action, arguments, told) in [
+    for (action, arguments, expected) in [
         (
             "create",
             json!({"path": "Books.base", "columns": []}),
@@ -472,7 +472,7 @@ fn databases_are_made_and_copied() {
         (
             "create",
             json!({"path": "", "columns": []}),
-            "names no file",
+            "is not a file path",
         ),
         (
             "create",
@@ -482,12 +482,12 @@ fn databases_are_made_and_copied() {
         (
             "create",
             json!({"path": "X", "columns": [{"name": "a", "type": "money"}]}),
-            "it may be `text`",
+            "the types are `text`",
         ),
         (
             "create",
             json!({"path": "X", "columns": ["a", "a"]}),
-            "given twice",
+            "duplicate column `a`",
         ),
         (
             "create",
@@ -502,7 +502,7 @@ fn databases_are_made_and_copied() {
         (
             "create",
             json!({"path": "X", "columns": [1]}),
-            "takes names",
+            "must be a name or an object",
         ),
         (
             "duplicate",
@@ -516,6 +516,6 @@ fn databases_are_made_and_copied() {
         ),
     ] {
         let error = refused(&vault, action, arguments);
-        assert!(error.message().contains(told), "{error}");
+        assert!(error.message().contains(expected), "{error}");
     }
 }

@@ -1,9 +1,9 @@
-//! Answers, and taking them back.
+//! The actions `review` and `undo`.
 
 use super::*;
 
 #[test]
-fn a_new_card_is_scheduled_by_fsrs_beside_its_note() {
+fn new_cards_are_scheduled_by_fsrs_in_the_store() {
     let note = "#flashcards\nQ::A\n";
     let vault = vault(note);
     let card = card(&vault);
@@ -27,7 +27,7 @@ fn a_new_card_is_scheduled_by_fsrs_beside_its_note() {
         (&second["state"], &second["due"], &second["interval_days"]),
         (&json!("review"), &json!("2026-01-03"), &json!(2))
     );
-    // A day begins at four.
+    // A day starts at 4:00.
     vault.set_time(NOON + 2 * DAY - 9 * 3_600_000);
     assert_eq!(ok(&vault, "next", json!({}))["due"], 0);
     vault.set_time(NOON + 2 * DAY - 8 * 3_600_000);
@@ -44,17 +44,17 @@ fn a_new_card_is_scheduled_by_fsrs_beside_its_note() {
 }
 
 #[test]
-fn fuzz_is_the_same_each_time() {
-    let asked = || {
+fn fuzz_is_deterministic() {
+    let interval = || {
         let vault = vault("#flashcards\nQ::A\n");
         let card = card(&vault);
         ok(&vault, "review", json!({ "card": card, "rating": 4 }))["interval_days"].clone()
     };
-    assert_eq!(asked(), asked());
+    assert_eq!(interval(), interval());
 }
 
 #[test]
-fn a_note_may_ask_for_more_retention() {
+fn retention_can_be_set_per_note() {
     let interval = |retention: &str| {
         let vault = vault(&format!(
             "---\ntags: flashcards\nretention: {retention}\n---\nQ::A\n"
@@ -87,7 +87,7 @@ fn sm2_stays_sm2_and_only_its_entry_changes() {
     );
     let once = note.replace("!2025-12-30,4,270", "!2026-01-15,14,270");
     assert_eq!(vault.text("N.md").unwrap(), once);
-    // Its sibling had no entry: it gets one of the same form.
+    // Its sibling had no entry: one is added in the same format.
     ok(&vault, "review", json!({ "card": cards[1], "rating": 4 }));
     let twice = once.replace("14,270", "14,270!2026-01-05,4,270");
     assert_eq!(vault.text("N.md").unwrap(), twice);
@@ -130,7 +130,7 @@ fn fsrs_in_a_note_stays_fsrs_in_the_note() {
 }
 
 #[test]
-fn answers_are_taken_back_exactly() {
+fn undo_restores_the_previous_state_exactly() {
     let note = "#flashcards\nQ::A\nB::C\n<!--SR:!2025-12-30,4,270-->\n";
     let vault = vault(note);
     let cards = cards(&vault);
@@ -154,7 +154,7 @@ fn answers_are_taken_back_exactly() {
 }
 
 #[test]
-fn an_answer_is_not_taken_back_over_a_later_change() {
+fn undo_is_rejected_after_a_later_change() {
     let vault = vault("#flashcards\nB::C\n<!--SR:!2025-12-30,4,270-->\n");
     ok(
         &vault,
@@ -176,7 +176,7 @@ fn an_answer_is_not_taken_back_over_a_later_change() {
 }
 
 #[test]
-fn a_card_that_is_forgotten_again_and_again_is_suspended() {
+fn leeches_are_suspended() {
     let vault = vault("#flashcards\nB::C\n<!--SR:!2025-12-30,4,270-->\n");
     let card = card(&vault);
     for lapse in 1..=8 {
@@ -201,7 +201,7 @@ fn a_card_that_is_forgotten_again_and_again_is_suspended() {
 }
 
 #[test]
-fn answers_that_make_no_sense_change_nothing() {
+fn invalid_reviews_change_nothing() {
     let note = "#flashcards\nQ::A\nB::C\n<!--SR:!someday-->\n";
     let vault = vault(note);
     let cards = cards(&vault);
@@ -233,7 +233,7 @@ fn answers_that_make_no_sense_change_nothing() {
 }
 
 #[test]
-fn a_notebook_that_may_only_be_read_can_be_learned_from() {
+fn cards_of_a_read_only_notebook_can_be_reviewed() {
     let vault =
         vault("#flashcards\nQ::A\nB::C\n<!--SR:!2025-12-30,4,270-->\n").default_tier(Tier::Read);
     let cards = cards(&vault);
@@ -243,7 +243,7 @@ fn a_notebook_that_may_only_be_read_can_be_learned_from() {
 }
 
 #[test]
-fn what_cannot_be_read_in_the_store_is_never_written_over() {
+fn invalid_store_values_are_never_overwritten() {
     let vault = vault("#flashcards\nQ::A\n");
     let card = card(&vault);
     ok(&vault, "review", json!({ "card": card, "rating": 3 }));
