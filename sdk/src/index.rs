@@ -138,9 +138,7 @@ impl Query {
         match &self.condition {
             Some(condition) if condition.is_too_large() => Err(crate::Error::new(
                 crate::Code::TooLarge,
-                format!(
-                    "more than {MAX_CONDITIONS} conditions in one question: ask for less at once"
-                ),
+                format!("more than {MAX_CONDITIONS} conditions in one query: use fewer"),
             )),
             _ => Ok(()),
         }

@@ -236,7 +236,7 @@ mod tests {
             apply_edits("# Plan\nBuy milk today\n", &[edit("Buy milk tody", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`edits[0].old` does not occur in the note; the nearest passage, line 2: `Buy milk today`"
+            "`edits[0].old` does not occur in the note; closest passage, line 2: `Buy milk today`"
         );
     }
 

@@ -134,7 +134,7 @@ impl Plan {
         let candidates = candidates(vault, &self.files)?;
         let mut steps = vault.steps(candidates.len());
         for path in candidates {
-            steps.done("notes looked through for links");
+            steps.done("notes searched for links");
             let blob = vault.read(&path)?;
             // What is no UTF-8 is looked through as far as it can be read, and never written.
             let text = String::from_utf8_lossy(&blob.bytes);
@@ -148,7 +148,7 @@ impl Plan {
             let obstacle = if !is_text {
                 Some("the note is not UTF-8 text")
             } else if !moves && vault.access(&path) < Tier::Write {
-                Some("this caller may not write there")
+                Some("the caller has no write permission there")
             } else {
                 None
             };

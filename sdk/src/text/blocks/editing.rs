@@ -202,7 +202,7 @@ pub fn remove(blocks: &Blocks<'_>, index: usize) -> Result<Changed, BlockError> 
     }
     Err(match refused {
         Some(BlockError::Disturbs { what }) => BlockError::BadPlace(format!(
-            "without this block something else would become of {what}: use `update` or `document.edit`"
+            "removing this block would change how {what} is parsed: use `update` or `document.edit`"
         )),
         other => other.unwrap_or_else(|| BlockError::BadPlace("it cannot be removed".to_owned())),
     })
@@ -282,7 +282,7 @@ fn ways_out(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
 pub fn take_out(blocks: &Blocks<'_>, index: usize) -> Result<(String, Changed), BlockError> {
     if blocks[index].kind == BlockKind::Frontmatter {
         return Err(BlockError::Unsuited(
-            "the frontmatter stays where it is: it has to be the first in the note".to_owned(),
+            "the frontmatter cannot be moved: it must come first in the note".to_owned(),
         ));
     }
     let whole = whole(blocks, index);
@@ -306,7 +306,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
     };
     if target.is_some_and(|target| (index..blocks[index].next).contains(&target)) {
         return Err(BlockError::BadPlace(
-            "a block cannot be moved into or beside itself: name another block".to_owned(),
+            "a block cannot be moved into or beside itself: choose another block".to_owned(),
         ));
     }
     let (text, without) = take_out(blocks, index)?;
@@ -322,7 +322,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
             .find(|at| after[*at].kind == block.kind && after[*at].range.start == start)
             .ok_or_else(|| {
                 BlockError::BadPlace(format!(
-                    "the {} on line {} goes with the block that is moved: name another place",
+                    "the {} on line {} is part of the moved block: choose another place",
                     block.kind.word(),
                     block.line
                 ))

@@ -93,7 +93,7 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
             .map(|first| blocks[first].range.end)
             .ok_or_else(|| {
                 BlockError::Unsuited(format!(
-                    "an id stands behind the text of {}, and this one has no text",
+                    "an id follows the text of {}, and this one has no text",
                     article(block.kind)
                 ))
             })?,
@@ -102,7 +102,7 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
         | BlockKind::ThematicBreak
         | BlockKind::Comment => {
             return Err(BlockError::Unsuited(format!(
-                "{} can have no id: links cannot lead to it",
+                "{} cannot have an id: links cannot point to it",
                 article(block.kind)
             )));
         }
@@ -148,7 +148,7 @@ fn below(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, BlockEr
             }
         }
     }
-    Err(refused.unwrap_or_else(|| BlockError::Unsuited("no id fits there".to_owned())))
+    Err(refused.unwrap_or_else(|| BlockError::Unsuited("no id can be added there".to_owned())))
 }
 
 /// Where the text of a heading ends: an underline is not part of it.
@@ -173,7 +173,7 @@ fn proven(text: String, start: usize, id: &str) -> Result<Changed, BlockError> {
     match range {
         Some(range) => Ok(Changed { text, range }),
         None => Err(BlockError::Unsuited(
-            "an id at the end of this block would be read as part of something else".to_owned(),
+            "an id at the end of this block would be parsed as part of something else".to_owned(),
         )),
     }
 }

@@ -227,13 +227,13 @@ fn above(blocks: &Blocks<'_>, index: usize) -> Result<Spot, BlockError> {
     let block = &blocks[index];
     if block.kind == BlockKind::Frontmatter {
         return Err(BlockError::BadPlace(
-            "nothing can stand before the frontmatter: it has to be the first in the note"
+            "nothing can be placed before the frontmatter: it must come first in the note"
                 .to_owned(),
         ));
     }
     if !begins_line(blocks, index) {
         return Err(BlockError::BadPlace(format!(
-            "nothing can stand before the {} on line {}: it is the text behind a list marker; use the item, or `after`",
+            "nothing can be placed before the {} on line {}: it follows a list marker; use the item, or `after`",
             block.kind.word(),
             block.line
         )));
@@ -352,7 +352,7 @@ fn contains(blocks: &Blocks<'_>, parent: usize) -> Result<(), BlockError> {
         return Ok(());
     }
     Err(BlockError::BadPlace(format!(
-        "no block can stand in {} (line {}): name a heading, list, item, quote, callout or footnote, or use `after`",
+        "{} (line {}) cannot contain blocks: choose a heading, list, item, quote, callout or footnote, or use `after`",
         article(block.kind),
         block.line
     )))

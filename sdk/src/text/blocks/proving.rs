@@ -56,10 +56,7 @@ pub(super) fn undisturbed(
     match others.next() {
         None => Ok(()),
         Some((index, _)) => Err(BlockError::Disturbs {
-            what: format!(
-                "line {} of the note that it would become",
-                after[*index].line
-            ),
+            what: format!("line {} of the resulting note", after[*index].line),
         }),
     }
 }
@@ -132,11 +129,11 @@ pub(super) fn stands_in(
         last = Some(block.range.end);
     }
     let (Some(first), Some(last)) = (first, last) else {
-        return refused("it would become part of the block beside it, or nothing at all");
+        return refused("it would merge with an adjacent block, or vanish");
     };
     let note = after.note();
     if !note[came.start..first].trim().is_empty() || !note[last..came.end].trim().is_empty() {
-        return refused("only a part of it would");
+        return refused("only part of it would");
     }
     Ok(())
 }

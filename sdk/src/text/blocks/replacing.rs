@@ -198,7 +198,7 @@ fn checked_frontmatter(changed: Changed) -> Result<Changed, BlockError> {
         .is_some_and(|found| changed.text[..found.block.end].trim_end().len() >= changed.range.end);
     if !is_one {
         return Err(BlockError::NotABlock {
-            why: "frontmatter begins and ends with a line `---`".to_owned(),
+            why: "frontmatter must begin and end with a line `---`".to_owned(),
         });
     }
     match frontmatter::properties(&changed.text) {

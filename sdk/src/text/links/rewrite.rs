@@ -108,12 +108,12 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Unwritable(letter) => {
-                write!(formatter, "a link of this kind cannot hold `{letter}`")
+                write!(formatter, "this kind of link cannot contain `{letter}`")
             }
-            Reason::Unreachable => write!(formatter, "no spelling of the path leads to the file"),
+            Reason::Unreachable => write!(formatter, "no form of the path resolves to the file"),
             Reason::Swallowed => write!(
                 formatter,
-                "with the new path the text around the link would be read differently"
+                "with the new path the surrounding text would be parsed differently"
             ),
             Reason::Referred => write!(
                 formatter,
@@ -432,7 +432,7 @@ mod tests {
         );
         assert_eq!(
             stuck.reason.to_string(),
-            "a link of this kind cannot hold `#`"
+            "this kind of link cannot contain `#`"
         );
     }
 

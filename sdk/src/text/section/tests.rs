@@ -55,7 +55,7 @@ fn a_duplicate_is_told_with_spellings_that_work() {
     }
     assert_eq!(
         error(NOTE, "Plan").to_string(),
-        "`Plan` fits 2 headings; choose one: `Plan [1]` (line 3), `Plan [2]` (line 15)"
+        "`Plan` matches 2 headings; use one of these: `Plan [1]` (line 3), `Plan [2]` (line 15)"
     );
 }
 
@@ -63,7 +63,7 @@ fn a_duplicate_is_told_with_spellings_that_work() {
 fn a_heading_that_is_not_there_is_told_with_similar_ones() {
     assert_eq!(
         error(NOTE, "Plan > Risk").to_string(),
-        "no heading `Plan > Risk`; the nearest: `Plan > Risks` (line 7), `Log > Risks` (line 11)"
+        "no heading `Plan > Risk`; similar headings: `Plan > Risks` (line 7), `Log > Risks` (line 11)"
     );
     assert!(matches!(
         error(NOTE, "Plan [3]"),
