@@ -1,6 +1,5 @@
-//! A vault in memory with the semantics of the host's, so that a domain is tested natively: what is visible, what is
-//! refused and with which words, how names are found, trash, history and undo. Durability and concurrency are not
-//! here; those are the host's alone.
+//! A vault in memory with the semantics of the host, for native tests of domains: visibility, errors, name lookup, trash,
+//! history and undo. Not implemented: durability and concurrency.
 
 #[cfg(feature = "markdown")]
 mod index;
@@ -32,13 +31,13 @@ use past::Past;
 use scope::Scope;
 use tree::Tree;
 
-/// The moment at which a test's vault stands until it is told another: the first of January 2026.
-const BEGINNING: u64 = 1_767_225_600_000;
+/// The default time of a vault in memory: the first of January 2026.
+const DEFAULT_TIME: u64 = 1_767_225_600_000;
 
 /// A vault in memory, for tests.
 ///
-/// What an action does is visible at once; [`commit`](MemoryVault::commit) makes it one change of history, and
-/// [`rollback`](MemoryVault::rollback) takes it back as the host does with a call that failed.
+/// Staged writes are visible at once; [`commit`](MemoryVault::commit) records them as one change in the history, and
+/// [`rollback`](MemoryVault::rollback) discards them, as the host does after a failed call.
 ///
 /// ```
 /// use notehost_sdk::Vault;
@@ -54,9 +53,9 @@ const BEGINNING: u64 = 1_767_225_600_000;
 pub struct MemoryVault {
     scope: Scope,
     time: Cell<u64>,
-    /// What the running call sees: the vault with all that was staged.
+    /// The vault with the staged writes.
     staged: RefCell<Tree>,
-    /// What the last commit left.
+    /// The vault after the last commit.
     committed: RefCell<Tree>,
     past: RefCell<Past>,
     log: RefCell<Vec<(Level, String)>>,
@@ -71,7 +70,7 @@ impl Default for MemoryVault {
     fn default() -> MemoryVault {
         MemoryVault {
             scope: Scope::default(),
-            time: Cell::new(BEGINNING),
+            time: Cell::new(DEFAULT_TIME),
             staged: RefCell::default(),
             committed: RefCell::default(),
             past: RefCell::default(),
@@ -85,7 +84,7 @@ impl Default for MemoryVault {
     }
 }
 
-/// How a test sets up a vault.
+/// Setup of a vault by a test.
 impl MemoryVault {
     /// An empty vault in which everything is allowed.
     pub fn new() -> MemoryVault {
@@ -108,69 +107,69 @@ impl MemoryVault {
         self.set_up(|tree| tree.put_folder(path))
     }
 
-    /// What the caller may do in a notebook; for a path within one, a tier that narrows the notebook's.
+    /// Sets the caller's tier for a notebook, or for a path within one, where it can only restrict the notebook's.
     pub fn allow(mut self, path: &str, tier: Tier) -> MemoryVault {
         self.scope.allow(path, tier);
         self
     }
 
-    /// What the caller may do in notebooks that nothing names. Without this: everything.
+    /// Sets the caller's tier for notebooks without their own. Default: everything is allowed.
     pub fn default_tier(mut self, tier: Tier) -> MemoryVault {
         self.scope.default = tier;
         self
     }
 
-    /// Hold actions to an effect, as the host does: one that reads cannot write.
+    /// Enforces an effect, as the host does.
     pub fn as_effect(mut self, effect: Effect) -> MemoryVault {
         self.scope.effect = effect;
         self
     }
 
-    /// The vault at a moment, in milliseconds since 1970.
+    /// Sets the time, in milliseconds since 1970.
     pub fn at(self, time: u64) -> MemoryVault {
         self.set_time(time);
         self
     }
 
-    /// The vault of an owner whose clock is so many minutes ahead of UTC.
+    /// Sets the owner's offset from UTC.
     pub fn in_zone(mut self, offset_minutes: i32) -> MemoryVault {
         self.offset_minutes = offset_minutes;
         self
     }
 
-    /// The vault of an owner who keeps notes in this way.
+    /// Sets the owner's conventions.
     pub fn kept_as(mut self, conventions: Conventions) -> MemoryVault {
         self.conventions = conventions;
         self
     }
 
-    /// The vault of a caller who has made so many calls.
+    /// Sets the number of previous calls of the caller.
     pub fn after_calls(mut self, calls: u64) -> MemoryVault {
         self.calls = calls;
         self
     }
 
     fn set_up(self, change: impl Fn(&mut Tree)) -> MemoryVault {
-        // Both trees get the same file, so that it is no part of the next change.
+        // Both trees get the change, so that it is not part of the next commit.
         change(&mut self.committed.borrow_mut());
         self.staged.replace(self.committed.borrow().clone());
         self
     }
 }
 
-/// What a test looks at and lets happen, whatever the caller may.
+/// Inspection and control by a test, independent of the caller's permissions.
 impl MemoryVault {
-    /// Let the clock say another time, in milliseconds since 1970.
+    /// Sets the time, in milliseconds since 1970.
     pub fn set_time(&self, time: u64) {
         self.time.set(time);
     }
 
-    /// The text of a file, if there is one at exactly this path and it is UTF-8.
+    /// The text of the file at exactly this path, if it exists and is UTF-8.
     pub fn text(&self, path: &str) -> Option<String> {
         String::from_utf8(self.bytes(path)?).ok()
     }
 
-    /// The bytes of a file, if there is one at exactly this path.
+    /// The bytes of the file at exactly this path, if it exists.
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let staged = self.staged.borrow();
         staged.files.get(path).map(|file| file.bytes.to_vec())
@@ -181,23 +180,23 @@ impl MemoryVault {
         self.staged.borrow().files.keys().cloned().collect()
     }
 
-    /// The lines that were logged.
+    /// The logged lines.
     pub fn logged(&self) -> Vec<(Level, String)> {
         self.log.borrow().clone()
     }
 
-    /// The messages that were shown to people.
+    /// The messages shown to operators.
     pub fn notices(&self) -> Vec<(Level, String)> {
         self.notices.borrow().clone()
     }
 
-    /// How far calls said that they were: done, of how much, and what.
+    /// The progress reports: done, total and message.
     pub fn progressed(&self) -> Vec<(u64, Option<u64>, String)> {
         self.progress.borrow().clone()
     }
 
-    /// Make what was staged since the last commit one change of history; returns its id, or nothing if nothing
-    /// changed. The action is named as callers name it: `document.append`.
+    /// Commits the staged writes as one change in the history; returns its id, or `None` if nothing changed. `action` is
+    /// the full name, such as `document.append`.
     pub fn commit(&self, action: &str) -> Option<String> {
         let staged = self.staged.borrow();
         let mut committed = self.committed.borrow_mut();
@@ -209,7 +208,7 @@ impl MemoryVault {
         change
     }
 
-    /// Take back what was staged since the last commit.
+    /// Discards the staged writes.
     pub fn rollback(&self) {
         self.staged.replace(self.committed.borrow().clone());
         self.past.borrow_mut().forget_staged();
@@ -386,7 +385,7 @@ impl RawVault for MemoryVault {
             vault: "memory".to_owned(),
             vaults: vec!["memory".to_owned()],
             surface: "domain".to_owned(),
-            started: BEGINNING,
+            started: DEFAULT_TIME,
             tag_policy: "open".to_owned(),
             ..About::default()
         })
@@ -411,8 +410,8 @@ impl RawVault for MemoryVault {
     }
 
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
-        let told = (done, total, message.to_owned());
-        self.progress.borrow_mut().push(told);
+        let report = (done, total, message.to_owned());
+        self.progress.borrow_mut().push(report);
     }
 
     fn log(&self, level: Level, message: &str) {
@@ -421,15 +420,15 @@ impl RawVault for MemoryVault {
 }
 
 impl MemoryVault {
-    fn reading<T>(&self, look: impl FnOnce(&reading::Reading<'_>) -> Result<T>) -> Result<T> {
+    fn reading<T>(&self, read: impl FnOnce(&reading::Reading<'_>) -> Result<T>) -> Result<T> {
         let tree = self.staged.borrow();
-        look(&reading::Reading {
+        read(&reading::Reading {
             tree: &tree,
             scope: &self.scope,
         })
     }
 
-    /// Run a change; one that fails half-way leaves nothing behind.
+    /// Runs a change atomically: a failed one leaves the staged tree unchanged.
     fn writing<T>(&self, change: impl FnOnce(&mut writing::Writing<'_>) -> Result<T>) -> Result<T> {
         self.scope.may_write()?;
         let mut tree = self.staged.borrow().clone();

@@ -1,4 +1,4 @@
-//! What stands in the place of the index where the SDK is built without `markdown`: nothing can be told of notes then.
+//! Replaces the index if the SDK is built without the feature `markdown`: every query is an error.
 
 use super::reading::Reading;
 use crate::index::{
@@ -49,5 +49,5 @@ pub(super) fn names_in(_: &Reading<'_>, _: &str) -> Result<Vec<NameAt>> {
 }
 
 fn missing() -> Error {
-    Error::unsupported("a vault in memory has an index only with the feature `markdown`")
+    Error::unsupported("the index of a vault in memory needs the feature `markdown`")
 }

@@ -1,5 +1,4 @@
-//! What commits did: comparing two moments of the vault, telling its history as far as a caller may see it, and staging
-//! the opposite of a change.
+//! Commits: comparing two states of the vault, the history that a caller may see, and undo.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -11,17 +10,17 @@ use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
 
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// The latest last.
+    /// In order, latest last.
     commits: Vec<Commit>,
-    /// What the running call takes back.
+    /// The change that the running call undoes.
     undoing: Option<Undoes>,
 }
 
-/// The change that a commit takes back.
+/// The change that a commit undoes.
 #[derive(Debug)]
 struct Undoes {
     change: String,
-    /// Whether it takes back all of it, and not only what the caller may see.
+    /// Whether it undoes all of it, and not only the files that the caller may see.
     is_whole: bool,
 }
 
@@ -36,7 +35,7 @@ struct Commit {
     gone_folders: Vec<String>,
 }
 
-/// A file that a commit touched, with the bytes that it had before.
+/// A file that a commit changed, with its previous bytes.
 #[derive(Debug)]
 struct Touched {
     change: FileChange,
@@ -44,7 +43,7 @@ struct Touched {
 }
 
 impl Past {
-    /// Record what happened between two moments, if anything did.
+    /// Records the differences between two states, if there are any.
     pub(super) fn record(
         &mut self,
         before: &Tree,
@@ -73,7 +72,7 @@ impl Past {
         Some(id)
     }
 
-    /// Refuse to undo where something else was staged already.
+    /// Rejects an undo after other staged writes.
     pub(super) fn must_be_first(&self, before: &Tree, after: &Tree) -> Result<()> {
         if compare(before, after).is_empty() && before.folders == after.folders {
             return Ok(());
@@ -83,7 +82,7 @@ impl Past {
         ))
     }
 
-    /// The running call was rolled back.
+    /// Forgets the undo of a call that was rolled back.
     pub(super) fn forget_staged(&mut self) {
         self.undoing = None;
     }
@@ -104,7 +103,7 @@ impl Past {
             };
             path = path.map(|path| commit.path_before(&path));
             if touches && commit.is_visible(reading) {
-                changes.push(self.told(commit, reading));
+                changes.push(self.visible_change(commit, reading));
             }
         }
         if let Some(after) = after {
@@ -122,7 +121,7 @@ impl Past {
         change: &str,
     ) -> Result<Option<Blob>> {
         let commit = self.commit(change, reading)?;
-        // Its latest name in the change is what the file is asked for by; the earlier one will do as well.
+        // The path after the change takes precedence over the path before it.
         let visible = || commit.files.iter().filter(|file| file.is_visible(reading));
         let touched = visible()
             .find(|file| file.change.path == path)
@@ -159,7 +158,7 @@ impl Past {
         for file in &files {
             file.check_undo(writing)?;
         }
-        // All that moves leaves its place before anything takes one: two files may have changed places.
+        // First remove all files, then restore them: two files may have swapped paths.
         let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(writing)).collect();
         for (file, identity) in files.iter().zip(identities) {
             let Some(bytes) = &file.before else {
@@ -199,7 +198,7 @@ impl Past {
             .ok_or_else(|| Error::not_found(format!("no change `{id}`")))
     }
 
-    /// Whether a change was taken back by one that stands.
+    /// Whether a later change undoes this one and is not undone itself.
     fn is_undone(&self, commit: &Commit) -> bool {
         self.commits.iter().any(|later| {
             let undoes = later.undoes.as_ref();
@@ -208,8 +207,8 @@ impl Past {
         })
     }
 
-    /// A commit, as far as the caller may see it.
-    fn told(&self, commit: &Commit, reading: &Reading<'_>) -> Change {
+    /// A commit, limited to the files that the caller may see.
+    fn visible_change(&self, commit: &Commit, reading: &Reading<'_>) -> Change {
         Change {
             id: commit.id.clone(),
             time: commit.time,
@@ -221,7 +220,7 @@ impl Past {
                 .files
                 .iter()
                 .filter(|file| file.is_visible(reading))
-                .map(|file| file.told(reading))
+                .map(|file| file.visible_change(reading))
                 .collect(),
         }
     }
@@ -234,7 +233,7 @@ impl Commit {
             || folders.any(|path| reading.sees(path, Kind::Folder))
     }
 
-    /// Where a file was before this commit.
+    /// The path of a file before this commit.
     fn path_before(&self, path: &str) -> String {
         let mut files = self.files.iter().map(|file| &file.change);
         let renamed = files.find(|change| change.path == path && change.from.is_some());
@@ -255,8 +254,8 @@ impl Touched {
             || from.is_some_and(|from| reading.sees(from, Kind::File))
     }
 
-    /// A rename from or to where the caller may not look is, to the caller, a file that came or went.
-    fn told(&self, reading: &Reading<'_>) -> FileChange {
+    /// For the caller, a rename from or to an invisible path is a creation or deletion.
+    fn visible_change(&self, reading: &Reading<'_>) -> FileChange {
         let mut change = self.change.clone();
         let Some(from) = change.from.clone() else {
             return change;
@@ -274,13 +273,13 @@ impl Touched {
         change
     }
 
-    /// Only a change that is seen whole can be undone.
+    /// Whether both paths are visible; only then the change can be undone.
     fn is_wholly_visible(&self, reading: &Reading<'_>) -> bool {
         let mut paths = self.change.from.iter().chain([&self.change.path]);
         paths.all(|path| reading.sees(path, Kind::File))
     }
 
-    /// Whether the file is as the commit left it, and may be changed back.
+    /// Checks that the file is unchanged since the commit, and that the caller may change it back.
     fn check_undo(&self, writing: &Writing<'_>) -> Result<()> {
         let path = &self.change.path;
         let needed = match self.change.kind {
@@ -297,7 +296,7 @@ impl Touched {
         }
     }
 
-    /// Take the file from where the commit left it, be it the trash; returns who it was.
+    /// Removes the file from its place after the commit, possibly the trash; returns its identity.
     fn leave(&self, writing: &mut Writing<'_>) -> Option<u64> {
         let path = &self.change.path;
         match self.change.kind {
@@ -320,7 +319,7 @@ impl Touched {
     }
 }
 
-/// What became of every file between two moments, in order of path.
+/// The changes of files between two states, in order of path.
 fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
     let mut touched = Vec::new();
     let mut renamed = BTreeSet::new();
@@ -333,7 +332,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
         files.any(|other| other.identity == file.identity)
     };
     for (path, file) in &after.files {
-        // A file in the place of one that is gone has changed, whoever it is.
+        // A file at the path of a removed one counts as modified, whatever its identity.
         let replaced = before
             .files
             .get_key_value(path)

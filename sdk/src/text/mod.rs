@@ -1,8 +1,8 @@
 //! Lossless editing of Markdown notes: pure functions from text to text.
 //!
-//! Parsers only tell where things are; every change is a splice of bytes, so what an edit does not name
-//! stays as it was: line endings, a byte order mark, a missing final newline, comments and quoting in the
-//! frontmatter. Nothing here knows a vault, a path or another note. Line numbers are of the file, from 1.
+//! Parsers only locate things; every change is a splice of bytes, so everything else is preserved: line endings, a byte
+//! order mark, a missing final newline, comments and quoting in the frontmatter. The functions work on a single text;
+//! only [`moving`] and [`templates`] use a vault. Line numbers are of the file, from 1.
 
 pub mod blocks;
 pub mod body;

@@ -1,4 +1,4 @@
-//! Who links to whom, and which links lead nowhere.
+//! Backlinks, unresolved links and the graph of links.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::index::{
 use crate::text::links::asked_name;
 use crate::{Result, fold_name};
 
-/// Whether a path is this folder or file, or lies below it; everything lies below `""`.
+/// Whether a path is this folder or file, or below it; everything is below `""`.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
     path == folder || super::super::paths::is_below(path, folder)
 }
@@ -40,7 +40,7 @@ pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> R
     Ok(answer)
 }
 
-/// Links that lead nowhere.
+/// Unresolved links.
 pub(in crate::memory) fn unresolved(
     reading: &Reading<'_>,
     within: &UnresolvedIn,
@@ -71,7 +71,7 @@ pub(in crate::memory) fn unresolved(
             }
         }
     }
-    // They are in order of name, and sorting keeps the order of equals.
+    // They are in order of name, and the sort is stable.
     let mut items: Vec<Missing> = missing.into_values().collect();
     items.sort_by_key(|missing| std::cmp::Reverse(missing.count));
     Ok(Unresolved {
@@ -81,7 +81,7 @@ pub(in crate::memory) fn unresolved(
     })
 }
 
-/// Which note links to which.
+/// The graph of links between notes.
 pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
     let scan = Scan::of(reading);
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -99,7 +99,7 @@ pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
     Ok(answer)
 }
 
-/// The notes in which a link stands that asks for the name of one of these files.
+/// The notes with a link to the name of one of these files.
 pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Result<Vec<String>> {
     let scan = Scan::of(reading);
     let file_name = |path: &String| path.rsplit('/').next().map(fold_name);
@@ -118,7 +118,7 @@ pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Res
     Ok(found.map(|note| note.path.clone()).collect())
 }
 
-/// Some of a longer list.
+/// A page of a list.
 pub(super) fn page<T>(items: Vec<T>, offset: u64, limit: u32) -> Vec<T> {
     items
         .into_iter()

@@ -1,8 +1,8 @@
-//! The index of a vault in memory: every question is answered by reading every note anew. Slow and plain on purpose: the
-//! host's index is compared with it.
+//! The index of a vault in memory: a full scan of all notes per query. Deliberately simple: it is the reference that the
+//! host's index is tested against.
 //!
-//! Only files that the caller may see are read at all, so nothing here has to think of permissions. What was staged is
-//! seen, which the host's index does not promise.
+//! It reads only files that the caller may see, so it needs no permission checks. It includes staged writes, which the
+//! host's index does not.
 
 mod condition;
 mod glob;
@@ -25,7 +25,7 @@ use crate::index::{
     Condition, Field, Found, FoundNote, IndexState, Progress, Query, Snippet, SortBy,
 };
 use crate::{Result, fold_name};
-use condition::Asked;
+use condition::Prepared;
 use scan::{Scan, Scanned};
 
 pub(super) fn state(reading: &Reading<'_>) -> IndexState {
@@ -38,17 +38,17 @@ pub(super) fn state(reading: &Reading<'_>) -> IndexState {
     }
 }
 
-/// Notes that fulfil a condition.
+/// Notes that match a condition.
 pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
     let scan = Scan::of(reading);
     let every_note = Condition::All(Vec::new());
     let condition = query.condition.as_ref().unwrap_or(&every_note);
-    let asked = Asked::of(&scan, condition)?;
+    let prepared = Prepared::of(&scan, condition)?;
     let mut found: Vec<(&Scanned, Option<f64>)> = scan
         .notes
         .iter()
-        .filter(|note| asked.fits(note, condition))
-        .map(|note| (note, asked.score(note)))
+        .filter(|note| prepared.fits(note, condition))
+        .map(|note| (note, prepared.score(note)))
         .collect();
     let total = found.len() as u64;
     let by_score = [crate::index::Sort {
@@ -56,10 +56,10 @@ pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
         descending: true,
     }];
     let order = match query.sort.as_slice() {
-        [] if asked.has_words() => &by_score,
+        [] if prepared.has_words() => &by_score,
         order => order,
     };
-    // The notes are in order of path, and sorting keeps the order of equals.
+    // The notes are in order of path, and the sort is stable.
     found.sort_by(|one, other| order::compare(&scan, order, *one, *other));
     let items = found
         .into_iter()
@@ -67,22 +67,21 @@ pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
         .take(query.limit as usize)
         .map(|(note, score)| FoundNote {
             score,
-            snippets: asked.snippets(note, query.snippets as usize),
-            ..told(&scan, note, &query.fields)
+            snippets: prepared.snippets(note, query.snippets as usize),
+            ..found_note(&scan, note, &query.fields)
         })
         .collect();
     Ok(Found {
         items,
         total,
-        widened: asked.widened(),
+        widened: prepared.widened(),
     })
 }
 
 /// The notes that contain, for each of these lists, at least one of its texts.
 pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
     let has = |note: &str, text: &String| {
-        // With composed letters (`é`) and with letters and marks apart (`e` and an accent): a text that is there in
-        // either way is there.
+        // In NFC (`é`) and NFD (`e` and an accent): a text matches in either form.
         let letters = caseless::default_case_fold_str;
         letters(note).contains(&letters(text)) || fold_name(note).contains(&fold_name(text))
     };
@@ -99,8 +98,8 @@ pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result
     Ok(found)
 }
 
-/// What was asked for of a note.
-fn told(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
+/// The requested fields of a note.
+fn found_note(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
     let mut told = FoundNote {
         path: note.path.clone(),
         ..FoundNote::default()
@@ -123,7 +122,7 @@ fn told(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
     told
 }
 
-/// The lines of a note around these places.
+/// The line of a note around a place.
 fn snippet(note: &Scanned, place: &std::ops::Range<usize>) -> Snippet {
     Snippet {
         line: u32::try_from(crate::text::line_of(&note.text, place.start)).unwrap_or(u32::MAX),

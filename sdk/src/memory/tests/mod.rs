@@ -1,4 +1,4 @@
-//! A vault that most tests begin with.
+//! The vault that most tests start with.
 
 mod past;
 mod present;
