@@ -4,13 +4,13 @@
 //! Results depend only on notes that the caller may see: hits, counts, scores, link targets. They reflect the vault at the
 //! start of the call, without the call's staged writes.
 
-mod answers;
-mod building;
+mod build_progress;
 mod property;
+mod results;
 
-pub use answers::*;
-pub use building::{Building, building, unfinished};
+pub use build_progress::{Building, building, unfinished};
 pub use property::{order, property, sort_value};
+pub use results::*;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

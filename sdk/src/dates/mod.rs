@@ -4,10 +4,10 @@
 //! time uses the UTC offset of [`Vault::now`](crate::RawVault::now).
 
 mod moment;
-mod stretch;
+mod time_range;
 
 pub use moment::Moment;
-pub use stretch::{FORMS, Stretch, relative_date, stretch};
+pub use time_range::{FORMS, Stretch, relative_date, stretch};
 
 /// Milliseconds per day.
 pub const DAY: i64 = 86_400_000;

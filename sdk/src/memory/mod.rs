@@ -1,17 +1,17 @@
 //! A vault in memory with the semantics of the host, for native tests of domains: visibility, errors, name lookup, trash,
 //! history and undo. Not implemented: durability and concurrency.
 
+mod history;
 #[cfg(feature = "markdown")]
 mod index;
 #[cfg(not(feature = "markdown"))]
 #[path = "no_index.rs"]
 mod index;
-mod past;
 mod paths;
-mod reading;
 mod scope;
+mod staging;
 mod tree;
-mod writing;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ use crate::index::{
 use crate::{
     Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
 };
-use past::Past;
+use history::History;
 use scope::Scope;
 use tree::Tree;
 
@@ -57,7 +57,7 @@ pub struct MemoryVault {
     staged: RefCell<Tree>,
     /// The vault after the last commit.
     committed: RefCell<Tree>,
-    past: RefCell<Past>,
+    history: RefCell<History>,
     log: RefCell<Vec<(Level, String)>>,
     notices: RefCell<Vec<(Level, String)>>,
     progress: RefCell<Vec<(u64, Option<u64>, String)>>,
@@ -73,7 +73,7 @@ impl Default for MemoryVault {
             time: Cell::new(DEFAULT_TIME),
             staged: RefCell::default(),
             committed: RefCell::default(),
-            past: RefCell::default(),
+            history: RefCell::default(),
             log: RefCell::default(),
             notices: RefCell::default(),
             progress: RefCell::default(),
@@ -201,7 +201,7 @@ impl MemoryVault {
         let staged = self.staged.borrow();
         let mut committed = self.committed.borrow_mut();
         let change = self
-            .past
+            .history
             .borrow_mut()
             .record(&committed, &staged, action, self.time.get());
         *committed = staged.clone();
@@ -211,7 +211,7 @@ impl MemoryVault {
     /// Discards the staged writes.
     pub fn rollback(&self) {
         self.staged.replace(self.committed.borrow().clone());
-        self.past.borrow_mut().forget_staged();
+        self.history.borrow_mut().forget_staged();
     }
 }
 
@@ -225,82 +225,82 @@ impl Deref for MemoryVault {
 
 impl RawVault for MemoryVault {
     fn stat(&self, path: &str) -> Result<Entry> {
-        self.reading(|reading| reading.stat(path))
+        self.view(|view| view.stat(path))
     }
 
     fn read(&self, path: &str) -> Result<Blob> {
-        self.reading(|reading| reading.read(path))
+        self.view(|view| view.read(path))
     }
 
     fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
-        self.reading(|reading| reading.list(folder, recursive, after, limit))
+        self.view(|view| view.list(folder, recursive, after, limit))
     }
 
     fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.resolve(name, source)))
+        self.view(|view| Ok(view.resolve(name, source)))
     }
 
     fn mentioning(&self, texts: &[String]) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.mentioning(texts)))
+        self.view(|view| Ok(view.mentioning(texts)))
     }
 
     fn access(&self, path: &str) -> Tier {
         let tree = self.staged.borrow();
         let scope = &self.scope;
-        reading::Reading { tree: &tree, scope }.access(path)
+        view::View { tree: &tree, scope }.access(path)
     }
 
     fn create(&self, path: &str, bytes: &[u8]) -> Result<String> {
-        self.writing(|writing| writing.create(path, bytes))
+        self.staging(|staging| staging.create(path, bytes))
     }
 
     fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
-        self.writing(|writing| writing.write(path, bytes, if_match))
+        self.staging(|staging| staging.write(path, bytes, if_match))
     }
 
     fn create_folder(&self, path: &str) -> Result<()> {
-        self.writing(|writing| writing.create_folder(path))
+        self.staging(|staging| staging.create_folder(path))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
-        self.writing(|writing| writing.rename(from, to))
+        self.staging(|staging| staging.rename(from, to))
     }
 
     fn remove(&self, path: &str) -> Result<Vec<String>> {
         self.scope.may_remove()?;
-        self.writing(|writing| writing.remove(path))
+        self.staging(|staging| staging.remove(path))
     }
 
     fn trash(&self, after: Option<&str>, limit: u32) -> Result<Vec<Trashed>> {
-        self.reading(|reading| Ok(reading.trash(after, limit)))
+        self.view(|view| Ok(view.trash(after, limit)))
     }
 
     fn restore(&self, id: &str, to: Option<&str>) -> Result<String> {
-        self.writing(|writing| writing.restore(id, to))
+        self.staging(|staging| staging.restore(id, to))
     }
 
     fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>> {
-        self.reading(|reading| {
-            let path = path.map(|path| reading.spelt(path)).transpose()?;
+        self.view(|view| {
+            let path = path.map(|path| view.spelt(path)).transpose()?;
             Ok(self
-                .past
+                .history
                 .borrow()
-                .history(reading, path.as_deref(), after, limit))
+                .history(view, path.as_deref(), after, limit))
         })
     }
 
     fn before(&self, path: &str, change: &str) -> Result<Option<Blob>> {
-        self.reading(|reading| {
-            let path = reading.spelt(path)?;
-            self.past.borrow().before(reading, &path, change)
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            self.history.borrow().before(view, &path, change)
         })
     }
 
     fn undo(&self, change: &str) -> Result<Vec<FileChange>> {
-        self.writing(|writing| {
-            let mut past = self.past.borrow_mut();
-            past.must_be_first(&self.committed.borrow(), writing.tree)?;
-            past.undo(writing, change)
+        self.staging(|staging| {
+            let mut history = self.history.borrow_mut();
+            history.must_be_first(&self.committed.borrow(), staging.tree)?;
+            history.undo(staging, change)
         })
     }
 
@@ -309,12 +309,12 @@ impl RawVault for MemoryVault {
     }
 
     fn store_set(&self, key: &str, value: &[u8]) -> Result<()> {
-        self.writing(|writing| writing.store_set(key, value))
+        self.staging(|staging| staging.store_set(key, value))
     }
 
     fn store_remove(&self, key: &str) -> Result<()> {
-        self.writing(|writing| {
-            writing.store_remove(key);
+        self.staging(|staging| {
+            staging.store_remove(key);
             Ok(())
         })
     }
@@ -331,44 +331,44 @@ impl RawVault for MemoryVault {
     fn index_state(&self) -> IndexState {
         let tree = self.staged.borrow();
         let scope = &self.scope;
-        index::state(&reading::Reading { tree: &tree, scope })
+        index::state(&view::View { tree: &tree, scope })
     }
 
     fn find(&self, query: &Query) -> Result<Found> {
         query.check()?;
-        self.reading(|reading| index::find(reading, query))
+        self.view(|view| index::find(view, query))
     }
 
     fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
-        self.reading(|reading| index::backlinks(reading, of))
+        self.view(|view| index::backlinks(view, of))
     }
 
     fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
-        self.reading(|reading| index::unresolved(reading, within))
+        self.view(|view| index::unresolved(view, within))
     }
 
     fn tags(&self, of: &TagsOf) -> Result<Tags> {
-        self.reading(|reading| index::tags(reading, of))
+        self.view(|view| index::tags(view, of))
     }
 
     fn edges(&self) -> Result<Edges> {
-        self.reading(index::edges)
+        self.view(index::edges)
     }
 
     fn files(&self) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.paths()))
+        self.view(|view| Ok(view.paths()))
     }
 
     fn linking(&self, files: &[String]) -> Result<Vec<String>> {
-        self.reading(|reading| index::linking(reading, files))
+        self.view(|view| index::linking(view, files))
     }
 
     fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
-        self.reading(|reading| index::containing(reading, texts))
+        self.view(|view| index::containing(view, texts))
     }
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
-        self.reading(|reading| index::names_in(reading, text))
+        self.view(|view| index::names_in(view, text))
     }
 
     fn now(&self) -> Now {
@@ -420,19 +420,19 @@ impl RawVault for MemoryVault {
 }
 
 impl MemoryVault {
-    fn reading<T>(&self, read: impl FnOnce(&reading::Reading<'_>) -> Result<T>) -> Result<T> {
+    fn view<T>(&self, read: impl FnOnce(&view::View<'_>) -> Result<T>) -> Result<T> {
         let tree = self.staged.borrow();
-        read(&reading::Reading {
+        read(&view::View {
             tree: &tree,
             scope: &self.scope,
         })
     }
 
     /// Runs a change atomically: a failed one leaves the staged tree unchanged.
-    fn writing<T>(&self, change: impl FnOnce(&mut writing::Writing<'_>) -> Result<T>) -> Result<T> {
+    fn staging<T>(&self, change: impl FnOnce(&mut staging::Staging<'_>) -> Result<T>) -> Result<T> {
         self.scope.may_write()?;
         let mut tree = self.staged.borrow().clone();
-        let done = change(&mut writing::Writing {
+        let done = change(&mut staging::Staging {
             tree: &mut tree,
             scope: &self.scope,
             time: self.time.get(),

@@ -4,16 +4,16 @@
 //! prefixes of containers from each line (`prefix`). `handles` names blocks so that names survive edits elsewhere;
 //! `edit` changes one block and verifies that all others are parsed as before.
 
-mod describing;
-mod editing;
+mod edit;
 mod error;
 mod handles;
-mod identifying;
-mod placing;
+mod ids;
+mod markers;
+mod parser;
+mod placement;
 mod prefix;
-mod proving;
-mod reading;
-mod replacing;
+mod replacement;
+mod verification;
 
 #[cfg(test)]
 mod tests;
@@ -26,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use super::error::TextError;
 use prefix::Step;
 
-pub use describing::{Fold, Marker, callout_head, marker_of, task_state};
-pub use editing::{Changed, insert, relocate, remove, take_out};
+pub use edit::{Changed, insert, relocate, remove, take_out};
 pub use error::BlockError;
 pub use handles::{Named, Unfound};
-pub use identifying::{free_id, identify, is_id};
-pub use placing::Place;
-pub use replacing::replace;
+pub use ids::{free_id, identify, is_id};
+pub use markers::{Fold, Marker, callout_head, marker_of, task_state};
+pub use placement::Place;
+pub use replacement::replace;
 
 /// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -147,7 +147,7 @@ pub struct Blocks<'t> {
 pub fn blocks(text: &str) -> Result<Blocks<'_>, TextError> {
     Ok(Blocks {
         text,
-        all: reading::read(text)?,
+        all: parser::read(text)?,
     })
 }
 

@@ -3,7 +3,7 @@
 use super::error::TextError;
 use super::newline::Newline;
 use super::splice::{self, Splice};
-use super::{lines, nearest};
+use super::{lines, similar_passage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -108,7 +108,7 @@ fn all_matches(text: &str, wanted: &str, what: &str) -> Result<Vec<Range<usize>>
     if matches.is_empty() {
         return Err(TextError::NoMatch {
             what: what.to_owned(),
-            nearest: nearest::passage(text, wanted),
+            nearest: similar_passage::find(text, wanted),
         });
     }
     Ok(matches)

@@ -1,6 +1,6 @@
 //! Errors of editing a note, with what the caller needs to correct the request.
 
-use super::nearest::Passage;
+use super::similar_passage::Passage;
 use super::yaml_gate::YamlLimit;
 use crate::{Code, Error};
 use serde_json::{Value, json};

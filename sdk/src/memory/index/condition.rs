@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::glob::Glob;
 use super::links::is_under;
-use super::matching::{Last, Phrase};
+use super::phrase::{Last, Phrase};
 use super::scan::{Scan, Scanned};
 use super::snippet;
 use crate::index::{Condition, Has, Part, Snippet, Span};

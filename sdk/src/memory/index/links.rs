@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Reading;
+use super::View;
 use super::scan::{Scan, Scanned};
 use crate::index::{
     Backlink, Backlinks, BacklinksOf, Edges, Missing, PlaceAt, Unresolved, UnresolvedIn,
@@ -16,8 +16,8 @@ pub(super) fn is_under(path: &str, folder: &str) -> bool {
 }
 
 /// Links to a file.
-pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> Result<Backlinks> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksOf) -> Result<Backlinks> {
+    let scan = Scan::of(view);
     let mut answer = Backlinks::default();
     for note in scan.notes.iter().filter(|note| note.path != of.path) {
         let links = note.links.iter().zip(&note.facts.links);
@@ -41,11 +41,8 @@ pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> R
 }
 
 /// Unresolved links.
-pub(in crate::memory) fn unresolved(
-    reading: &Reading<'_>,
-    within: &UnresolvedIn,
-) -> Result<Unresolved> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn unresolved(view: &View<'_>, within: &UnresolvedIn) -> Result<Unresolved> {
+    let scan = Scan::of(view);
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     for note in scan
         .notes
@@ -82,8 +79,8 @@ pub(in crate::memory) fn unresolved(
 }
 
 /// The graph of links between notes.
-pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn edges(view: &View<'_>) -> Result<Edges> {
+    let scan = Scan::of(view);
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mut answer = Edges::default();
     for (from, note) in scan.notes.iter().enumerate() {
@@ -100,8 +97,8 @@ pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
 }
 
 /// The notes with a link to the name of one of these files.
-pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Result<Vec<String>> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn linking(view: &View<'_>, files: &[String]) -> Result<Vec<String>> {
+    let scan = Scan::of(view);
     let file_name = |path: &String| path.rsplit('/').next().map(fold_name);
     let wanted: Vec<String> = files.iter().filter_map(file_name).collect();
     let asks = |note: &&Scanned| {

@@ -7,9 +7,9 @@
 mod condition;
 mod glob;
 mod links;
-mod matching;
 mod names;
 mod order;
+mod phrase;
 mod scan;
 mod tags;
 
@@ -20,7 +20,7 @@ pub(super) use links::{backlinks, edges, linking, unresolved};
 pub(super) use names::names_in;
 pub(super) use tags::tags;
 
-use super::reading::Reading;
+use super::view::View;
 use crate::index::{
     Condition, Field, Found, FoundNote, IndexState, Progress, Query, Snippet, SortBy,
 };
@@ -28,8 +28,8 @@ use crate::{Result, fold_name};
 use condition::Prepared;
 use scan::{Scan, Scanned};
 
-pub(super) fn state(reading: &Reading<'_>) -> IndexState {
-    let notes = Scan::of(reading).notes.len() as u64;
+pub(super) fn state(view: &View<'_>) -> IndexState {
+    let notes = Scan::of(view).notes.len() as u64;
     IndexState {
         state: Progress::Ready,
         done: notes,
@@ -39,8 +39,8 @@ pub(super) fn state(reading: &Reading<'_>) -> IndexState {
 }
 
 /// Notes that match a condition.
-pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
-    let scan = Scan::of(reading);
+pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Found> {
+    let scan = Scan::of(view);
     let every_note = Condition::All(Vec::new());
     let condition = query.condition.as_ref().unwrap_or(&every_note);
     let prepared = Prepared::of(&scan, condition)?;
@@ -79,14 +79,14 @@ pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
 }
 
 /// The notes that contain, for each of these lists, at least one of its texts.
-pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
+pub(super) fn containing(view: &View<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
     let has = |note: &str, text: &String| {
         // In NFC (`é`) and NFD (`e` and an accent): a text matches in either form.
         let letters = caseless::default_case_fold_str;
         letters(note).contains(&letters(text)) || fold_name(note).contains(&fold_name(text))
     };
     let mut found = Vec::new();
-    for (path, file) in reading.notes() {
+    for (path, file) in view.notes() {
         let note = String::from_utf8_lossy(&file.bytes);
         if texts
             .iter()

@@ -2,7 +2,7 @@
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::Reading;
+use super::View;
 use super::scan::Scan;
 use crate::index::NameAt;
 use crate::words::{self, Form};
@@ -18,8 +18,8 @@ struct Name<'s> {
 }
 
 /// From left to right, the longest match at each place; one entry for each note with that name.
-pub(in crate::memory) fn names_in(reading: &Reading<'_>, text: &str) -> Result<Vec<NameAt>> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn names_in(view: &View<'_>, text: &str) -> Result<Vec<NameAt>> {
+    let scan = Scan::of(view);
     let names = names(&scan);
     let letters: Vec<Letter> = letters(text).collect();
     let inside = inside_words(text);

@@ -1,7 +1,7 @@
 //! All notes that the caller may see, with their facts and resolved links.
 
 use crate::index::{Degree, LinkAt};
-use crate::memory::reading::Reading;
+use crate::memory::view::View;
 use crate::text::facts::{Facts, LinkFact, facts};
 use crate::text::links;
 use crate::{fold_name, is_note};
@@ -25,9 +25,9 @@ pub(super) struct Scanned {
 }
 
 impl Scan {
-    pub(super) fn of(reading: &Reading<'_>) -> Scan {
-        let files = reading.files().map(|(path, _)| path.clone()).collect();
-        let notes = reading.notes().map(|(path, file)| {
+    pub(super) fn of(view: &View<'_>) -> Scan {
+        let files = view.files().map(|(path, _)| path.clone()).collect();
+        let notes = view.notes().map(|(path, file)| {
             let text = String::from_utf8_lossy(&file.bytes).into_owned();
             Scanned {
                 path: path.clone(),
@@ -186,7 +186,7 @@ fn heading_key(text: &str) -> String {
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl Reading<'_> {
+impl View<'_> {
     pub(super) fn notes(&self) -> impl Iterator<Item = (&String, &crate::memory::tree::File)> {
         self.files().filter(|(path, _)| is_note(path))
     }

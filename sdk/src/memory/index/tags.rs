@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Reading;
+use super::View;
 use super::links::{is_under, page};
 use super::scan::Scan;
 use crate::index::{TagCount, Tags, TagsOf};
@@ -17,8 +17,8 @@ struct Used {
 }
 
 /// Tags of the vault, including the parents of nested ones.
-pub(in crate::memory) fn tags(reading: &Reading<'_>, of: &TagsOf) -> Result<Tags> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn tags(view: &View<'_>, of: &TagsOf) -> Result<Tags> {
+    let scan = Scan::of(view);
     let mut used: BTreeMap<String, Used> = BTreeMap::new();
     for note in scan
         .notes

@@ -6,13 +6,13 @@
 mod blocks;
 mod detach;
 mod filter;
+mod forms;
 mod inline;
 mod parse;
 mod properties;
 mod resolve;
 mod rewrite;
-mod spelling;
-mod stretches;
+mod segments;
 mod syntax;
 
 use std::ops::Range;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Link, blocks, inline, properties, stretches};
+use super::{Link, blocks, inline, properties, segments};
 use crate::text::frontmatter;
 
 /// The links of a note, in order of their start.
@@ -42,7 +42,7 @@ pub(super) fn parse_where(note: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<L
         properties::scan(note, found.yaml.clone(), &mut links);
     }
     let body = frontmatter.map_or(0, |found| found.block.end);
-    for part in stretches::stretches(&note[body..]) {
+    for part in segments::segments(&note[body..]) {
         let part = body + part.start..body + part.end;
         if is_wanted(&note[part.clone()]) {
             links.extend(prose(note, part, '[', MAX_TREE_INPUT_BYTES).links);

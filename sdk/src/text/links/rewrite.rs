@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::forms::{Form, candidates, encode, writes_extension};
 use super::parse::parse_where;
-use super::spelling::{Form, encode, spellings, writes_extension};
 use super::{Link, Matched, Names, Resolved, Splice, Wanted, parse};
 
 /// Files that move together, from path to path.
@@ -203,11 +203,11 @@ impl Task<'_> {
         let extension = writes_extension(&link.target, found.path);
         let written = &note[link.target_range.clone()];
         let mut reason = Reason::Unreachable;
-        for spelling in spellings(form, wanted, source, extension) {
-            if !self.leads(source, &spelling.target, wanted, spelling.must_be_unique) {
+        for candidate in candidates(form, wanted, source, extension) {
+            if !self.leads(source, &candidate.target, wanted, candidate.must_be_unique) {
                 continue;
             }
-            match encode(&spelling.target, link.notation, written) {
+            match encode(&candidate.target, link.notation, written) {
                 Ok(new) => return Ok((new != written).then_some(new)),
                 Err(unwritable) => reason = unwritable,
             }

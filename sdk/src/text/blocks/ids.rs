@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::editing::Changed;
-use super::placing::{Place, Spot};
-use super::proving::undisturbed;
+use super::edit::Changed;
+use super::placement::{Place, Spot};
+use super::verification::undisturbed;
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::splice::{self, Splice};
 

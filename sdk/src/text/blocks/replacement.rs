@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::editing::{Changed, depth_in, plain_lines};
-use super::identifying::identify;
-use super::placing::{before_it, line_start};
+use super::edit::{Changed, depth_in, plain_lines};
+use super::ids::identify;
+use super::placement::{before_it, line_start};
 use super::prefix::{like, peel};
-use super::proving::{forms_blocks, undisturbed};
+use super::verification::{forms_blocks, undisturbed};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::{frontmatter, newline};
 
@@ -91,7 +91,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
     let depth = depth_in(blocks, block.parent);
     let exempt = blocks.containers(index);
     let line = line_start(note, block.range.start);
-    let is_own_line = super::placing::begins_line(blocks, index);
+    let is_own_line = super::placement::begins_line(blocks, index);
     let mut refused = None;
     for (lead, trail) in [(false, false), (true, false), (false, true), (true, true)] {
         if lead && !is_own_line {

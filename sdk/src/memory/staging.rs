@@ -4,24 +4,24 @@
 use serde_json::json;
 
 use super::paths;
-use super::reading::Reading;
 use super::scope::Scope;
 use super::tree::{self, TrashedFile, Tree};
+use super::view::View;
 use crate::{Entry, Error, Kind, Result, Tier, Trashed};
 
 /// The maximum size of a component's store.
 const STORE_QUOTA_BYTES: usize = 16 * 1024 * 1024;
 const MAX_KEY_BYTES: usize = 200;
 
-pub(super) struct Writing<'a> {
+pub(super) struct Staging<'a> {
     pub(super) tree: &'a mut Tree,
     pub(super) scope: &'a Scope,
     pub(super) time: u64,
 }
 
-impl Writing<'_> {
-    pub(super) fn reading(&self) -> Reading<'_> {
-        Reading {
+impl Staging<'_> {
+    pub(super) fn view(&self) -> View<'_> {
+        View {
             tree: self.tree,
             scope: self.scope,
         }
@@ -39,8 +39,8 @@ impl Writing<'_> {
         bytes: &[u8],
         if_match: Option<&str>,
     ) -> Result<String> {
-        let reading = self.reading();
-        let (path, file) = reading.file(path)?;
+        let view = self.view();
+        let (path, file) = view.file(path)?;
         let etag = file.etag();
         self.scope.require(&path, Kind::File, Tier::Write)?;
         if if_match.is_some_and(|expected| expected != etag) {
@@ -113,12 +113,12 @@ impl Writing<'_> {
     }
 
     pub(super) fn restore(&mut self, id: &str, to: Option<&str>) -> Result<String> {
-        let reading = self.reading();
+        let view = self.view();
         let at = self
             .tree
             .trash
             .iter()
-            .position(|item| item.trashed.id == id && reading.sees(&item.trashed.path, Kind::File))
+            .position(|item| item.trashed.id == id && view.sees(&item.trashed.path, Kind::File))
             .ok_or_else(|| Error::not_found(format!("nothing in the trash has the id `{id}`")))?;
         let item = self.tree.trash[at].clone();
         let path = self.free_place(to.unwrap_or(&item.trashed.path), Kind::File, None)?;
@@ -167,7 +167,7 @@ impl Writing<'_> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let place = joined(&self.spelt_folder(above)?, name);
         self.scope.require(&place, kind, Tier::Write)?;
-        match self.reading().find(&place)? {
+        match self.view().find(&place)? {
             Some(found) if mover != Some(found.path.as_str()) || found.path == place => Err(
                 Error::already_exists(format!("`{}` is already there", found.path))
                     .with_details(json!({ "path": found.path })),
@@ -184,7 +184,7 @@ impl Writing<'_> {
         let mut spelt = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
             spelt = joined(&spelt, part);
-            match self.reading().find(&spelt)? {
+            match self.view().find(&spelt)? {
                 Some(found) if found.kind == Kind::File => {
                     return Err(Error::validation(format!(
                         "`{}` is a file, not a folder",
@@ -203,12 +203,12 @@ impl Writing<'_> {
         if path.is_empty() {
             return Err(Error::validation("the path is empty"));
         }
-        self.reading().stat(path)
+        self.view().stat(path)
     }
 
     /// An entry and, if it is a folder, everything below it that the caller may see.
     fn visible_with_content(&self, entry: &Entry) -> Vec<Entry> {
-        self.reading()
+        self.view()
             .entries()
             .filter(|other| other.path == entry.path || paths::is_below(&other.path, &entry.path))
             .collect()

@@ -59,7 +59,7 @@ pub(super) fn writes_extension(target: &str, path: &str) -> bool {
 }
 
 /// A candidate, not yet encoded.
-pub(super) struct Spelling {
+pub(super) struct Candidate {
     pub(super) target: String,
     /// Whether it is valid only if no other file matches.
     pub(super) must_be_unique: bool,
@@ -67,14 +67,14 @@ pub(super) struct Spelling {
 
 /// The candidates for a link of the note at `source` to the file at `path`, the closest to `form` first. They include the full
 /// path, which is always valid.
-pub(super) fn spellings(form: Form, path: &str, source: &str, extension: bool) -> Vec<Spelling> {
+pub(super) fn candidates(form: Form, path: &str, source: &str, extension: bool) -> Vec<Candidate> {
     let mut variants = vec![path];
     if is_note(path) && !extension {
         variants.insert(0, &path[..path.len() - ".md".len()]);
     }
-    let mut spellings = Vec::new();
+    let mut candidates = Vec::new();
     let mut add = |target: String, must_be_unique| {
-        spellings.push(Spelling {
+        candidates.push(Candidate {
             target,
             must_be_unique,
         })
@@ -97,7 +97,7 @@ pub(super) fn spellings(form: Form, path: &str, source: &str, extension: bool) -
     for path in variants {
         add(path.to_owned(), false);
     }
-    spellings
+    candidates
 }
 
 fn tail(path: &str, parts: usize) -> &str {

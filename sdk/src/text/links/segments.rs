@@ -9,7 +9,7 @@ use super::blocks::fence;
 use super::inline::container_prefix;
 
 /// The segments of `body`, in order, which parse the same separately and in context.
-pub(super) fn stretches(body: &str) -> Vec<Range<usize>> {
+pub(super) fn segments(body: &str) -> Vec<Range<usize>> {
     let whole = 0..body.len();
     cuts(body).unwrap_or_else(|| Vec::from([whole]))
 }
@@ -63,10 +63,7 @@ mod tests {
     #[test]
     fn notes_are_split_at_paragraphs() {
         let parts = |text: &'static str| -> Vec<&str> {
-            stretches(text)
-                .into_iter()
-                .map(|part| &text[part])
-                .collect()
+            segments(text).into_iter().map(|part| &text[part]).collect()
         };
         assert_eq!(
             parts("a\nb\n\n- c\n\n  d\n\ne\n\n# f\ng\n\nh"),
@@ -146,7 +143,7 @@ mod tests {
                     .map(|(range, cell)| (range.start, text[range].trim_end().to_owned(), cell))
                     .collect::<Vec<_>>()
             };
-            let parts: Vec<_> = stretches(&text).into_iter().flat_map(prose).collect();
+            let parts: Vec<_> = segments(&text).into_iter().flat_map(prose).collect();
             prop_assert_eq!(parts, prose(0..text.len()), "{:?}", text);
         }
 

@@ -23,7 +23,7 @@ const SHOWN_LINES: usize = 8;
 const SHOWN_BYTES: usize = 400;
 
 /// The passage of `note` most similar to `wanted`, if any shares a word with it.
-pub(crate) fn passage(note: &str, wanted: &str) -> Option<Passage> {
+pub(crate) fn find(note: &str, wanted: &str) -> Option<Passage> {
     let (lines_before, probe) = longest_line(wanted);
     let probe = &probe[..floor_boundary(probe, PIECE_BYTES)];
     let words: HashSet<u64> = words(probe).collect();
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_closest_passage_starts_where_the_wanted_text_would() {
         let note = "# Plan\n\nBuy milk and bread.\nCall Ana about the lease.\nSleep.\n";
-        let found = passage(note, "Buy milk and bread.\nCall Anna about a lease.\n").unwrap();
+        let found = find(note, "Buy milk and bread.\nCall Anna about a lease.\n").unwrap();
         assert_eq!(
             found,
             Passage {
@@ -151,14 +151,14 @@ mod tests {
 
     #[test]
     fn a_text_without_a_common_word_has_no_closest_passage() {
-        assert_eq!(passage("alpha beta\n", "gamma"), None);
-        assert_eq!(passage("", "gamma"), None);
+        assert_eq!(find("alpha beta\n", "gamma"), None);
+        assert_eq!(find("", "gamma"), None);
     }
 
     #[test]
     fn chinese_text_and_huge_lines_are_searched() {
         let note = format!("{} 今天下雨了 {}", "x ".repeat(10_000), "y ".repeat(10_000));
-        let found = passage(&note, "今天下雪了").unwrap();
+        let found = find(&note, "今天下雪了").unwrap();
         assert!(found.text.contains("今天下雨了"), "{found:?}");
         assert!(found.text.len() <= SHOWN_BYTES);
     }

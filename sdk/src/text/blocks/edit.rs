@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::describing::{Marker, marker_of, task_state};
-use super::placing::{Place, Spot, begins_line, line_start};
-use super::proving::{forms_blocks, undisturbed};
+use super::markers::{Marker, marker_of, task_state};
+use super::placement::{Place, Spot, begins_line, line_start};
+use super::verification::{forms_blocks, undisturbed};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::newline::Newline;
 use crate::text::splice::{self, Splice};

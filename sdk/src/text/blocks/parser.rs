@@ -6,8 +6,8 @@ use std::ops::Range;
 use comrak::nodes::{AstNode, NodeHeading, NodeValue};
 use comrak::{Arena, parse_document};
 
-use super::describing::{marker_from, task_state};
-use super::identifying::{heading_text_end, id_at_end};
+use super::ids::{heading_text_end, id_at_end};
+use super::markers::{marker_from, task_state};
 use super::prefix::{At, Step, indented, peel};
 use super::{Block, BlockId, BlockKind};
 use crate::text::skeleton::skeleton;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::describing::marker_of;
-use super::identifying::article;
+use super::ids::article;
+use super::markers::marker_of;
 use super::prefix::{like, written};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::{body, newline};

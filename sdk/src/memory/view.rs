@@ -6,12 +6,12 @@ use super::scope::Scope;
 use super::tree::{File, Tree};
 use crate::{Blob, Entry, Error, Kind, Page, Result, Tier, Trashed, fold_name, is_note, parent_of};
 
-pub(super) struct Reading<'a> {
+pub(super) struct View<'a> {
     pub(super) tree: &'a Tree,
     pub(super) scope: &'a Scope,
 }
 
-impl Reading<'_> {
+impl View<'_> {
     pub(super) fn stat(&self, path: &str) -> Result<Entry> {
         match self.find(path)? {
             Some(entry) => Ok(entry),

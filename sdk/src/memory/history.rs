@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::reading::Reading;
+use super::staging::{Staging, conflict};
 use super::tree::{File, Tree, etag};
-use super::writing::{Writing, conflict};
+use super::view::View;
 use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
 
 #[derive(Debug, Default)]
-pub(super) struct Past {
+pub(super) struct History {
     /// In order, latest last.
     commits: Vec<Commit>,
     /// The change that the running call undoes.
@@ -42,7 +42,7 @@ struct Touched {
     before: Option<Rc<[u8]>>,
 }
 
-impl Past {
+impl History {
     /// Records the differences between two states, if there are any.
     pub(super) fn record(
         &mut self,
@@ -89,7 +89,7 @@ impl Past {
 
     pub(super) fn history(
         &self,
-        reading: &Reading<'_>,
+        view: &View<'_>,
         path: Option<&str>,
         after: Option<&str>,
         limit: u32,
@@ -98,12 +98,12 @@ impl Past {
         let mut changes: Vec<Change> = Vec::new();
         for commit in self.commits.iter().rev() {
             let touches = match &path {
-                None => commit.is_visible(reading),
+                None => commit.is_visible(view),
                 Some(path) => commit.files.iter().any(|file| file.concerns(path)),
             };
             path = path.map(|path| commit.path_before(&path));
-            if touches && commit.is_visible(reading) {
-                changes.push(self.visible_change(commit, reading));
+            if touches && commit.is_visible(view) {
+                changes.push(self.visible_change(commit, view));
             }
         }
         if let Some(after) = after {
@@ -114,15 +114,10 @@ impl Past {
         changes
     }
 
-    pub(super) fn before(
-        &self,
-        reading: &Reading<'_>,
-        path: &str,
-        change: &str,
-    ) -> Result<Option<Blob>> {
-        let commit = self.commit(change, reading)?;
+    pub(super) fn before(&self, view: &View<'_>, path: &str, change: &str) -> Result<Option<Blob>> {
+        let commit = self.commit(change, view)?;
         // The path after the change takes precedence over the path before it.
-        let visible = || commit.files.iter().filter(|file| file.is_visible(reading));
+        let visible = || commit.files.iter().filter(|file| file.is_visible(view));
         let touched = visible()
             .find(|file| file.change.path == path)
             .or_else(|| visible().find(|file| file.concerns(path)));
@@ -139,48 +134,48 @@ impl Past {
 
     pub(super) fn undo(
         &mut self,
-        writing: &mut Writing<'_>,
+        staging: &mut Staging<'_>,
         change: &str,
     ) -> Result<Vec<FileChange>> {
-        let commit = self.commit(change, &writing.reading())?;
+        let commit = self.commit(change, &staging.view())?;
         if self.is_undone(commit) {
             return Err(Error::conflict(format!(
                 "change `{change}` is undone already"
             )));
         }
-        let reading = writing.reading();
+        let view = staging.view();
         let files: Vec<&Touched> = commit
             .files
             .iter()
-            .filter(|file| file.is_wholly_visible(&reading))
+            .filter(|file| file.is_wholly_visible(&view))
             .collect();
         let is_whole = files.len() == commit.files.len();
         for file in &files {
-            file.check_undo(writing)?;
+            file.check_undo(staging)?;
         }
         // First remove all files, then restore them: two files may have swapped paths.
-        let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(writing)).collect();
+        let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(staging)).collect();
         for (file, identity) in files.iter().zip(identities) {
             let Some(bytes) = &file.before else {
                 continue;
             };
             let path = file.change.from.as_ref().unwrap_or(&file.change.path);
-            if writing.free_place(path, Kind::File, None)? != *path {
+            if staging.free_place(path, Kind::File, None)? != *path {
                 return Err(conflict(path));
             }
             let back = File {
-                identity: identity.unwrap_or_else(|| writing.tree.count()),
+                identity: identity.unwrap_or_else(|| staging.tree.count()),
                 bytes: bytes.clone(),
-                modified: writing.time,
+                modified: staging.time,
             };
-            writing.tree.put_file(path, back);
+            staging.tree.put_file(path, back);
         }
         for folder in &commit.gone_folders {
-            writing.tree.put_folder(folder);
+            staging.tree.put_folder(folder);
         }
         for folder in commit.new_folders.iter().rev() {
-            if writing.tree.is_empty(folder) {
-                writing.tree.folders.remove(folder);
+            if staging.tree.is_empty(folder) {
+                staging.tree.folders.remove(folder);
             }
         }
         let opposites = files.iter().map(|file| opposite(&file.change)).collect();
@@ -191,10 +186,10 @@ impl Past {
         Ok(opposites)
     }
 
-    fn commit(&self, id: &str, reading: &Reading<'_>) -> Result<&Commit> {
+    fn commit(&self, id: &str, view: &View<'_>) -> Result<&Commit> {
         self.commits
             .iter()
-            .find(|commit| commit.id == id && commit.is_visible(reading))
+            .find(|commit| commit.id == id && commit.is_visible(view))
             .ok_or_else(|| Error::not_found(format!("no change `{id}`")))
     }
 
@@ -208,7 +203,7 @@ impl Past {
     }
 
     /// A commit, limited to the files that the caller may see.
-    fn visible_change(&self, commit: &Commit, reading: &Reading<'_>) -> Change {
+    fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
         Change {
             id: commit.id.clone(),
             time: commit.time,
@@ -219,18 +214,18 @@ impl Past {
             files: commit
                 .files
                 .iter()
-                .filter(|file| file.is_visible(reading))
-                .map(|file| file.visible_change(reading))
+                .filter(|file| file.is_visible(view))
+                .map(|file| file.visible_change(view))
                 .collect(),
         }
     }
 }
 
 impl Commit {
-    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+    fn is_visible(&self, view: &View<'_>) -> bool {
         let mut folders = self.new_folders.iter().chain(&self.gone_folders);
-        self.files.iter().any(|file| file.is_visible(reading))
-            || folders.any(|path| reading.sees(path, Kind::Folder))
+        self.files.iter().any(|file| file.is_visible(view))
+            || folders.any(|path| view.sees(path, Kind::Folder))
     }
 
     /// The path of a file before this commit.
@@ -248,24 +243,24 @@ impl Touched {
         self.change.path == path || self.change.from.as_deref() == Some(path)
     }
 
-    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+    fn is_visible(&self, view: &View<'_>) -> bool {
         let from = self.change.from.as_deref();
-        reading.sees(&self.change.path, Kind::File)
-            || from.is_some_and(|from| reading.sees(from, Kind::File))
+        view.sees(&self.change.path, Kind::File)
+            || from.is_some_and(|from| view.sees(from, Kind::File))
     }
 
     /// For the caller, a rename from or to an invisible path is a creation or deletion.
-    fn visible_change(&self, reading: &Reading<'_>) -> FileChange {
+    fn visible_change(&self, view: &View<'_>) -> FileChange {
         let mut change = self.change.clone();
         let Some(from) = change.from.clone() else {
             return change;
         };
-        if !reading.sees(&change.path, Kind::File) {
+        if !view.sees(&change.path, Kind::File) {
             change.kind = ChangeKind::Delete;
             change.path = from;
             change.from = None;
             change.after = None;
-        } else if !reading.sees(&from, Kind::File) {
+        } else if !view.sees(&from, Kind::File) {
             change.kind = ChangeKind::Create;
             change.from = None;
             change.before = None;
@@ -274,20 +269,20 @@ impl Touched {
     }
 
     /// Whether both paths are visible; only then the change can be undone.
-    fn is_wholly_visible(&self, reading: &Reading<'_>) -> bool {
+    fn is_wholly_visible(&self, view: &View<'_>) -> bool {
         let mut paths = self.change.from.iter().chain([&self.change.path]);
-        paths.all(|path| reading.sees(path, Kind::File))
+        paths.all(|path| view.sees(path, Kind::File))
     }
 
     /// Checks that the file is unchanged since the commit, and that the caller may change it back.
-    fn check_undo(&self, writing: &Writing<'_>) -> Result<()> {
+    fn check_undo(&self, staging: &Staging<'_>) -> Result<()> {
         let path = &self.change.path;
         let needed = match self.change.kind {
             ChangeKind::Create => Tier::Delete,
             ChangeKind::Modify | ChangeKind::Rename | ChangeKind::Delete => Tier::Write,
         };
-        writing.scope.require(path, Kind::File, needed)?;
-        match writing.tree.files.get(path).map(File::etag) {
+        staging.scope.require(path, Kind::File, needed)?;
+        match staging.tree.files.get(path).map(File::etag) {
             now if now == self.change.after => Ok(()),
             Some(_) if self.change.after.is_none() => {
                 Err(Error::already_exists(format!("`{path}` is already there")))
@@ -297,19 +292,19 @@ impl Touched {
     }
 
     /// Removes the file from its place after the commit, possibly the trash; returns its identity.
-    fn leave(&self, writing: &mut Writing<'_>) -> Option<u64> {
+    fn leave(&self, staging: &mut Staging<'_>) -> Option<u64> {
         let path = &self.change.path;
         match self.change.kind {
             ChangeKind::Create => {
-                writing.discard(path);
+                staging.discard(path);
                 None
             }
             ChangeKind::Modify | ChangeKind::Rename => {
-                let file = writing.tree.files.remove(path)?;
+                let file = staging.tree.files.remove(path)?;
                 Some(file.identity)
             }
             ChangeKind::Delete => {
-                let trash = &mut writing.tree.trash;
+                let trash = &mut staging.tree.trash;
                 let at = trash.iter().rposition(|item| {
                     item.trashed.path == *path && Some(&item.file.bytes) == self.before.as_ref()
                 })?;
