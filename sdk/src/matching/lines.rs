@@ -93,7 +93,7 @@ pub fn look<T>(
     let mut done: Option<Position> = None;
     let mut last: Option<Position> = None;
     for path in search.pattern.candidates(vault, search.place)? {
-        let seen = match &after {
+        let after_line = match &after {
             Some(after) if path < after.path || after.is_whole(&path) => continue,
             Some(after) if path == after.path => after.line,
             _ => 0,
@@ -115,9 +115,9 @@ pub fn look<T>(
             }
         };
         let mut found = if search.multiline {
-            across(search.pattern, &note, seen, room + 1)
+            across(search.pattern, &note, after_line, room + 1)
         } else {
-            line_by_line(search.pattern, &note, seen, room + 1)
+            line_by_line(search.pattern, &note, after_line, room + 1)
         };
         let is_full = found.len() > room;
         found.truncate(room);
@@ -177,14 +177,19 @@ impl Position {
     }
 }
 
-/// The lines after line `seen` that match individually.
-fn line_by_line<'n>(pattern: &Pattern, note: &'n Note, seen: u32, max: usize) -> Vec<Hit<'n>> {
+/// The lines after line `after_line` that match individually.
+fn line_by_line<'n>(
+    pattern: &Pattern,
+    note: &'n Note,
+    after_line: u32,
+    max: usize,
+) -> Vec<Hit<'n>> {
     let mut found = Vec::new();
     let mut start = 0;
     for (line, text) in (1..).zip(note.text.split_inclusive('\n')) {
         let content = text.strip_suffix('\n').unwrap_or(text);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        if line > seen
+        if line > after_line
             && let Some(matched) = pattern.regex.find(content)
         {
             let range = start + matched.start()..start + matched.end();
@@ -198,8 +203,8 @@ fn line_by_line<'n>(pattern: &Pattern, note: &'n Note, seen: u32, max: usize) ->
     found
 }
 
-/// The lines after line `seen` on which multi-line matches begin.
-fn across<'n>(pattern: &Pattern, note: &'n Note, seen: u32, max: usize) -> Vec<Hit<'n>> {
+/// The lines after line `after_line` on which multi-line matches begin.
+fn across<'n>(pattern: &Pattern, note: &'n Note, after_line: u32, max: usize) -> Vec<Hit<'n>> {
     let mut found: Vec<Hit<'_>> = Vec::new();
     let mut counted = 0;
     let mut line = 1;
@@ -209,7 +214,7 @@ fn across<'n>(pattern: &Pattern, note: &'n Note, seen: u32, max: usize) -> Vec<H
         line += u32::try_from(ends).unwrap_or(u32::MAX);
         counted = matched.start();
         let is_reported = found.last().is_some_and(|hit| hit.line == line);
-        if line > seen && !is_reported {
+        if line > after_line && !is_reported {
             let range = matched.range();
             found.push(Hit { note, line, range });
             if found.len() == max {

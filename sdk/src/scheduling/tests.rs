@@ -77,29 +77,29 @@ fn memory_state_matches_the_published_vectors() {
 
 #[test]
 fn a_new_card_passes_through_its_learning_steps() {
-    let asked = |memory: Option<&Memory>, rating| {
+    let reviewed = |memory: Option<&Memory>, rating| {
         let (memory, interval) = scheduler().review(memory, 0, rating, None).unwrap();
         (memory, interval)
     };
-    let (again, wait) = asked(None, Rating::Again);
+    let (again, wait) = reviewed(None, Rating::Again);
     assert_eq!(
         (again.phase, wait),
         (Phase::Learning, Interval::Soon(MINUTE))
     );
-    let (_, wait) = asked(None, Rating::Hard);
+    let (_, wait) = reviewed(None, Rating::Hard);
     assert_eq!(wait, Interval::Soon(330_000));
-    let (good, wait) = asked(None, Rating::Good);
+    let (good, wait) = reviewed(None, Rating::Good);
     assert_eq!((good.step, wait), (1, Interval::Soon(10 * MINUTE)));
-    let (learned, wait) = asked(Some(&good), Rating::Good);
+    let (learned, wait) = reviewed(Some(&good), Rating::Good);
     assert_eq!((learned.phase, wait), (Phase::Review, Interval::Days(2)));
-    let (easy, wait) = asked(None, Rating::Easy);
+    let (easy, wait) = reviewed(None, Rating::Easy);
     assert_eq!((easy.phase, wait), (Phase::Review, Interval::Days(8)));
-    let (forgotten, wait) = asked(Some(&learned), Rating::Again);
+    let (forgotten, wait) = reviewed(Some(&learned), Rating::Again);
     assert_eq!(
         (forgotten.phase, wait),
         (Phase::Relearning, Interval::Soon(10 * MINUTE))
     );
-    let (_, wait) = asked(Some(&forgotten), Rating::Hard);
+    let (_, wait) = reviewed(Some(&forgotten), Rating::Hard);
     assert_eq!(wait, Interval::Soon(15 * MINUTE));
 }
 

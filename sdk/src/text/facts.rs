@@ -209,12 +209,12 @@ fn headings(note: &str) -> Vec<HeadingAt> {
         // A note that is too large has none.
         Err(_) => return Vec::new(),
     };
-    let told = outline.headings.into_iter().map(|heading| HeadingAt {
+    let headings = outline.headings.into_iter().map(|heading| HeadingAt {
         level: heading.level,
         text: heading.text,
         line: number(heading.line),
     });
-    told.collect()
+    headings.collect()
 }
 
 fn aliases(properties: &Map<String, Value>) -> Vec<String> {

@@ -19,8 +19,8 @@ pub struct Passage {
 /// Longer lines are compared in pieces.
 const PIECE_BYTES: usize = 240;
 const CANDIDATES: usize = 6;
-const SHOWN_LINES: usize = 8;
-const SHOWN_BYTES: usize = 400;
+const MAX_SHOWN_LINES: usize = 8;
+const MAX_SHOWN_BYTES: usize = 400;
 
 /// The passage of `note` most similar to `wanted`, if any shares a word with it.
 pub(crate) fn find(note: &str, wanted: &str) -> Option<Passage> {
@@ -68,17 +68,17 @@ fn shown(note: &str, nearest: Range<usize>, lines_before: usize, wanted_lines: u
             break;
         }
         let previous = lines::start_of_line(note, start - 1);
-        if nearest.start - previous > SHOWN_BYTES / 2 {
+        if nearest.start - previous > MAX_SHOWN_BYTES / 2 {
             break;
         }
         start = previous;
     }
     let length: usize = note[start..]
         .split_inclusive('\n')
-        .take(wanted_lines.clamp(1, SHOWN_LINES))
+        .take(wanted_lines.clamp(1, MAX_SHOWN_LINES))
         .map(str::len)
         .sum();
-    let text = &note[start..start + floor_boundary(&note[start..start + length], SHOWN_BYTES)];
+    let text = &note[start..start + floor_boundary(&note[start..start + length], MAX_SHOWN_BYTES)];
     Passage {
         line: lines::line_of(note, start),
         text: text.trim_end().to_owned(),
@@ -160,6 +160,6 @@ mod tests {
         let note = format!("{} 今天下雨了 {}", "x ".repeat(10_000), "y ".repeat(10_000));
         let found = find(&note, "今天下雪了").unwrap();
         assert!(found.text.contains("今天下雨了"), "{found:?}");
-        assert!(found.text.len() <= SHOWN_BYTES);
+        assert!(found.text.len() <= MAX_SHOWN_BYTES);
     }
 }

@@ -100,26 +100,26 @@ pub(super) fn containing(view: &View<'_>, texts: &[Vec<String>]) -> Result<Vec<S
 
 /// The requested fields of a note.
 fn found_note(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
-    let mut told = FoundNote {
+    let mut found = FoundNote {
         path: note.path.clone(),
         ..FoundNote::default()
     };
     for field in fields {
         match field {
-            Field::Modified => told.modified = Some(note.modified),
-            Field::Size => told.size = Some(note.size),
-            Field::Etag => told.etag = Some(note.etag.clone()),
-            Field::Properties => told.properties = Some(note.facts.properties.clone()),
-            Field::Tags => told.tags = Some(note.facts.tags.clone()),
-            Field::Aliases => told.aliases = Some(note.facts.aliases.clone()),
-            Field::Headings => told.headings = Some(note.facts.headings.clone()),
-            Field::Links => told.links = Some(note.links.clone()),
-            Field::Blocks => told.blocks = Some(note.facts.blocks.clone()),
-            Field::Tasks => told.tasks = Some(note.facts.tasks.clone()),
-            Field::Degree => told.degree = Some(scan.degree(note)),
+            Field::Modified => found.modified = Some(note.modified),
+            Field::Size => found.size = Some(note.size),
+            Field::Etag => found.etag = Some(note.etag.clone()),
+            Field::Properties => found.properties = Some(note.facts.properties.clone()),
+            Field::Tags => found.tags = Some(note.facts.tags.clone()),
+            Field::Aliases => found.aliases = Some(note.facts.aliases.clone()),
+            Field::Headings => found.headings = Some(note.facts.headings.clone()),
+            Field::Links => found.links = Some(note.links.clone()),
+            Field::Blocks => found.blocks = Some(note.facts.blocks.clone()),
+            Field::Tasks => found.tasks = Some(note.facts.tasks.clone()),
+            Field::Degree => found.degree = Some(scan.degree(note)),
         }
     }
-    told
+    found
 }
 
 /// The line of a note around a place.
