@@ -76,7 +76,7 @@ pub enum ArgumentKind {
 }
 
 impl Prompt {
-    /// A prompt; [`Prompt::text`] sets its text.
+    /// A prompt; [`Prompt::text()`] sets its text.
     pub fn new(name: &str, description: &str) -> Prompt {
         Prompt {
             name: name.to_owned(),

@@ -85,7 +85,7 @@ pub fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
     } in left
     {
         text.push_str(&format!(
-            "link not updated: {link} in `{path}`, line {line}: {reason}\n"
+            "not updated: {link} in `{path}`, line {line}: {reason}\n"
         ));
     }
     text

@@ -148,7 +148,7 @@ impl Plan {
             let obstacle = if !is_text {
                 Some("the note is not UTF-8 text")
             } else if !moves && vault.access(&path) < Tier::Write {
-                Some("the caller has no write permission there")
+                Some("no write permission")
             } else {
                 None
             };
