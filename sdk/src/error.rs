@@ -1,40 +1,40 @@
-//! Why an action refused or failed, in words that a model and a person can act on.
+//! Errors of actions: a code, a message for the model, a hint for a person.
 
 use serde_json::Value;
 
-/// The result of everything here.
+/// The result type of the SDK.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure. The words are part of the contract with callers.
+/// The code of an error. The codes are part of the contract with callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
-    /// The arguments cannot mean anything.
+    /// The arguments are invalid.
     ValidationError,
-    /// It is not there, or this caller may not know that it is.
+    /// It does not exist, or this caller may not see it.
     NotFound,
-    /// The place is taken.
+    /// The path or name is taken.
     AlreadyExists,
-    /// The name means several things.
+    /// The name matches several things.
     AmbiguousName,
-    /// This caller, component or action may not do that.
+    /// This caller, component or action lacks the permission.
     PermissionDenied,
     /// The file or the vault cannot be written.
     ReadOnly,
-    /// It changed since the caller looked.
+    /// It changed since the caller read it.
     Conflict,
-    /// It is over a limit.
+    /// It exceeds a limit.
     TooLarge,
-    /// It took too long.
+    /// The call took too long.
     Timeout,
-    /// This cannot be done with such a thing.
+    /// The operation is not supported for this kind of thing.
     Unsupported,
-    /// It cannot be done now.
+    /// It is temporarily unavailable.
     Unavailable,
-    /// A defect.
+    /// A bug in the component or the host.
     InternalError,
 }
 
-const WORDS: [(Code, &str); 12] = [
+const CODES: [(Code, &str); 12] = [
     (Code::ValidationError, "validation_error"),
     (Code::NotFound, "not_found"),
     (Code::AlreadyExists, "already_exists"),
@@ -50,24 +50,24 @@ const WORDS: [(Code, &str); 12] = [
 ];
 
 impl Code {
-    /// The word that callers see.
+    /// The code as callers see it.
     pub fn word(self) -> &'static str {
-        WORDS
+        CODES
             .iter()
             .find(|(code, _)| *code == self)
-            .map_or("internal_error", |(_, word)| word)
+            .map_or("internal_error", |(_, text)| text)
     }
 
-    /// The code of a word; a word that this SDK does not know is an internal error.
+    /// Parses a code; one that this SDK does not know becomes `InternalError`.
     pub fn from_word(word: &str) -> Code {
-        WORDS
+        CODES
             .iter()
             .find(|(_, known)| *known == word)
             .map_or(Code::InternalError, |(code, _)| *code)
     }
 }
 
-/// Why an action refused or failed.
+/// Why an action failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
     code: Code,
@@ -77,7 +77,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with a message that tells a model how to mend its call: lowercase, values in backticks.
+    /// An error with a message from which a model can correct its call: lowercase, values in backticks.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error {
             code,
@@ -87,54 +87,54 @@ impl Error {
         }
     }
 
-    /// The arguments cannot mean anything.
+    /// The arguments are invalid.
     pub fn validation(message: impl Into<String>) -> Error {
         Error::new(Code::ValidationError, message)
     }
 
-    /// It is not there.
+    /// It does not exist.
     pub fn not_found(message: impl Into<String>) -> Error {
         Error::new(Code::NotFound, message)
     }
 
-    /// The place is taken.
+    /// The path or name is taken.
     pub fn already_exists(message: impl Into<String>) -> Error {
         Error::new(Code::AlreadyExists, message)
     }
 
-    /// The name means several things.
+    /// The name matches several things.
     pub fn ambiguous(message: impl Into<String>) -> Error {
         Error::new(Code::AmbiguousName, message)
     }
 
-    /// It changed since the caller looked.
+    /// It changed since the caller read it.
     pub fn conflict(message: impl Into<String>) -> Error {
         Error::new(Code::Conflict, message)
     }
 
-    /// This cannot be done with such a thing.
+    /// The operation is not supported for this kind of thing.
     pub fn unsupported(message: impl Into<String>) -> Error {
         Error::new(Code::Unsupported, message)
     }
 
-    /// It is over a limit.
+    /// It exceeds a limit.
     pub fn too_large(message: impl Into<String>) -> Error {
         Error::new(Code::TooLarge, message)
     }
 
-    /// Tell a person what an admin can do about it.
+    /// Adds a hint for a person: what an admin can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Add what a program may want to know: a JSON object.
+    /// Adds machine-readable details: a JSON object.
     pub fn with_details(mut self, details: Value) -> Error {
         self.details = Some(Box::new(details));
         self
     }
 
-    /// The word of its code, such as `not_found`.
+    /// Its code as callers see it, such as `not_found`.
     pub fn code(&self) -> &'static str {
         self.code.word()
     }
@@ -144,7 +144,7 @@ impl Error {
         self.code
     }
 
-    /// What was wrong.
+    /// What is wrong.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -154,7 +154,7 @@ impl Error {
         self.hint.as_deref()
     }
 
-    /// What a program may want to know.
+    /// Machine-readable details.
     pub fn details(&self) -> Option<&Value> {
         self.details.as_deref()
     }

@@ -1,5 +1,5 @@
-//! Patterns run over notes themselves, for what no index can answer; the index only tells which notes need not be looked
-//! at. `search` and `fs` both look through this, so that they find the same lines.
+//! Regex search over the text of notes; the index only narrows down the candidates. `search` and `fs` share it, so that
+//! they find the same lines.
 
 mod lines;
 mod literals;

@@ -1,15 +1,15 @@
-//! Ids of blocks: where they stand, and how a block gets one. An id stands at the end of a paragraph, an item or a heading;
-//! for what cannot end with it (tables, code, quotes) on a line of its own below.
+//! Finds and adds block ids. An id is at the end of a paragraph, item or heading; for other blocks (tables, code, quotes) on a
+//! separate line below.
 
 use std::ops::Range;
 
-use super::editing::Changed;
-use super::placing::{Place, Spot};
-use super::proving::undisturbed;
+use super::edit::Changed;
+use super::placement::{Place, Spot};
+use super::verification::undisturbed;
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::splice::{self, Splice};
 
-/// Whether a text can be an id: letters of ASCII, digits and `-`.
+/// Whether a text is a valid id: ASCII letters, digits and `-`.
 pub fn is_id(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -17,7 +17,7 @@ pub fn is_id(text: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// The id with which a part of a note ends, with its `^`.
+/// The id at the end of a part of a note, with its `^`.
 pub(super) fn id_at_end(note: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let text = &note[range.clone()];
     let line = text.rsplit(['\n', '\r']).find(|line| !line.is_empty())?;
@@ -34,7 +34,7 @@ pub(super) fn id_at_end(note: &str, range: &Range<usize>) -> Option<Range<usize>
     Some(start..start + 1 + id.len())
 }
 
-/// An id that no block of a note has, made from the block's text, so that the same call gives the same id.
+/// An unused id, derived from the block's text, so that the same call gives the same id.
 pub fn free_id(blocks: &Blocks<'_>, index: usize) -> String {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut seed = blake3::Hasher::new();
@@ -55,7 +55,7 @@ pub fn free_id(blocks: &Blocks<'_>, index: usize) -> String {
     }
 }
 
-/// The block that an id of this one names: the first paragraph of an item cannot be told from the item.
+/// The block that an id at the end of this one refers to: for the first paragraph of an item it is the item.
 fn named_by_id(blocks: &Blocks<'_>, index: usize) -> usize {
     let block = &blocks[index];
     match block.parent {
@@ -71,10 +71,10 @@ fn named_by_id(blocks: &Blocks<'_>, index: usize) -> usize {
     }
 }
 
-/// Give a block an id that no other block has. A block that has one keeps it.
+/// Adds an unused id to a block. A block that has one keeps it.
 ///
 /// # Errors
-/// For a block that links cannot lead to, and where the id would be read as something else.
+/// If links cannot point to the block, or the id would be parsed as something else.
 pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, BlockError> {
     let index = named_by_id(blocks, index);
     let block = &blocks[index];
@@ -93,7 +93,7 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
             .map(|first| blocks[first].range.end)
             .ok_or_else(|| {
                 BlockError::Unsuited(format!(
-                    "an id stands behind the text of {}, and this one has no text",
+                    "an id follows the text of {}, and this one has no text",
                     article(block.kind)
                 ))
             })?,
@@ -102,7 +102,7 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
         | BlockKind::ThematicBreak
         | BlockKind::Comment => {
             return Err(BlockError::Unsuited(format!(
-                "{} can have no id: links cannot lead to it",
+                "{} cannot have an id: links cannot point to it",
                 article(block.kind)
             )));
         }
@@ -112,7 +112,7 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
     };
     let text = blocks.note();
     let begin = block.range.start;
-    // An underlined heading ends with its line; the id belongs to its text, as does one before the `#` that close a heading.
+    // In a setext heading, and in one with closing `#`, the id follows the text.
     let at = match block.kind {
         BlockKind::Heading => heading_text_end(&text[block.range.clone()]) + begin,
         _ => end,
@@ -121,14 +121,14 @@ pub fn identify(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, 
         true => format!("^{id}"),
         false => format!(" ^{id}"),
     };
-    proven(
+    verified(
         splice::apply(text, vec![Splice::insert(at, spaced)])?,
         begin,
         id,
     )
 }
 
-/// An id on a line of its own below a block.
+/// Adds an id on a separate line below a block.
 fn below(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, BlockError> {
     let spot = Spot::find(blocks, Place::After(index))?;
     let mut exempt = blocks.containers(index);
@@ -143,15 +143,15 @@ fn below(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, BlockEr
                 undisturbed(blocks, &after, &gone, &built.added, &exempt)
             };
             match proof {
-                Ok(()) => return proven(built.text, blocks[index].range.start, id),
+                Ok(()) => return verified(built.text, blocks[index].range.start, id),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
     }
-    Err(refused.unwrap_or_else(|| BlockError::Unsuited("no id fits there".to_owned())))
+    Err(refused.unwrap_or_else(|| BlockError::Unsuited("no id can be added there".to_owned())))
 }
 
-/// Where the text of a heading ends: an underline is not part of it.
+/// The end of a heading's text, without a setext underline.
 pub(super) fn heading_text_end(heading: &str) -> usize {
     let is_marked = heading.trim_start().starts_with('#');
     match heading.rfind(['\n', '\r']) {
@@ -160,8 +160,8 @@ pub(super) fn heading_text_end(heading: &str) -> usize {
     }
 }
 
-/// The note, if in it the block that begins there has the id.
-fn proven(text: String, start: usize, id: &str) -> Result<Changed, BlockError> {
+/// Verifies that the block at `start` has the id.
+fn verified(text: String, start: usize, id: &str) -> Result<Changed, BlockError> {
     let range = {
         let blocks = super::blocks(&text)?;
         let found = blocks
@@ -173,7 +173,7 @@ fn proven(text: String, start: usize, id: &str) -> Result<Changed, BlockError> {
     match range {
         Some(range) => Ok(Changed { text, range }),
         None => Err(BlockError::Unsuited(
-            "an id at the end of this block would be read as part of something else".to_owned(),
+            "an id at the end of this block would be parsed as part of something else".to_owned(),
         )),
     }
 }

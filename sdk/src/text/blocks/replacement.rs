@@ -1,22 +1,21 @@
-//! Another text for one block. Lines that stay are not touched at all: what their containers put before them may be written in
-//! many ways.
+//! Replaces the text of a block. Unchanged lines keep every byte, including the notation of their container prefixes.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::editing::{Changed, depth_in, plain_lines};
-use super::identifying::identify;
-use super::placing::{before_it, line_start};
+use super::edit::{Changed, depth_in, plain_lines};
+use super::ids::identify;
+use super::placement::{before_it, line_start};
 use super::prefix::{like, peel};
-use super::proving::{stands_in, undisturbed};
+use super::verification::{forms_blocks, undisturbed};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::{frontmatter, newline};
 
-/// Replace the text of a block. An id that the new text lacks is kept.
+/// Replaces the text of a block. Keeps its id if the new text has none.
 ///
 /// # Errors
-/// Where the text does not stand for itself at that place, or makes something else of other blocks.
+/// If the text does not form separate blocks at that place, or changes how others are parsed.
 pub fn replace(blocks: &Blocks<'_>, index: usize, text: &str) -> Result<Changed, BlockError> {
     let block = &blocks[index];
     let old = blocks.text_of(index);
@@ -46,8 +45,8 @@ pub fn replace(blocks: &Blocks<'_>, index: usize, text: &str) -> Result<Changed,
     keep_id(blocks, index, changed)
 }
 
-/// The new text of a quote, with its mark before lines that lack it and are new. Without, they would go on by themselves and
-/// end the quote where another kind of block begins.
+/// The new text of a quote, with the quote marker added to new lines without it. Without it they would be lazy continuations,
+/// and another kind of block would end the quote.
 fn quoted(old: &str, new: String) -> String {
     if !new.trim_start().starts_with('>') || new == old {
         return new;
@@ -56,7 +55,7 @@ fn quoted(old: &str, new: String) -> String {
     let mut lines: Vec<Cow<'_, str>> = Vec::new();
     let mut is_quote = true;
     for line in new.split('\n') {
-        // After a blank line comes another block, or the id.
+        // After a blank line there is another block, or the id.
         is_quote &= !line.trim().is_empty();
         lines.push(
             match is_quote && !line.trim_start().starts_with('>') && !known.contains(line) {
@@ -73,7 +72,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
     let block = &blocks[index];
     let (gone, lines) = difference(blocks, index, old, new);
     let newline = newline::of_either(note, new);
-    let prefix = continued(blocks, index);
+    let prefix = continuation_prefix(blocks, index);
     let mut with = String::with_capacity(new.len());
     for (number, line) in lines.iter().enumerate() {
         if number > 0 {
@@ -92,7 +91,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
     let depth = depth_in(blocks, block.parent);
     let exempt = blocks.containers(index);
     let line = line_start(note, block.range.start);
-    let is_own_line = super::placing::begins_line(blocks, index);
+    let is_own_line = super::placement::begins_line(blocks, index);
     let mut refused = None;
     for (lead, trail) in [(false, false), (true, false), (false, true), (true, true)] {
         if lead && !is_own_line {
@@ -113,7 +112,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
             text.push_str(newline);
             text.push_str(blank);
         }
-        // What lies on the line before the block is that of its containers.
+        // The text before the block on its line belongs to its containers.
         let added = block.range.start..text.len();
         text.push_str(&note[block.range.end..]);
         let proof = {
@@ -122,7 +121,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
             undisturbed(blocks, &after, &block.range, &added, &exempt).and_then(|()| {
                 match is_frontmatter {
                     true => Ok(()),
-                    false => stands_in(&after, &came, depth),
+                    false => forms_blocks(&after, &came, depth),
                 }
             })
         };
@@ -136,7 +135,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
     }))
 }
 
-/// The bytes of a block's lines that are not the same in the new text, and the new lines for them.
+/// The bytes of a block's lines that differ from the new text, and the new lines for them.
 fn difference<'n>(
     blocks: &Blocks<'_>,
     index: usize,
@@ -148,7 +147,7 @@ fn difference<'n>(
     let old: Vec<&str> = old.split('\n').collect();
     let new: Vec<&str> = new.split('\n').collect();
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    // At least one line is replaced, so that there is a place for what is new.
+    // Replace at least one line, so that there is a place for the new ones.
     let head = head.min(old.len() - 1).min(new.len() - 1);
     let tail = old[head + 1..]
         .iter()
@@ -161,7 +160,7 @@ fn difference<'n>(
     let kept: usize = ends[old.len() - tail..].iter().sum();
     let mut end = raw.len() - kept;
     if tail > 0 {
-        // The ending of the last line that is replaced stays as well.
+        // Keep the line ending of the last replaced line.
         let cut = raw[..end].strip_suffix('\n').unwrap_or(&raw[..end]);
         end = cut.strip_suffix('\r').unwrap_or(cut).len();
     }
@@ -169,8 +168,8 @@ fn difference<'n>(
     (range, new[head..new.len() - tail].to_vec())
 }
 
-/// The prefix of a block's lines but the first: as its second line has it, or like the first.
-fn continued(blocks: &Blocks<'_>, index: usize) -> String {
+/// The prefix of a block's lines after the first: that of its second line, or derived from the first.
+fn continuation_prefix(blocks: &Blocks<'_>, index: usize) -> String {
     let block = &blocks[index];
     let raw = &blocks.note()[block.range.clone()];
     let second = raw.split('\n').skip(1).find_map(|line| {
@@ -181,7 +180,7 @@ fn continued(blocks: &Blocks<'_>, index: usize) -> String {
     });
     let first = like(before_it(blocks, index));
     match second {
-        // A line that goes on by itself lacks the marks; new ones have them.
+        // A lazy continuation lacks the quote markers; new lines get them.
         Some(second) if second.matches('>').count() == first.matches('>').count() => {
             match second.is_empty() {
                 true => first,
@@ -192,13 +191,13 @@ fn continued(blocks: &Blocks<'_>, index: usize) -> String {
     }
 }
 
-/// A new frontmatter has to be one, and to be readable.
+/// Verifies that a new frontmatter is valid.
 fn checked_frontmatter(changed: Changed) -> Result<Changed, BlockError> {
     let is_one = frontmatter::locate(&changed.text)
         .is_some_and(|found| changed.text[..found.block.end].trim_end().len() >= changed.range.end);
     if !is_one {
         return Err(BlockError::NotABlock {
-            why: "frontmatter begins and ends with a line `---`".to_owned(),
+            why: "frontmatter must begin and end with a line `---`".to_owned(),
         });
     }
     match frontmatter::properties(&changed.text) {
@@ -209,7 +208,7 @@ fn checked_frontmatter(changed: Changed) -> Result<Changed, BlockError> {
     }
 }
 
-/// The id of the block that was replaced, given to what took its place.
+/// Adds the id of the replaced block to its replacement.
 fn keep_id(blocks: &Blocks<'_>, index: usize, changed: Changed) -> Result<Changed, BlockError> {
     let Some(id) = blocks[index].id.as_ref() else {
         return Ok(changed);
@@ -224,7 +223,7 @@ fn keep_id(blocks: &Blocks<'_>, index: usize, changed: Changed) -> Result<Change
             && (block.kind != BlockKind::List || blocks[index].kind == BlockKind::List)
     });
     match first {
-        // The new text has an id of its own.
+        // The new text has its own id.
         Some(first) if after[first].id.is_some() => Ok(changed),
         Some(first) => identify(&after, first, &id.name),
         None => Ok(changed),

@@ -1,28 +1,27 @@
-//! Changing: creating, writing, renaming, removing, restoring. Each either does all it was asked or refuses; what it
-//! changed before a refusal is thrown away by its caller.
+//! Staged changes: create, write, rename, remove, restore. A failed operation may leave partial changes in its tree, which
+//! the caller then discards.
 
 use serde_json::json;
 
 use super::paths;
-use super::reading::Reading;
 use super::scope::Scope;
 use super::tree::{self, TrashedFile, Tree};
+use super::view::View;
 use crate::{Entry, Error, Kind, Result, Tier, Trashed};
 
-/// The most that a component may keep in its store, in bytes.
-const STORE_QUOTA: usize = 16 * 1024 * 1024;
-/// The longest key of a store, in bytes.
-const LONGEST_KEY: usize = 200;
+/// The maximum size of a component's store.
+const STORE_QUOTA_BYTES: usize = 16 * 1024 * 1024;
+const MAX_KEY_BYTES: usize = 200;
 
-pub(super) struct Writing<'a> {
+pub(super) struct Staging<'a> {
     pub(super) tree: &'a mut Tree,
     pub(super) scope: &'a Scope,
     pub(super) time: u64,
 }
 
-impl Writing<'_> {
-    pub(super) fn reading(&self) -> Reading<'_> {
-        Reading {
+impl Staging<'_> {
+    pub(super) fn view(&self) -> View<'_> {
+        View {
             tree: self.tree,
             scope: self.scope,
         }
@@ -40,8 +39,8 @@ impl Writing<'_> {
         bytes: &[u8],
         if_match: Option<&str>,
     ) -> Result<String> {
-        let reading = self.reading();
-        let (path, file) = reading.file(path)?;
+        let view = self.view();
+        let (path, file) = view.file(path)?;
         let etag = file.etag();
         self.scope.require(&path, Kind::File, Tier::Write)?;
         if if_match.is_some_and(|expected| expected != etag) {
@@ -99,7 +98,7 @@ impl Writing<'_> {
         Ok(ids)
     }
 
-    /// A file goes to the trash; returns the id it has there.
+    /// Moves a file to the trash; returns its trash id.
     pub(super) fn discard(&mut self, path: &str) -> Option<String> {
         let file = self.tree.files.remove(path)?;
         let id = format!("trash-{}", self.tree.count());
@@ -114,12 +113,12 @@ impl Writing<'_> {
     }
 
     pub(super) fn restore(&mut self, id: &str, to: Option<&str>) -> Result<String> {
-        let reading = self.reading();
+        let view = self.view();
         let at = self
             .tree
             .trash
             .iter()
-            .position(|item| item.trashed.id == id && reading.sees(&item.trashed.path, Kind::File))
+            .position(|item| item.trashed.id == id && view.sees(&item.trashed.path, Kind::File))
             .ok_or_else(|| Error::not_found(format!("nothing in the trash has the id `{id}`")))?;
         let item = self.tree.trash[at].clone();
         let path = self.free_place(to.unwrap_or(&item.trashed.path), Kind::File, None)?;
@@ -129,9 +128,9 @@ impl Writing<'_> {
     }
 
     pub(super) fn store_set(&mut self, key: &str, value: &[u8]) -> Result<()> {
-        if key.is_empty() || key.len() > LONGEST_KEY {
+        if key.is_empty() || key.len() > MAX_KEY_BYTES {
             return Err(Error::validation(format!(
-                "a key has 1 to {LONGEST_KEY} bytes"
+                "a key has 1 to {MAX_KEY_BYTES} bytes"
             )));
         }
         self.tree.store.insert(key.to_owned(), value.to_owned());
@@ -141,9 +140,9 @@ impl Writing<'_> {
             .iter()
             .map(|(key, value)| key.len() + value.len())
             .sum();
-        if used > STORE_QUOTA {
+        if used > STORE_QUOTA_BYTES {
             return Err(Error::too_large(format!(
-                "the store may hold {STORE_QUOTA} bytes; this would make it {used}"
+                "the store may hold {STORE_QUOTA_BYTES} bytes; this would make it {used}"
             )));
         }
         Ok(())
@@ -153,8 +152,8 @@ impl Writing<'_> {
         self.tree.store.remove(key);
     }
 
-    /// Where something new may go: where the caller may write, the folders above spelt as they are, and no twin of it
-    /// there. `mover` is what is to go there; its own name in another case is free to it.
+    /// Checks a path for a new entry: the caller may write there, and no entry has the same folded name. Returns it with the
+    /// spelling of existing folders. `mover` is the entry to be renamed, which may change the case of its own name.
     pub(super) fn free_place(&self, path: &str, kind: Kind, mover: Option<&str>) -> Result<String> {
         paths::check(path)?;
         if path.is_empty() {
@@ -168,7 +167,7 @@ impl Writing<'_> {
         let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
         let place = joined(&self.spelt_folder(above)?, name);
         self.scope.require(&place, kind, Tier::Write)?;
-        match self.reading().find(&place)? {
+        match self.view().find(&place)? {
             Some(found) if mover != Some(found.path.as_str()) || found.path == place => Err(
                 Error::already_exists(format!("`{}` is already there", found.path))
                     .with_details(json!({ "path": found.path })),
@@ -180,12 +179,12 @@ impl Writing<'_> {
         }
     }
 
-    /// A folder's path with the parts that are there spelt as they are.
+    /// A folder's path with the spelling of its existing parts.
     fn spelt_folder(&self, path: &str) -> Result<String> {
         let mut spelt = String::new();
         for part in path.split('/').filter(|part| !part.is_empty()) {
             spelt = joined(&spelt, part);
-            match self.reading().find(&spelt)? {
+            match self.view().find(&spelt)? {
                 Some(found) if found.kind == Kind::File => {
                     return Err(Error::validation(format!(
                         "`{}` is a file, not a folder",
@@ -199,30 +198,30 @@ impl Writing<'_> {
         Ok(spelt)
     }
 
-    /// What is at a path, a file or a folder of the vault.
+    /// The entry at a non-empty path.
     fn some(&self, path: &str) -> Result<Entry> {
         if path.is_empty() {
             return Err(Error::validation("the path is empty"));
         }
-        self.reading().stat(path)
+        self.view().stat(path)
     }
 
-    /// An entry and, if it is a folder, all below it that the caller may see.
+    /// An entry and, if it is a folder, everything below it that the caller may see.
     fn visible_with_content(&self, entry: &Entry) -> Vec<Entry> {
-        self.reading()
+        self.view()
             .entries()
             .filter(|other| other.path == entry.path || paths::is_below(&other.path, &entry.path))
             .collect()
     }
 
-    /// Folders that are emptied go, the innermost first. What the caller may not see stays, and keeps its folders.
+    /// Removes folders that are now empty, innermost first. Folders with invisible content stay.
     fn drop_folders(&mut self, entries: &[Entry], but: &str) {
         let mut folders: Vec<&str> = entries
             .iter()
             .filter(|entry| entry.kind == Kind::Folder && entry.path != but)
             .map(|entry| entry.path.as_str())
             .collect();
-        // A path sorts after the folder that it lies in.
+        // A path sorts after its folder.
         folders.sort();
         for folder in folders.into_iter().rev() {
             if self.tree.is_empty(folder) {
@@ -232,7 +231,7 @@ impl Writing<'_> {
     }
 }
 
-/// A file is not what the caller thinks.
+/// The error for a file that changed since it was read.
 pub(super) fn conflict(path: &str) -> Error {
     Error::conflict(format!(
         "`{path}` is not as it was: read it again and repeat the change"
@@ -240,7 +239,7 @@ pub(super) fn conflict(path: &str) -> Error {
     .with_details(json!({ "path": path }))
 }
 
-/// A new name in a folder, as Unicode composes it.
+/// A new name in a folder, in NFC.
 fn joined(folder: &str, name: &str) -> String {
     match folder {
         "" => paths::composed(name),

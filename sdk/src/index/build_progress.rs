@@ -1,20 +1,20 @@
-//! What a reply says of an index that is still being built.
+//! How replies report an index that is still being built.
 
 use super::Progress;
 use crate::{Vault, reply};
 
-/// How far the index is; only told while it is being built, when a reply has only what is known so far.
+/// Progress of the index; only while it is being built, when results may be incomplete.
 #[reply]
 pub struct Building {
     /// `building`.
     pub state: String,
-    /// How many notes are known.
+    /// Notes indexed so far.
     pub done: u64,
-    /// How many there are.
+    /// Notes in all.
     pub total: u64,
 }
 
-/// How far the index is, if it is being built.
+/// The progress of the index, if it is being built.
 pub fn building(vault: &Vault) -> Option<Building> {
     let state = vault.index_state();
     (state.state == Progress::Building).then(|| Building {
@@ -24,11 +24,11 @@ pub fn building(vault: &Vault) -> Option<Building> {
     })
 }
 
-/// The line that tells a reader of a text that a list may lack something.
+/// The last line of a text reply whose results may be incomplete.
 pub fn unfinished(building: Option<&Building>) -> String {
     building.map_or_else(String::new, |building| {
         format!(
-            "\nthe index is being built, {} of {} notes are known: ask again for the rest",
+            "\nthe index is being built ({} of {} notes done): results may be incomplete, try again later",
             building.done, building.total
         )
     })

@@ -4,7 +4,7 @@ use super::vault;
 use crate::{ChangeKind, RawVault as _, Tier, Vault};
 
 #[test]
-fn what_was_removed_is_in_the_trash_and_comes_back() {
+fn removed_files_can_be_restored_from_the_trash() {
     let vault = vault().at(5_000);
     let ids = vault.remove("Work").unwrap();
     assert_eq!(ids.len(), 3);
@@ -31,7 +31,7 @@ fn what_was_removed_is_in_the_trash_and_comes_back() {
 }
 
 #[test]
-fn history_goes_with_a_file_and_can_be_looked_into() {
+fn history_follows_renames_and_has_earlier_content() {
     let vault = vault();
     vault.set_time(10);
     vault.create("New.md", b"one").unwrap();
@@ -65,7 +65,7 @@ fn history_goes_with_a_file_and_can_be_looked_into() {
 }
 
 #[test]
-fn undo_is_the_exact_opposite_and_can_be_undone() {
+fn undo_is_exact_and_can_be_undone() {
     let vault = vault();
     let before = vault.paths();
     vault.rename("Work", "Job").unwrap();
@@ -93,7 +93,7 @@ fn undo_is_the_exact_opposite_and_can_be_undone() {
 }
 
 #[test]
-fn undo_takes_from_the_trash_and_gives_to_it() {
+fn undo_restores_deleted_files_and_deletes_created_ones() {
     let vault = vault();
     vault.remove("Inbox.md").unwrap();
     let removed = vault.commit("document.remove").unwrap();
@@ -108,7 +108,7 @@ fn undo_takes_from_the_trash_and_gives_to_it() {
 }
 
 #[test]
-fn undo_refuses_what_changed_since() {
+fn undo_rejects_files_that_changed_since() {
     let vault = vault();
     vault.write("Inbox.md", b"mine", None).unwrap();
     let change = vault.commit("document.update").unwrap();
@@ -120,7 +120,7 @@ fn undo_refuses_what_changed_since() {
 }
 
 #[test]
-fn two_files_that_changed_places_change_back() {
+fn undo_of_swapped_paths_swaps_them_back() {
     let vault = Vault::in_memory().with("a.md", "a").with("b.md", "b");
     vault.rename("a.md", "c.md").unwrap();
     vault.rename("b.md", "a.md").unwrap();
@@ -135,7 +135,7 @@ fn two_files_that_changed_places_change_back() {
 }
 
 #[test]
-fn a_file_in_the_place_of_another_is_a_change_that_undo_takes_back() {
+fn replacing_a_removed_file_is_a_modification_and_can_be_undone() {
     let vault = Vault::in_memory().with("a.md", "a").with("b.md", "b");
     vault.remove("b.md").unwrap();
     vault.rename("a.md", "b.md").unwrap();
@@ -148,7 +148,7 @@ fn a_file_in_the_place_of_another_is_a_change_that_undo_takes_back() {
 }
 
 #[test]
-fn history_tells_nothing_of_what_may_not_be_seen() {
+fn history_hides_invisible_paths() {
     let vault = vault();
     vault.rename("Diary/Plan.md", "Work/Diary plan.md").unwrap();
     let moved = vault.commit("document.move").unwrap();

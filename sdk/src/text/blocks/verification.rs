@@ -1,21 +1,21 @@
-//! The proof that a change of one block changed no other: both notes are read, and what lies outside the change must be the
-//! same blocks at the same places. Lists are left out of it: they only group items, and two of them may become one.
+//! Verifies that a change of one block changed no other: both notes are parsed, and the blocks outside the change must be
+//! equal. Lists are ignored: they only group items, and two of them may merge.
 
 use std::ops::Range;
 
 use super::{Block, BlockError, BlockKind, Blocks};
 
-/// A block, as far as a change elsewhere must not touch it.
+/// The properties of a block that a change elsewhere must not affect.
 #[derive(PartialEq, Eq)]
-struct Seen {
+struct BlockShape {
     kind: BlockKind,
     level: u8,
     depth: usize,
     range: Range<usize>,
 }
 
-/// Prove that what lies outside of `gone` (in the note before) and `came` (which took its place) is the same. The containers of
-/// the change are `exempt`: they grow or shrink with it, but stay what they are.
+/// Verifies that the blocks outside of `gone` (in the old note) and `came` (its replacement) are equal. The containers of the
+/// change are `exempt`: only their kind and start must be equal.
 pub(super) fn undisturbed(
     before: &Blocks<'_>,
     after: &Blocks<'_>,
@@ -37,16 +37,16 @@ pub(super) fn undisturbed(
     let old = outside(before, gone, exempt);
     let new = outside(after, came, &kept);
     let mut others = new.iter();
-    for (index, seen) in &old {
-        let is_after = seen.range.start >= gone.end && seen.range.end > gone.start;
+    for (index, shape) in &old {
+        let is_after = shape.range.start >= gone.end && shape.range.end > gone.start;
         let now = match is_after {
-            true => seen.range.start - gone.end + came.end..seen.range.end - gone.end + came.end,
-            false => seen.range.clone(),
+            true => shape.range.start - gone.end + came.end..shape.range.end - gone.end + came.end,
+            false => shape.range.clone(),
         };
         let same = others.next().is_some_and(|(_, other)| {
-            other.kind == seen.kind
-                && other.level == seen.level
-                && other.depth == seen.depth
+            other.kind == shape.kind
+                && other.level == shape.level
+                && other.depth == shape.depth
                 && other.range == now
         });
         if !same {
@@ -56,10 +56,7 @@ pub(super) fn undisturbed(
     match others.next() {
         None => Ok(()),
         Some((index, _)) => Err(BlockError::Disturbs {
-            what: format!(
-                "line {} of the note that it would become",
-                after[*index].line
-            ),
+            what: format!("line {} of the resulting note", after[*index].line),
         }),
     }
 }
@@ -74,10 +71,14 @@ fn disturbs(block: &Block) -> BlockError {
     }
 }
 
-/// The blocks that lie wholly before or after a change, with how many containers each stands in.
-fn outside(blocks: &Blocks<'_>, change: &Range<usize>, exempt: &[usize]) -> Vec<(usize, Seen)> {
+/// The blocks entirely before or after a change.
+fn outside(
+    blocks: &Blocks<'_>,
+    change: &Range<usize>,
+    exempt: &[usize],
+) -> Vec<(usize, BlockShape)> {
     let mut depths: Vec<usize> = Vec::with_capacity(blocks.len());
-    let mut seen = Vec::new();
+    let mut shapes = Vec::new();
     for index in 0..blocks.len() {
         let block = &blocks[index];
         let depth = block.parent.map_or(0, |parent| {
@@ -88,9 +89,9 @@ fn outside(blocks: &Blocks<'_>, change: &Range<usize>, exempt: &[usize]) -> Vec<
         if block.kind == BlockKind::List || !is_outside || exempt.contains(&index) {
             continue;
         }
-        seen.push((
+        shapes.push((
             index,
-            Seen {
+            BlockShape {
                 kind: block.kind,
                 level: block.level,
                 depth,
@@ -98,11 +99,11 @@ fn outside(blocks: &Blocks<'_>, change: &Range<usize>, exempt: &[usize]) -> Vec<
             },
         ));
     }
-    seen
+    shapes
 }
 
-/// Prove that what came is one block or several in the container, and all of it.
-pub(super) fn stands_in(
+/// Verifies that the inserted bytes are one or more blocks of the container, and nothing else.
+pub(super) fn forms_blocks(
     after: &Blocks<'_>,
     came: &Range<usize>,
     depth: usize,
@@ -132,11 +133,11 @@ pub(super) fn stands_in(
         last = Some(block.range.end);
     }
     let (Some(first), Some(last)) = (first, last) else {
-        return refused("it would become part of the block beside it, or nothing at all");
+        return refused("it would merge with an adjacent block, or vanish");
     };
     let note = after.note();
     if !note[came.start..first].trim().is_empty() || !note[last..came.end].trim().is_empty() {
-        return refused("only a part of it would");
+        return refused("only part of it would");
     }
     Ok(())
 }

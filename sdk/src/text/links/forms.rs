@@ -1,29 +1,29 @@
-//! How the target of a link is written, and how another file is written in the same manner.
+//! The forms of link targets, and the notation of another file in the same form.
 //!
-//! Nothing here knows whether a spelling resolves to the right file: `rewrite` tries them in order.
+//! It does not check whether a target resolves to the right file: `rewrite` tries the candidates in order.
 
 use crate::{is_note, parent_of};
 
 use super::resolve::{file_name, is_dotted, join, same_name};
 use super::{Link, Matched, Notation, Reason, Resolved, syntax};
 
-/// The manner in which a target names its file.
+/// The form of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// By its name alone.
+    /// The bare name.
     Name,
-    /// By the last so many parts of its path.
+    /// The last parts of the path.
     Tail(usize),
-    /// By its path from the root.
+    /// The path from the root.
     Path,
     /// The same with a leading slash.
     Rooted,
-    /// By the way from the folder of the note, which may have to begin with `./`.
+    /// The path relative to the folder of the note, possibly with `./`.
     Relative { dot: bool },
 }
 
 impl Form {
-    /// The manner in which `link`, in the note at `source`, names the file that it was resolved to.
+    /// The form of `link`, in the note at `source`, given the file that it resolved to.
     pub(super) fn of(link: &Link, source: &str, resolved: Resolved<'_>) -> Form {
         let target = link.target.as_str();
         let is_markdown = matches!(link.notation, Notation::Bare | Notation::Angle);
@@ -47,34 +47,34 @@ impl Form {
     }
 }
 
-/// Whether any Markdown reader would come from `source` to `path` by this target.
+/// Whether this target leads from `source` to `path` in any Markdown reader.
 fn leads_to(source: &str, target: &str, path: &str) -> bool {
     join(parent_of(source), target)
         .is_some_and(|joined| same_name(&joined, path) || same_name(&format!("{joined}.md"), path))
 }
 
-/// Whether a target writes out the extension of the file that it means.
+/// Whether a target includes the file extension.
 pub(super) fn writes_extension(target: &str, path: &str) -> bool {
     same_name(file_name(target), file_name(path))
 }
 
-/// A spelling to try, not yet encoded.
-pub(super) struct Spelling {
+/// A candidate, not yet encoded.
+pub(super) struct Candidate {
     pub(super) target: String,
-    /// It holds only where no other file fits as well.
+    /// Whether it is valid only if no other file matches.
     pub(super) must_be_unique: bool,
 }
 
-/// How the file at `path` can be written in a link of the note at `source`, the most faithful to `form` first. The
-/// full path, which always holds, is among them.
-pub(super) fn spellings(form: Form, path: &str, source: &str, extension: bool) -> Vec<Spelling> {
+/// The candidates for a link of the note at `source` to the file at `path`, the closest to `form` first. They include the full
+/// path, which is always valid.
+pub(super) fn candidates(form: Form, path: &str, source: &str, extension: bool) -> Vec<Candidate> {
     let mut variants = vec![path];
     if is_note(path) && !extension {
         variants.insert(0, &path[..path.len() - ".md".len()]);
     }
-    let mut spellings = Vec::new();
+    let mut candidates = Vec::new();
     let mut add = |target: String, must_be_unique| {
-        spellings.push(Spelling {
+        candidates.push(Candidate {
             target,
             must_be_unique,
         })
@@ -97,7 +97,7 @@ pub(super) fn spellings(form: Form, path: &str, source: &str, extension: bool) -
     for path in variants {
         add(path.to_owned(), false);
     }
-    spellings
+    candidates
 }
 
 fn tail(path: &str, parts: usize) -> &str {
@@ -108,7 +108,7 @@ fn tail(path: &str, parts: usize) -> &str {
     &path[start..]
 }
 
-/// The way from `folder` to `path`.
+/// The relative path from `folder` to `path`.
 fn relative(folder: &str, path: &str) -> String {
     let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let to: Vec<&str> = path.split('/').collect();
@@ -122,7 +122,7 @@ fn relative(folder: &str, path: &str) -> String {
     way.join("/")
 }
 
-/// `target` as it is written in the notation of `link`, where `written` stood before.
+/// `target` in the notation of a link whose path was `written`.
 pub(super) fn encode(target: &str, notation: Notation, written: &str) -> Result<String, Reason> {
     match notation {
         Notation::Bare | Notation::Angle => Ok(encode_destination(target, notation, written)),
@@ -133,7 +133,7 @@ pub(super) fn encode(target: &str, notation: Notation, written: &str) -> Result<
             if let Some(letter) = target.chars().find(|letter| forbidden(*letter)) {
                 return Err(Reason::Unwritable(letter));
             }
-            // Blanks at the edges of a wikilink's path are not part of it.
+            // A wikilink's path is trimmed.
             if target.trim() != target {
                 return Err(Reason::Unwritable(' '));
             }
@@ -147,8 +147,8 @@ pub(super) fn encode(target: &str, notation: Notation, written: &str) -> Result<
     }
 }
 
-/// A part of the path that was there before keeps its spelling; a new one is encoded no more than it must be, and
-/// letters outside ASCII only where they were encoded before.
+/// Path components that were there before keep their encoding; new ones are encoded only where necessary, and non-ASCII letters
+/// only if they were encoded before.
 fn encode_destination(target: &str, notation: Notation, written: &str) -> String {
     let known: Vec<(String, &str)> = written
         .split('/')

@@ -1,21 +1,21 @@
-//! A note cut at places where Markdown begins anew, so that one part of it can be read without the others.
+//! Splits a note into segments that can be parsed independently.
 //!
-//! After a blank line, a line that begins with a letter at its very beginning is a paragraph of its own, whatever stood
-//! above it, unless a fence, an HTML block or a comment is open. Notes in which that is not plain to see are not cut.
+//! After a blank line, an unindented line that starts with a letter is a new top-level paragraph, unless a fence, an HTML block
+//! or a comment is open. Notes in which that is not certain are not split.
 
 use std::ops::Range;
 
 use super::blocks::fence;
 use super::inline::container_prefix;
 
-/// The parts of `body`, in order, that a parser reads alike on their own and in their place.
-pub(super) fn stretches(body: &str) -> Vec<Range<usize>> {
+/// The segments of `body`, in order, which parse the same separately and in context.
+pub(super) fn segments(body: &str) -> Vec<Range<usize>> {
     let whole = 0..body.len();
     cuts(body).unwrap_or_else(|| Vec::from([whole]))
 }
 
 fn cuts(body: &str) -> Option<Vec<Range<usize>>> {
-    // Definitions are taken out of paragraphs, comments go on over blank lines, and a lone carriage return ends a line.
+    // Definitions are removed from paragraphs, comments continue over blank lines, and a lone carriage return ends a line.
     let bytes = body.as_bytes();
     let is_lone = |at: usize| bytes.get(at + 1) != Some(&b'\n');
     if body.contains("]:") || body.contains("%%") || memchr::memchr_iter(b'\r', bytes).any(is_lone)
@@ -30,7 +30,7 @@ fn cuts(body: &str) -> Option<Vec<Range<usize>>> {
     let mut is_after_blank = false;
     let mut start = 0;
     for line in body.split_inclusive('\n') {
-        // Other white space is text to Markdown.
+        // Other white space is text in Markdown.
         let content = line.trim_end_matches([' ', '\t', '\r', '\n']);
         if let Some((marker, length)) = open {
             let run = content.bytes().take_while(|byte| *byte == marker).count();
@@ -38,7 +38,7 @@ fn cuts(body: &str) -> Option<Vec<Range<usize>>> {
                 open = None;
             }
         } else if has_fences && (content.contains("```") || content.contains("~~~")) {
-            // Only a fence that begins its line belongs to nothing but the note.
+            // Only an unindented fence is certainly at the top level.
             open = Some(fence(content)?);
         } else if has_tags && line[container_prefix(line)..].starts_with('<') {
             return None;
@@ -61,12 +61,9 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_note_is_cut_where_paragraphs_begin() {
+    fn notes_are_split_at_paragraphs() {
         let parts = |text: &'static str| -> Vec<&str> {
-            stretches(text)
-                .into_iter()
-                .map(|part| &text[part])
-                .collect()
+            segments(text).into_iter().map(|part| &text[part]).collect()
         };
         assert_eq!(
             parts("a\nb\n\n- c\n\n  d\n\ne\n\n# f\ng\n\nh"),
@@ -132,25 +129,25 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Prose is where it was, whether a note is read whole or in parts.
+        /// The prose is the same for whole notes and for segments.
         #[test]
-        fn parts_are_read_as_they_are_in_their_place(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..30)) {
+        fn segments_parse_as_in_context(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..30)) {
             let text = pieces.concat();
             let prose = |range: Range<usize>| {
                 let begin = range.start;
                 let leaves = blocks::leaves(&text[range], usize::MAX).into_iter();
-                // Blank lines between two parts may belong to either.
+                // Blank lines between two segments may belong to either.
                 leaves
                     .map(|leaf| (begin + leaf.range.start..begin + leaf.range.end, leaf.cell))
                     .filter(|(range, _)| !text[range.clone()].trim().is_empty())
                     .map(|(range, cell)| (range.start, text[range].trim_end().to_owned(), cell))
                     .collect::<Vec<_>>()
             };
-            let parts: Vec<_> = stretches(&text).into_iter().flat_map(prose).collect();
+            let parts: Vec<_> = segments(&text).into_iter().flat_map(prose).collect();
             prop_assert_eq!(parts, prose(0..text.len()), "{:?}", text);
         }
 
-        /// No link that is wanted is missed, and each is told as it is told otherwise.
+        /// All wanted links are found, with the same fields.
         #[test]
         fn wanted_links_are_found(frontmatter: bool, pieces in prop::collection::vec(prop::sample::select(PIECES), 0..30)) {
             let above = if frontmatter { "---\nup: \"[[b]]\"\n---\n" } else { "" };

@@ -1,10 +1,10 @@
-//! What the vault shows, finds, refuses and changes.
+//! Lookup, visibility, permissions and changes.
 
 use super::{listed, vault};
 use crate::{Code, Effect, Kind, RawVault as _, Tier, Vault};
 
 #[test]
-fn paths_that_lead_nowhere_are_refused() {
+fn invalid_paths_are_rejected() {
     let vault = vault();
     for path in [
         "/etc/passwd",
@@ -32,7 +32,7 @@ fn paths_that_lead_nowhere_are_refused() {
 }
 
 #[test]
-fn dot_folders_and_their_twins_are_absent() {
+fn dot_folders_and_lookalikes_are_absent() {
     let vault = vault().with(".obsidian/app.json", "{}");
     for path in [
         ".obsidian/app.json",
@@ -61,7 +61,7 @@ fn dot_folders_and_their_twins_are_absent() {
 }
 
 #[test]
-fn names_are_found_however_they_are_spelt() {
+fn lookup_ignores_case_and_unicode_normalization() {
     let vault = vault();
     assert_eq!(vault.stat("work/plan.md").unwrap().path, "Work/Plan.md");
     assert_eq!(
@@ -76,7 +76,7 @@ fn names_are_found_however_they_are_spelt() {
 }
 
 #[test]
-fn among_twins_the_exact_spelling_wins_and_another_means_none() {
+fn exact_spelling_wins_and_ambiguous_spellings_match_nothing() {
     let vault = Vault::in_memory().with("a.md", "1").with("A.md", "2");
     assert_eq!(vault.read("a.md").unwrap().bytes, b"1");
     let vault = vault.with("é.md", "3").with("e\u{301}.md", "4");
@@ -85,7 +85,7 @@ fn among_twins_the_exact_spelling_wins_and_another_means_none() {
 }
 
 #[test]
-fn a_new_name_may_have_no_twin_and_goes_into_the_folder_that_is_there() {
+fn new_names_must_be_unique_and_use_existing_folders() {
     let vault = vault();
     assert_eq!(
         vault.create("Work/plan.md", b"").unwrap_err().code(),
@@ -105,7 +105,7 @@ fn a_new_name_may_have_no_twin_and_goes_into_the_folder_that_is_there() {
 }
 
 #[test]
-fn new_names_must_work_on_every_system() {
+fn new_names_must_be_portable() {
     let vault = vault();
     for name in [
         "a:b.md",
@@ -122,7 +122,7 @@ fn new_names_must_work_on_every_system() {
 }
 
 #[test]
-fn what_may_not_be_seen_is_nowhere() {
+fn invisible_files_appear_in_no_result() {
     let vault = vault()
         .allow("Diary", Tier::None)
         .allow("Work/Ideas", Tier::None);
@@ -157,7 +157,7 @@ fn what_may_not_be_seen_is_nowhere() {
 }
 
 #[test]
-fn tiers_are_held_with_a_hint_for_an_admin() {
+fn tiers_are_enforced_with_a_hint_for_an_admin() {
     let vault = vault().default_tier(Tier::Read).allow("Work", Tier::Write);
     let error = vault.write("Inbox.md", b"", None).unwrap_err();
     assert_eq!(error.code(), "permission_denied");
@@ -184,7 +184,7 @@ fn tiers_are_held_with_a_hint_for_an_admin() {
 }
 
 #[test]
-fn an_action_is_held_to_its_effect() {
+fn effects_are_enforced() {
     let reads = vault().as_effect(Effect::Read);
     assert_eq!(
         reads.write("Inbox.md", b"", None).unwrap_err().code(),
@@ -207,7 +207,7 @@ fn an_action_is_held_to_its_effect() {
 }
 
 #[test]
-fn if_match_refuses_what_changed() {
+fn if_match_rejects_changed_files() {
     let vault = vault();
     let etag = vault.read("Inbox.md").unwrap().etag;
     assert_eq!(etag.len(), 24);
@@ -231,7 +231,7 @@ fn if_match_refuses_what_changed() {
 }
 
 #[test]
-fn lists_come_in_pages_in_order_of_path() {
+fn lists_are_paged_in_order_of_path() {
     let vault = vault();
     let first = vault.list("Work", true, None, 2).unwrap();
     assert_eq!(first.next.as_deref(), Some("Work/Ideas/Café.md"));
@@ -252,7 +252,7 @@ fn lists_come_in_pages_in_order_of_path() {
 }
 
 #[test]
-fn names_are_resolved_as_obsidian_does() {
+fn names_resolve_as_in_obsidian() {
     let vault = Vault::in_memory()
         .with("Z/Long/Note.md", "")
         .with("Alpha/Note.md", "")
@@ -282,7 +282,7 @@ fn names_are_resolved_as_obsidian_does() {
 }
 
 #[test]
-fn mentions_are_found_in_notes_whatever_the_case() {
+fn mentions_are_case_insensitive() {
     let vault = Vault::in_memory()
         .with("A.md", "see [[PLÁN]]")
         .with("b.txt", "[[plán]]")
@@ -291,7 +291,7 @@ fn mentions_are_found_in_notes_whatever_the_case() {
 }
 
 #[test]
-fn renaming_a_folder_takes_all_with_it() {
+fn renaming_a_folder_moves_its_content() {
     let vault = vault();
     vault.rename("work", "Job").unwrap();
     assert_eq!(
@@ -318,7 +318,7 @@ fn renaming_a_folder_takes_all_with_it() {
 }
 
 #[test]
-fn half_a_change_is_no_change() {
+fn a_failed_change_has_no_effect() {
     let vault = vault().allow("Work/Plan.md", Tier::Read);
     assert_eq!(
         vault.rename("Work", "Job").unwrap_err().code(),
@@ -333,7 +333,7 @@ fn half_a_change_is_no_change() {
 }
 
 #[test]
-fn the_store_keeps_and_forgets_with_the_call() {
+fn store_writes_are_part_of_the_transaction() {
     let vault = vault();
     vault.store_set("icon/Work", b"x").unwrap();
     vault.store_set("icon/Diary", b"y").unwrap();

@@ -1,4 +1,4 @@
-//! What the first characters of a block say: the marker of an item, the state of a task, the head of a callout.
+//! Parses the syntax at the start of a block: list markers, task states, callout headers.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use super::prefix::At;
 /// The marker of a list item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Marker {
-    /// The bytes of the marker itself: `-`, `12.`.
+    /// The bytes of the marker: `-`, `12.`.
     pub range: Range<usize>,
-    /// Where what it marks begins.
+    /// The start of the item's content.
     pub content: usize,
-    /// Columns from the beginning of the text to what it marks.
+    /// Columns from the beginning of the text to the item's content.
     pub columns: usize,
     /// The number of an ordered item.
     pub number: Option<u64>,
@@ -19,12 +19,12 @@ pub struct Marker {
     pub sign: char,
 }
 
-/// The marker with which a text begins, after white space.
+/// The marker at the start of a text, after white space.
 pub fn marker_of(text: &str) -> Option<Marker> {
     marker_from(text, At::default())
 }
 
-/// The marker that follows a place in a line.
+/// The marker at a place in a line.
 pub(super) fn marker_from(line: &str, from: At) -> Option<Marker> {
     let line = line.split(['\n', '\r']).next().unwrap_or(line);
     let start = from.over_space(line, usize::MAX);
@@ -42,7 +42,7 @@ pub(super) fn marker_from(line: &str, from: At) -> Option<Marker> {
     if !is_blank && after.byte == end.byte {
         return None;
     }
-    // Five or more columns after a marker are one, and the rest belongs to code.
+    // Five or more columns after a marker count as one; the rest is part of indented code.
     let content = if is_blank || after.column - end.column > 4 {
         end.over_space(line, 1)
     } else {
@@ -62,7 +62,7 @@ pub(super) fn marker_from(line: &str, from: At) -> Option<Marker> {
     })
 }
 
-/// The state of the task that an item's content is: what stands between its brackets, and where.
+/// The state of a task: the character between the brackets of an item's content, and its bytes.
 pub fn task_state(content: &str) -> Option<(char, Range<usize>)> {
     let rest = content.strip_prefix('[')?;
     let state = rest.chars().next().filter(|state| *state != '\n')?;
@@ -71,31 +71,31 @@ pub fn task_state(content: &str) -> Option<(char, Range<usize>)> {
     is_apart.then(|| (state, 1..1 + state.len_utf8()))
 }
 
-/// How a callout is shown.
+/// The folding of a callout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
-    /// It cannot be folded.
+    /// Not foldable.
     None,
-    /// `+`: it can, and is open.
+    /// `+`: foldable, expanded by default.
     Open,
-    /// `-`: it can, and is closed.
+    /// `-`: foldable, collapsed by default.
     Closed,
 }
 
-/// The head of a callout: `> [!type|metadata]- Title`.
+/// The header of a callout: `> [!type|metadata]- Title`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalloutHead {
-    /// Between `[!` and `]`, or `|`.
+    /// The type: between `[!` and `]` or `|`.
     pub kind: Range<usize>,
-    /// How it is folded.
+    /// Its folding.
     pub fold: Fold,
-    /// The `+` or `-`; empty where there is none.
+    /// The bytes of `+` or `-`; empty if there is none.
     pub fold_range: Range<usize>,
-    /// The title, without the space around it.
+    /// The title, trimmed.
     pub title: Range<usize>,
 }
 
-/// The head with which the text of a callout begins.
+/// Parses the header of a callout.
 pub fn callout_head(text: &str) -> Option<CalloutHead> {
     let line = text.split(['\n', '\r']).next().unwrap_or(text);
     let from = At::default().over_quote(line)?.byte;

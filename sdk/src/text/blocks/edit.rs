@@ -1,29 +1,29 @@
-//! Blocks that are put into a note, taken out of it and moved in it. Each way of doing so is tried with as few blank lines as
-//! possible, and only one after which every other block is what it was is taken.
+//! Inserts, removes and moves blocks. Several variants are tried, those with the fewest blank lines first; the first one that
+//! leaves all other blocks unchanged is used.
 
 use std::ops::Range;
 
-use super::describing::{Marker, marker_of, task_state};
-use super::placing::{Place, Spot, begins_line, line_start};
-use super::proving::{stands_in, undisturbed};
+use super::markers::{Marker, marker_of, task_state};
+use super::placement::{Place, Spot, begins_line, line_start};
+use super::verification::{forms_blocks, undisturbed};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::newline::Newline;
 use crate::text::splice::{self, Splice};
 
-/// A note after a change of its blocks.
+/// A note after a change of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// The whole text.
     pub text: String,
-    /// Where the block is now, or was.
+    /// The new bytes of the block, or the place where it was removed.
     pub range: Range<usize>,
 }
 
-/// Put a text into a note as one block or several, adapted to the place: its lines get the prefix of the container, and in a
-/// list it becomes an item.
+/// Inserts a text as one or more blocks, adapted to the place: its lines get the prefix of the container, and in a list it
+/// becomes an item.
 ///
 /// # Errors
-/// Where the text does not become blocks of that container, or makes something else of others.
+/// If the text does not form blocks of that container, or changes how others are parsed.
 pub fn insert(blocks: &Blocks<'_>, place: Place, addition: &str) -> Result<Changed, BlockError> {
     let mut spot = Spot::find(blocks, place)?;
     let mut addition = plain_lines(addition);
@@ -57,7 +57,7 @@ pub fn insert(blocks: &Blocks<'_>, place: Place, addition: &str) -> Result<Chang
             let proof = {
                 let after = super::blocks(&built.text)?;
                 undisturbed(blocks, &after, &gone, &built.added, &exempt)
-                    .and_then(|()| stands_in(&after, &built.came, depth))
+                    .and_then(|()| forms_blocks(&after, &built.came, depth))
             };
             match proof {
                 Ok(()) => {
@@ -75,7 +75,7 @@ pub fn insert(blocks: &Blocks<'_>, place: Place, addition: &str) -> Result<Chang
     }))
 }
 
-/// In how many containers, but for lists, a block in this one stands.
+/// The number of containers, without lists, of a block in this container.
 pub(super) fn depth_in(blocks: &Blocks<'_>, container: Option<usize>) -> usize {
     let Some(container) = container else {
         return 0;
@@ -87,7 +87,7 @@ pub(super) fn depth_in(blocks: &Blocks<'_>, container: Option<usize>) -> usize {
         .count()
 }
 
-/// A text with `\n` for every line ending and without blank lines at its beginning and end.
+/// A text with `\n` line endings and without blank lines at its beginning and end.
 pub(super) fn plain_lines(text: &str) -> String {
     let text = Newline::Lf.convert(text);
     let text = text.trim_end();
@@ -101,7 +101,7 @@ pub(super) fn plain_lines(text: &str) -> String {
     text[begin..].to_owned()
 }
 
-/// A text as an item of the list in which the model is one: it gets a marker, or the marker of that list.
+/// A text as an item of the list that contains the item `model`, with that list's marker.
 fn as_item(blocks: &Blocks<'_>, model: usize, is_after: bool, addition: &str) -> String {
     let text = blocks.text_of(model);
     let Some(like) = marker_of(&text) else {
@@ -145,7 +145,7 @@ fn is_one_item(text: &str) -> bool {
     read.children(None).count() == 1 && read.children(Some(0)).count() == 1
 }
 
-/// An item with another marker; what stands in it keeps its place behind it.
+/// An item with another marker; the indentation of its content is adjusted.
 fn remarked(item: &str, own: &Marker, written: &str) -> String {
     let old = own.range.len();
     let rest = &item[own.range.end..];
@@ -177,16 +177,16 @@ fn indented(text: &str, indent: &str) -> String {
     indented
 }
 
-/// Take a block, with all that stands in it, out of a note. A container of which nothing is left goes as well.
+/// Removes a block with its children. A container that becomes empty is removed as well.
 ///
 /// # Errors
-/// Where without it another block would be read differently.
+/// If another block would be parsed differently without it.
 pub fn remove(blocks: &Blocks<'_>, index: usize) -> Result<Changed, BlockError> {
     let index = whole(blocks, index);
     let note = blocks.note();
     let exempt = blocks.containers(index);
     let mut refused = None;
-    for (gone, with) in ways_out(blocks, index) {
+    for (gone, with) in removals(blocks, index) {
         let added = gone.start..gone.start + with.len();
         let text = splice::apply(note, vec![Splice::replace(gone.clone(), with)])?;
         let proof = {
@@ -202,13 +202,13 @@ pub fn remove(blocks: &Blocks<'_>, index: usize) -> Result<Changed, BlockError> 
     }
     Err(match refused {
         Some(BlockError::Disturbs { what }) => BlockError::BadPlace(format!(
-            "without this block something else would become of {what}: use `update` or `document.edit`"
+            "removing this block would change how {what} is parsed: use `update` or `document.edit`"
         )),
         other => other.unwrap_or_else(|| BlockError::BadPlace("it cannot be removed".to_owned())),
     })
 }
 
-/// The block that has to go so that nothing empty is left: a list without items, a quote without text.
+/// The outermost container that would become empty without a block, or the block itself.
 fn whole(blocks: &Blocks<'_>, mut index: usize) -> usize {
     while let Some(parent) = blocks[index].parent {
         let is_only = blocks.children(Some(parent)).count() == 1;
@@ -220,8 +220,8 @@ fn whole(blocks: &Blocks<'_>, mut index: usize) -> usize {
     index
 }
 
-/// Which bytes to take out, and what to put there, the best first.
-fn ways_out(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
+/// The variants of a removal, best first: the bytes to delete, and their replacement.
+fn removals(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
     let note = blocks.note();
     let block = &blocks[index];
     if !begins_line(blocks, index) {
@@ -230,7 +230,7 @@ fn ways_out(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
             .after(index)
             .filter(|next| begins_line(blocks, *next))
         {
-            // What stands below takes its place behind the marker.
+            // The next block takes its place after the marker.
             ways.push((block.range.start..blocks[next].range.start, String::new()));
         }
         return ways;
@@ -266,7 +266,7 @@ fn ways_out(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
         (None, None) => {
             let mut ways = vec![lines];
             if block.parent.is_some() {
-                // Below the title of a callout.
+                // Directly below the title of a callout.
                 let before = note[..start].trim_end_matches(['\n', '\r']).len();
                 ways.insert(0, (before..end, String::new()));
             }
@@ -275,18 +275,18 @@ fn ways_out(blocks: &Blocks<'_>, index: usize) -> Vec<(Range<usize>, String)> {
     }
 }
 
-/// The text of a block, and the note without it.
+/// Removes a block; returns its text and the note without it.
 ///
 /// # Errors
 /// As [`remove`].
 pub fn take_out(blocks: &Blocks<'_>, index: usize) -> Result<(String, Changed), BlockError> {
     if blocks[index].kind == BlockKind::Frontmatter {
         return Err(BlockError::Unsuited(
-            "the frontmatter stays where it is: it has to be the first in the note".to_owned(),
+            "the frontmatter cannot be moved: it must come first in the note".to_owned(),
         ));
     }
     let whole = whole(blocks, index);
-    // An item that would be left empty goes along with its text.
+    // An item that would become empty is removed with its text.
     let index = if blocks[whole].kind.is_item() {
         whole
     } else {
@@ -295,10 +295,10 @@ pub fn take_out(blocks: &Blocks<'_>, index: usize) -> Result<(String, Changed), 
     Ok((blocks.text_of(index), remove(blocks, index)?))
 }
 
-/// Move a block, with all that stands in it, to another place of the note. Its lines are indented anew, and otherwise stay.
+/// Moves a block with its children to another place of the note. Only the indentation of its lines changes.
 ///
 /// # Errors
-/// Where the place is in the block itself, and as [`insert`] and [`remove`].
+/// If the place is in the block itself, and as [`insert`] and [`remove`].
 pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Changed, BlockError> {
     let target = match place {
         Place::Before(target) | Place::After(target) => Some(target),
@@ -306,7 +306,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
     };
     if target.is_some_and(|target| (index..blocks[index].next).contains(&target)) {
         return Err(BlockError::BadPlace(
-            "a block cannot be moved into or beside itself: name another block".to_owned(),
+            "a block cannot be moved into or beside itself: choose another block".to_owned(),
         ));
     }
     let (text, without) = take_out(blocks, index)?;
@@ -322,7 +322,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
             .find(|at| after[*at].kind == block.kind && after[*at].range.start == start)
             .ok_or_else(|| {
                 BlockError::BadPlace(format!(
-                    "the {} on line {} goes with the block that is moved: name another place",
+                    "the {} on line {} is part of the moved block: choose another place",
                     block.kind.word(),
                     block.line
                 ))

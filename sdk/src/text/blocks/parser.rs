@@ -1,31 +1,31 @@
-//! From the parser's tree to blocks. Of the parser only kinds and line numbers are used, and those are held to what must be
-//! true: siblings follow each other, and what stands in a block ends with it.
+//! Converts the parser's tree to blocks. It uses only kinds and line numbers of the tree, and corrects those to satisfy the
+//! invariants: siblings do not overlap, and children end with their parent.
 
 use std::ops::Range;
 
 use comrak::nodes::{AstNode, NodeHeading, NodeValue};
 use comrak::{Arena, parse_document};
 
-use super::describing::{marker_from, task_state};
-use super::identifying::{heading_text_end, id_at_end};
+use super::ids::{heading_text_end, id_at_end};
+use super::markers::{marker_from, task_state};
 use super::prefix::{At, Step, indented, peel};
 use super::{Block, BlockId, BlockKind};
 use crate::text::skeleton::skeleton;
 use crate::text::{TextError, body, dialect, frontmatter, lines};
 
-/// Larger notes are not read by their blocks.
+/// The largest note that is parsed into blocks.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Nor are notes of which more than this decides the structure: the tree would not fit into a component's memory.
-const MAX_STRUCTURE_BYTES: usize = 1024 * 1024;
-/// What stands deeper is part of the block above it and has no name of its own.
+/// The largest skeleton: the parser's tree of a larger one would exceed a component's memory.
+const MAX_SKELETON_BYTES: usize = 1024 * 1024;
+/// The maximum nesting; deeper blocks are part of their ancestor at this depth.
 const MAX_DEPTH: usize = 32;
 
-/// The blocks of a note, each before what stands in it.
+/// The blocks of a note, parents before children.
 pub(super) fn read(text: &str) -> Result<Vec<Block>, TextError> {
     within(text.len(), MAX_BYTES)?;
     let body = body::start(text);
     let structure = skeleton(&text[body..]);
-    within(structure.len(), MAX_STRUCTURE_BYTES)?;
+    within(structure.len(), MAX_SKELETON_BYTES)?;
     let arena = Arena::new();
     let root = parse_document(&arena, &structure, &dialect::options());
     let mut reader = Reader {
@@ -48,11 +48,11 @@ fn within(bytes: usize, limit: usize) -> Result<(), TextError> {
     Ok(())
 }
 
-/// Where the lines of the body are, as the parser counts them from 0: a lone carriage return ends one as well.
+/// The lines of the body as the parser counts them, from 0: a lone carriage return ends a line as well.
 struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
-    /// The line of the file of each.
+    /// The corresponding lines of the file.
     numbers: Vec<usize>,
 }
 
@@ -80,7 +80,7 @@ impl<'t> Lines<'t> {
         self.starts.len()
     }
 
-    /// The bytes of a line without its ending.
+    /// The bytes of a line without its line ending.
     fn range(&self, line: usize) -> Range<usize> {
         let start = self.starts[line];
         let end = self
@@ -103,14 +103,14 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// Where blocks are read: the note, or a container of it.
+/// The note, or a container of it.
 struct Container {
     index: Option<usize>,
-    /// The lines it has, from the first to the one after the last.
+    /// Its lines, half-open.
     lines: Range<usize>,
-    /// What it puts before lines but its first.
+    /// The prefix steps of its lines after the first.
     steps: Vec<Step>,
-    /// On its first line: where what it contains begins, and where columns count from. Nothing for the note.
+    /// On its first line: the start of its content, and the origin of columns. `None` for the note.
     first: Option<(At, At)>,
     depth: usize,
 }
@@ -140,7 +140,7 @@ impl Reader<'_> {
         });
     }
 
-    /// The blocks of the note itself, and what the parser keeps out of its tree between them.
+    /// The top-level blocks, and the text between them that the parser's tree lacks.
     fn top<'a>(&mut self, root: &'a AstNode<'a>, count: usize) {
         let note = Container {
             index: None,
@@ -168,7 +168,7 @@ impl Reader<'_> {
             if let Some(before) = previous
                 && first < free
             {
-                // After the end of a comment the parser goes on in the same line; nobody means that as another block.
+                // The parser continues on the line where a comment ends; that is not another block.
                 self.extend(before, end.max(free), container);
                 free = free.max(end);
                 continue;
@@ -195,7 +195,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One block with all that stands in it. Returns nothing for an id that belongs to the block before it.
+    /// Adds a block and its children. Returns `None` for an id that belongs to the previous block.
     fn block<'a>(
         &mut self,
         node: &'a AstNode<'a>,
@@ -265,7 +265,7 @@ impl Reader<'_> {
         Some(index)
     }
 
-    /// What a container puts before lines, and where on its first line what it contains begins.
+    /// The prefix steps of a container, and the start of its content on its first line.
     fn inner(
         &self,
         kind: BlockKind,
@@ -294,12 +294,12 @@ impl Reader<'_> {
                 let content = begin.on(line, after).over_space(line, usize::MAX);
                 (indented(&container.steps, columns), (content, base))
             }
-            // A list puts nothing before its items.
+            // A list adds no prefix.
             _ => (container.steps.clone(), (begin, base)),
         }
     }
 
-    /// What the text of a block tells of its kind beyond the parser.
+    /// Refines the parser's kind of a block from its text.
     fn refined(&self, kind: BlockKind, line: &str, begin: At, range: &Range<usize>) -> BlockKind {
         match kind {
             BlockKind::Item => {
@@ -323,7 +323,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A paragraph that is nothing but an id names the block before it.
+    /// A paragraph that is only an id belongs to the previous block.
     fn is_id_of(&mut self, before: usize, range: &Range<usize>) -> bool {
         let Some(id) = id_at_end(self.text, range) else {
             return false;
@@ -347,7 +347,7 @@ impl Reader<'_> {
         true
     }
 
-    /// The id at the end of a paragraph or a heading; the first paragraph of an item has the item's.
+    /// Sets the id at the end of a paragraph or heading; an id in the first paragraph of an item is the item's.
     fn take_id(&mut self, index: usize, container: &Container) {
         let mut range = self.all[index].range.clone();
         if self.all[index].kind == BlockKind::Heading {
@@ -366,8 +366,8 @@ impl Reader<'_> {
         self.all[owner].id = Some(named(self.text, id));
     }
 
-    /// Lines of the note that no block has: blank ones, and definitions, which the parser takes out. Returns the last block
-    /// that was made of them.
+    /// Handles lines that are in no block of the tree: blank lines, and definitions, which the parser removes. Returns the
+    /// last block that was added for them.
     fn unclaimed(&mut self, lines: Range<usize>) -> Option<usize> {
         let mut made = None;
         let mut at = lines.start;
@@ -405,7 +405,7 @@ impl Reader<'_> {
         made
     }
 
-    /// Give more lines to a block and to what stands last in it.
+    /// Extends a block and its last descendants.
     fn extend(&mut self, index: usize, end: usize, container: &Container) {
         let last = end.min(container.lines.end).saturating_sub(1);
         let byte = self.lines.range(last).end;
@@ -424,7 +424,7 @@ fn named(text: &str, range: Range<usize>) -> BlockId {
     }
 }
 
-/// Whether a text stands between two marks and has no other within.
+/// Whether a text is enclosed in a pair of marks, without another one inside.
 fn is_wrapped(text: &str, mark: &str) -> bool {
     let inner = text
         .strip_prefix(mark)

@@ -1,58 +1,58 @@
-//! Where a block goes: between which others, behind which prefix, and parted by which blank lines.
+//! The position of an insertion: adjacent blocks, prefix and blank lines.
 
 use std::ops::Range;
 
-use super::describing::marker_of;
-use super::identifying::article;
+use super::ids::article;
+use super::markers::marker_of;
 use super::prefix::{like, written};
 use super::{BlockError, BlockKind, Blocks};
 use crate::text::{body, newline};
 
-/// Where a block goes.
+/// The place of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Above a block, in the same container.
     Before(usize),
     /// Below a block, in the same container.
     After(usize),
-    /// The first in a container, a section or the note.
+    /// First in a container, a section or the note.
     First(Option<usize>),
-    /// The last in a container, a section (before its subsections) or the note.
+    /// Last in a container, a section (before its subsections) or the note.
     Last(Option<usize>),
 }
 
-/// On which side of its neighbour something is put.
+/// The side of the adjacent block on which a block is inserted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
     Above,
     Below,
-    /// There is no neighbour.
+    /// There is no adjacent block.
     Alone,
 }
 
-/// A place, found in a note.
+/// A resolved place in a note.
 #[derive(Debug)]
 pub(super) struct Spot {
     pub(super) container: Option<usize>,
-    /// Where bytes are inserted.
+    /// The byte offset of the insertion.
     pub(super) at: usize,
     side: Side,
     pub(super) previous: Option<usize>,
     pub(super) next: Option<usize>,
-    /// Whether the one after it stands on the very next line.
+    /// Whether the next block is on the next line.
     pub(super) next_is_close: bool,
-    /// What stands before each of its lines.
+    /// The prefix of each line.
     prefix: String,
-    /// The same below an item's text, for those who indent with tabs.
+    /// The prefix below an item's text with tab indentation.
     tabbed: Option<String>,
 }
 
-/// A note with something inserted.
+/// A note with an insertion.
 pub(super) struct Built {
     pub(super) text: String,
-    /// All bytes that were inserted.
+    /// All inserted bytes.
     pub(super) added: Range<usize>,
-    /// Those of the block, without the blank lines and the prefix before it.
+    /// The bytes of the inserted blocks, without the blank lines and prefix before them.
     pub(super) came: Range<usize>,
 }
 
@@ -73,7 +73,7 @@ impl Spot {
         }
     }
 
-    /// The list beside this spot that an item there belongs to: below an item's text any, elsewhere one of the same marker.
+    /// The adjacent list that an inserted item belongs to: below an item's text any list, elsewhere one with the same marker.
     pub(super) fn list_beside(&self, blocks: &Blocks<'_>, addition: &str) -> Option<Place> {
         let own = marker_of(addition)?;
         let fits = |list: usize| {
@@ -96,7 +96,7 @@ impl Spot {
         }
     }
 
-    /// What may stand before each of its lines, the best first.
+    /// The possible prefixes of each line, best first.
     pub(super) fn prefixes(&self, blocks: &Blocks<'_>, addition: &str) -> Vec<&str> {
         match &self.tabbed {
             Some(tabbed) if addition.contains("\n\t") || uses_tabs(blocks) => {
@@ -106,11 +106,11 @@ impl Spot {
         }
     }
 
-    /// Which blank lines to try, before and after: none where none are usual, and as few as keep the blocks apart.
+    /// The combinations of blank lines before and after to try, fewest first.
     pub(super) fn partings(&self, blocks: &Blocks<'_>, addition: &str) -> Vec<(bool, bool)> {
         let is_tight = match self.container.map(|container| blocks[container].kind) {
             Some(BlockKind::List) => is_tight(blocks, self.previous.or(self.next)),
-            // A list below the text of its item.
+            // A list directly below the text of its item.
             Some(BlockKind::Item | BlockKind::Task) if marker_of(addition).is_some() => true,
             _ => {
                 let has_both = self.previous.is_some() && self.next.is_some();
@@ -137,7 +137,7 @@ impl Spot {
 
     fn is_close(&self, blocks: &Blocks<'_>) -> bool {
         match (self.previous, self.next) {
-            // What follows the frontmatter closely is not parted from anything.
+            // A block directly after the frontmatter does not count.
             (Some(previous), Some(next)) => {
                 blocks[previous].kind != BlockKind::Frontmatter
                     && blocks[previous].last_line + 1 == blocks[next].line
@@ -146,7 +146,7 @@ impl Spot {
         }
     }
 
-    /// The note with some lines there.
+    /// The note with lines inserted there.
     pub(super) fn build(
         &self,
         note: &str,
@@ -204,19 +204,19 @@ impl Spot {
     }
 }
 
-/// Where the line of a byte begins, after a byte order mark.
+/// The start of the line of a byte, after a byte order mark.
 pub(super) fn line_start(note: &str, at: usize) -> usize {
     let start = note[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
     start.max(body::after_byte_order_mark(note)).min(at)
 }
 
-/// What stands before a block on the line on which it begins.
+/// The text before a block on its first line.
 pub(super) fn before_it<'t>(blocks: &Blocks<'t>, index: usize) -> &'t str {
     let start = blocks[index].range.start;
     &blocks.note()[line_start(blocks.note(), start)..start]
 }
 
-/// Whether a block begins its line, but for the marks of quotes.
+/// Whether a block starts its line, except for quote markers.
 pub(super) fn begins_line(blocks: &Blocks<'_>, index: usize) -> bool {
     before_it(blocks, index)
         .bytes()
@@ -227,13 +227,13 @@ fn above(blocks: &Blocks<'_>, index: usize) -> Result<Spot, BlockError> {
     let block = &blocks[index];
     if block.kind == BlockKind::Frontmatter {
         return Err(BlockError::BadPlace(
-            "nothing can stand before the frontmatter: it has to be the first in the note"
+            "nothing can be placed before the frontmatter: it must come first in the note"
                 .to_owned(),
         ));
     }
     if !begins_line(blocks, index) {
         return Err(BlockError::BadPlace(format!(
-            "nothing can stand before the {} on line {}: it is the text behind a list marker; use the item, or `after`",
+            "nothing can be placed before the {} on line {}: it follows a list marker; use the item, or `after`",
             block.kind.word(),
             block.line
         )));
@@ -276,7 +276,7 @@ fn below(blocks: &Blocks<'_>, index: usize) -> Spot {
     }
 }
 
-/// Below the first line of a container in which nothing stands.
+/// Below the first line of an empty container.
 fn within(blocks: &Blocks<'_>, parent: usize) -> Spot {
     let block = &blocks[parent];
     Spot {
@@ -325,7 +325,7 @@ fn first_in(blocks: &Blocks<'_>, parent: usize) -> Result<Option<Place>, BlockEr
     let Some(first) = children.next() else {
         return Ok(None);
     };
-    // The text of an item stays its first block.
+    // The text of an item must remain its first block.
     Ok(Some(match (begins_line(blocks, first), children.next()) {
         (true, _) => Place::Before(first),
         (false, Some(second)) if begins_line(blocks, second) => Place::Before(second),
@@ -352,13 +352,13 @@ fn contains(blocks: &Blocks<'_>, parent: usize) -> Result<(), BlockError> {
         return Ok(());
     }
     Err(BlockError::BadPlace(format!(
-        "no block can stand in {} (line {}): name a heading, list, item, quote, callout or footnote, or use `after`",
+        "{} (line {}) cannot contain blocks: choose a heading, list, item, quote, callout or footnote, or use `after`",
         article(block.kind),
         block.line
     )))
 }
 
-/// Whether the items of a list follow each other without blank lines.
+/// Whether a list is tight (no blank lines between items).
 fn is_tight(blocks: &Blocks<'_>, item: Option<usize>) -> bool {
     let Some(item) = item else {
         return true;
@@ -370,7 +370,7 @@ fn is_tight(blocks: &Blocks<'_>, item: Option<usize>) -> bool {
     }
 }
 
-/// Whether nested items of a note are indented with tabs.
+/// Whether the note indents nested items with tabs.
 fn uses_tabs(blocks: &Blocks<'_>) -> bool {
     let nested = (0..blocks.len()).find(|at| {
         let block = &blocks[*at];

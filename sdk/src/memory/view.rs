@@ -1,17 +1,17 @@
-//! Looking: finding names however they are spelt, listing, resolving. Whatever the caller may not see is left out before
-//! anything is compared, so that nothing can be learnt about it.
+//! The caller's view of the vault: lookup of names, listing, resolving. Invisible files are filtered out before any
+//! comparison, so that results reveal nothing about them.
 
 use super::paths;
 use super::scope::Scope;
 use super::tree::{File, Tree};
 use crate::{Blob, Entry, Error, Kind, Page, Result, Tier, Trashed, fold_name, is_note, parent_of};
 
-pub(super) struct Reading<'a> {
+pub(super) struct View<'a> {
     pub(super) tree: &'a Tree,
     pub(super) scope: &'a Scope,
 }
 
-impl Reading<'_> {
+impl View<'_> {
     pub(super) fn stat(&self, path: &str) -> Result<Entry> {
         match self.find(path)? {
             Some(entry) => Ok(entry),
@@ -64,7 +64,7 @@ impl Reading<'_> {
         })
     }
 
-    /// The files that a name could mean, by Obsidian's rules.
+    /// The files that a name can refer to, by Obsidian's rules.
     pub(super) fn resolve(&self, name: &str, source: Option<&str>) -> Vec<String> {
         let folder = source.map_or("", parent_of);
         let Some(name) = without_steps(name, folder) else {
@@ -88,7 +88,7 @@ impl Reading<'_> {
                 } else {
                     2
                 };
-                // Among twins the one that is spelt as asked for, and a note before a file without an extension.
+                // Ties: notes before files without an extension, then the exact spelling.
                 let is_other_spelling = !path.contains(name.as_str());
                 let is_other_kind = !is_note(path);
                 Some((rank, path.len(), is_other_kind, is_other_spelling, path))
@@ -131,12 +131,12 @@ impl Reading<'_> {
         visible.into_iter().take(limit).cloned().collect()
     }
 
-    /// Whether the caller may know what is at a path.
+    /// Whether the caller may see a path.
     pub(super) fn sees(&self, path: &str, kind: Kind) -> bool {
         self.scope.tier(path, kind) >= Tier::Read
     }
 
-    /// What the caller may do at a path, whether or not something is there.
+    /// What the caller may do at a path, whether it exists or not.
     pub(super) fn access(&self, path: &str) -> Tier {
         let kind = match self.find(path) {
             Ok(Some(entry)) => entry.kind,
@@ -146,7 +146,7 @@ impl Reading<'_> {
         self.scope.tier(path, kind)
     }
 
-    /// What a path names: spelt exactly so, or so but for Unicode's composition, or so but for the case.
+    /// The entry of a path: an exact match, else equal in NFC, else equal ignoring case.
     pub(super) fn find(&self, path: &str) -> Result<Option<Entry>> {
         paths::check(path)?;
         if path.is_empty() {
@@ -164,22 +164,22 @@ impl Reading<'_> {
             return Ok(Some(folder_entry(path)));
         }
         let folded = fold_name(path);
-        let mut twins: Vec<Entry> = self
+        let mut matches: Vec<Entry> = self
             .entries()
             .filter(|entry| fold_name(&entry.path) == folded)
             .collect();
-        if twins.len() > 1 {
+        if matches.len() > 1 {
             let composed = paths::composed(path);
             let same = |entry: &Entry| paths::composed(&entry.path) == composed;
-            if twins.iter().any(same) {
-                twins.retain(same);
+            if matches.iter().any(same) {
+                matches.retain(same);
             }
         }
-        // Where several fit as well, none is meant.
-        Ok(twins.pop().filter(|_| twins.is_empty()))
+        // An ambiguous match counts as none.
+        Ok(matches.pop().filter(|_| matches.is_empty()))
     }
 
-    /// The file that a path names, and how the path is spelt.
+    /// The file at a path, and the path as the vault spells it.
     pub(super) fn file(&self, path: &str) -> Result<(String, &File)> {
         match self.find(path)? {
             Some(Entry {
@@ -196,7 +196,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A path as the vault spells it, also one that is only in history.
+    /// A path as the vault spells it; unchanged if it exists only in the history.
     pub(super) fn spelt(&self, path: &str) -> Result<String> {
         Ok(match self.find(path)? {
             Some(entry) => entry.path,
@@ -209,7 +209,7 @@ impl Reading<'_> {
         self.files().map(|(path, _)| path.clone()).collect()
     }
 
-    /// Everything that the caller may see.
+    /// All entries that the caller may see.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry> {
         let files = self.files().map(|(path, file)| file_entry(path, file));
         let folders = self
@@ -252,7 +252,7 @@ fn folder_entry(path: &str) -> Entry {
     }
 }
 
-/// A link's name without `./`, `../` and a leading `/`; nothing if it leads out of the vault or names nothing.
+/// A link's name without `./`, `../` and a leading `/`; `None` if it points outside the vault or is empty.
 fn without_steps(name: &str, folder: &str) -> Option<String> {
     let name = name.trim();
     let is_relative = name.starts_with("./") || name.starts_with("../");

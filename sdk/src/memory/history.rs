@@ -1,27 +1,26 @@
-//! What commits did: comparing two moments of the vault, telling its history as far as a caller may see it, and staging
-//! the opposite of a change.
+//! Commits: comparing two states of the vault, the history that a caller may see, and undo.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::reading::Reading;
+use super::staging::{Staging, conflict};
 use super::tree::{File, Tree, etag};
-use super::writing::{Writing, conflict};
+use super::view::View;
 use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
 
 #[derive(Debug, Default)]
-pub(super) struct Past {
-    /// The latest last.
+pub(super) struct History {
+    /// In order, latest last.
     commits: Vec<Commit>,
-    /// What the running call takes back.
+    /// The change that the running call undoes.
     undoing: Option<Undoes>,
 }
 
-/// The change that a commit takes back.
+/// The change that a commit undoes.
 #[derive(Debug)]
 struct Undoes {
     change: String,
-    /// Whether it takes back all of it, and not only what the caller may see.
+    /// Whether it undoes all of it, and not only the files that the caller may see.
     is_whole: bool,
 }
 
@@ -36,15 +35,15 @@ struct Commit {
     gone_folders: Vec<String>,
 }
 
-/// A file that a commit touched, with the bytes that it had before.
+/// A file that a commit changed, with its previous bytes.
 #[derive(Debug)]
 struct Touched {
     change: FileChange,
     before: Option<Rc<[u8]>>,
 }
 
-impl Past {
-    /// Record what happened between two moments, if anything did.
+impl History {
+    /// Records the differences between two states, if there are any.
     pub(super) fn record(
         &mut self,
         before: &Tree,
@@ -73,7 +72,7 @@ impl Past {
         Some(id)
     }
 
-    /// Refuse to undo where something else was staged already.
+    /// Rejects an undo after other staged writes.
     pub(super) fn must_be_first(&self, before: &Tree, after: &Tree) -> Result<()> {
         if compare(before, after).is_empty() && before.folders == after.folders {
             return Ok(());
@@ -83,14 +82,14 @@ impl Past {
         ))
     }
 
-    /// The running call was rolled back.
+    /// Forgets the undo of a call that was rolled back.
     pub(super) fn forget_staged(&mut self) {
         self.undoing = None;
     }
 
     pub(super) fn history(
         &self,
-        reading: &Reading<'_>,
+        view: &View<'_>,
         path: Option<&str>,
         after: Option<&str>,
         limit: u32,
@@ -99,12 +98,12 @@ impl Past {
         let mut changes: Vec<Change> = Vec::new();
         for commit in self.commits.iter().rev() {
             let touches = match &path {
-                None => commit.is_visible(reading),
+                None => commit.is_visible(view),
                 Some(path) => commit.files.iter().any(|file| file.concerns(path)),
             };
             path = path.map(|path| commit.path_before(&path));
-            if touches && commit.is_visible(reading) {
-                changes.push(self.told(commit, reading));
+            if touches && commit.is_visible(view) {
+                changes.push(self.visible_change(commit, view));
             }
         }
         if let Some(after) = after {
@@ -115,15 +114,10 @@ impl Past {
         changes
     }
 
-    pub(super) fn before(
-        &self,
-        reading: &Reading<'_>,
-        path: &str,
-        change: &str,
-    ) -> Result<Option<Blob>> {
-        let commit = self.commit(change, reading)?;
-        // Its latest name in the change is what the file is asked for by; the earlier one will do as well.
-        let visible = || commit.files.iter().filter(|file| file.is_visible(reading));
+    pub(super) fn before(&self, view: &View<'_>, path: &str, change: &str) -> Result<Option<Blob>> {
+        let commit = self.commit(change, view)?;
+        // The path after the change takes precedence over the path before it.
+        let visible = || commit.files.iter().filter(|file| file.is_visible(view));
         let touched = visible()
             .find(|file| file.change.path == path)
             .or_else(|| visible().find(|file| file.concerns(path)));
@@ -140,48 +134,48 @@ impl Past {
 
     pub(super) fn undo(
         &mut self,
-        writing: &mut Writing<'_>,
+        staging: &mut Staging<'_>,
         change: &str,
     ) -> Result<Vec<FileChange>> {
-        let commit = self.commit(change, &writing.reading())?;
+        let commit = self.commit(change, &staging.view())?;
         if self.is_undone(commit) {
             return Err(Error::conflict(format!(
                 "change `{change}` is undone already"
             )));
         }
-        let reading = writing.reading();
+        let view = staging.view();
         let files: Vec<&Touched> = commit
             .files
             .iter()
-            .filter(|file| file.is_wholly_visible(&reading))
+            .filter(|file| file.is_wholly_visible(&view))
             .collect();
         let is_whole = files.len() == commit.files.len();
         for file in &files {
-            file.check_undo(writing)?;
+            file.check_undo(staging)?;
         }
-        // All that moves leaves its place before anything takes one: two files may have changed places.
-        let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(writing)).collect();
+        // First remove all files, then restore them: two files may have swapped paths.
+        let identities: Vec<Option<u64>> = files.iter().map(|file| file.leave(staging)).collect();
         for (file, identity) in files.iter().zip(identities) {
             let Some(bytes) = &file.before else {
                 continue;
             };
             let path = file.change.from.as_ref().unwrap_or(&file.change.path);
-            if writing.free_place(path, Kind::File, None)? != *path {
+            if staging.free_place(path, Kind::File, None)? != *path {
                 return Err(conflict(path));
             }
             let back = File {
-                identity: identity.unwrap_or_else(|| writing.tree.count()),
+                identity: identity.unwrap_or_else(|| staging.tree.count()),
                 bytes: bytes.clone(),
-                modified: writing.time,
+                modified: staging.time,
             };
-            writing.tree.put_file(path, back);
+            staging.tree.put_file(path, back);
         }
         for folder in &commit.gone_folders {
-            writing.tree.put_folder(folder);
+            staging.tree.put_folder(folder);
         }
         for folder in commit.new_folders.iter().rev() {
-            if writing.tree.is_empty(folder) {
-                writing.tree.folders.remove(folder);
+            if staging.tree.is_empty(folder) {
+                staging.tree.folders.remove(folder);
             }
         }
         let opposites = files.iter().map(|file| opposite(&file.change)).collect();
@@ -192,14 +186,14 @@ impl Past {
         Ok(opposites)
     }
 
-    fn commit(&self, id: &str, reading: &Reading<'_>) -> Result<&Commit> {
+    fn commit(&self, id: &str, view: &View<'_>) -> Result<&Commit> {
         self.commits
             .iter()
-            .find(|commit| commit.id == id && commit.is_visible(reading))
+            .find(|commit| commit.id == id && commit.is_visible(view))
             .ok_or_else(|| Error::not_found(format!("no change `{id}`")))
     }
 
-    /// Whether a change was taken back by one that stands.
+    /// Whether a later change undoes this one and is not undone itself.
     fn is_undone(&self, commit: &Commit) -> bool {
         self.commits.iter().any(|later| {
             let undoes = later.undoes.as_ref();
@@ -208,8 +202,8 @@ impl Past {
         })
     }
 
-    /// A commit, as far as the caller may see it.
-    fn told(&self, commit: &Commit, reading: &Reading<'_>) -> Change {
+    /// A commit, limited to the files that the caller may see.
+    fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
         Change {
             id: commit.id.clone(),
             time: commit.time,
@@ -220,21 +214,21 @@ impl Past {
             files: commit
                 .files
                 .iter()
-                .filter(|file| file.is_visible(reading))
-                .map(|file| file.told(reading))
+                .filter(|file| file.is_visible(view))
+                .map(|file| file.visible_change(view))
                 .collect(),
         }
     }
 }
 
 impl Commit {
-    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+    fn is_visible(&self, view: &View<'_>) -> bool {
         let mut folders = self.new_folders.iter().chain(&self.gone_folders);
-        self.files.iter().any(|file| file.is_visible(reading))
-            || folders.any(|path| reading.sees(path, Kind::Folder))
+        self.files.iter().any(|file| file.is_visible(view))
+            || folders.any(|path| view.sees(path, Kind::Folder))
     }
 
-    /// Where a file was before this commit.
+    /// The path of a file before this commit.
     fn path_before(&self, path: &str) -> String {
         let mut files = self.files.iter().map(|file| &file.change);
         let renamed = files.find(|change| change.path == path && change.from.is_some());
@@ -249,24 +243,24 @@ impl Touched {
         self.change.path == path || self.change.from.as_deref() == Some(path)
     }
 
-    fn is_visible(&self, reading: &Reading<'_>) -> bool {
+    fn is_visible(&self, view: &View<'_>) -> bool {
         let from = self.change.from.as_deref();
-        reading.sees(&self.change.path, Kind::File)
-            || from.is_some_and(|from| reading.sees(from, Kind::File))
+        view.sees(&self.change.path, Kind::File)
+            || from.is_some_and(|from| view.sees(from, Kind::File))
     }
 
-    /// A rename from or to where the caller may not look is, to the caller, a file that came or went.
-    fn told(&self, reading: &Reading<'_>) -> FileChange {
+    /// For the caller, a rename from or to an invisible path is a creation or deletion.
+    fn visible_change(&self, view: &View<'_>) -> FileChange {
         let mut change = self.change.clone();
         let Some(from) = change.from.clone() else {
             return change;
         };
-        if !reading.sees(&change.path, Kind::File) {
+        if !view.sees(&change.path, Kind::File) {
             change.kind = ChangeKind::Delete;
             change.path = from;
             change.from = None;
             change.after = None;
-        } else if !reading.sees(&from, Kind::File) {
+        } else if !view.sees(&from, Kind::File) {
             change.kind = ChangeKind::Create;
             change.from = None;
             change.before = None;
@@ -274,21 +268,21 @@ impl Touched {
         change
     }
 
-    /// Only a change that is seen whole can be undone.
-    fn is_wholly_visible(&self, reading: &Reading<'_>) -> bool {
+    /// Whether both paths are visible; only then the change can be undone.
+    fn is_wholly_visible(&self, view: &View<'_>) -> bool {
         let mut paths = self.change.from.iter().chain([&self.change.path]);
-        paths.all(|path| reading.sees(path, Kind::File))
+        paths.all(|path| view.sees(path, Kind::File))
     }
 
-    /// Whether the file is as the commit left it, and may be changed back.
-    fn check_undo(&self, writing: &Writing<'_>) -> Result<()> {
+    /// Checks that the file is unchanged since the commit, and that the caller may change it back.
+    fn check_undo(&self, staging: &Staging<'_>) -> Result<()> {
         let path = &self.change.path;
         let needed = match self.change.kind {
             ChangeKind::Create => Tier::Delete,
             ChangeKind::Modify | ChangeKind::Rename | ChangeKind::Delete => Tier::Write,
         };
-        writing.scope.require(path, Kind::File, needed)?;
-        match writing.tree.files.get(path).map(File::etag) {
+        staging.scope.require(path, Kind::File, needed)?;
+        match staging.tree.files.get(path).map(File::etag) {
             now if now == self.change.after => Ok(()),
             Some(_) if self.change.after.is_none() => {
                 Err(Error::already_exists(format!("`{path}` is already there")))
@@ -297,20 +291,20 @@ impl Touched {
         }
     }
 
-    /// Take the file from where the commit left it, be it the trash; returns who it was.
-    fn leave(&self, writing: &mut Writing<'_>) -> Option<u64> {
+    /// Removes the file from its place after the commit, possibly the trash; returns its identity.
+    fn leave(&self, staging: &mut Staging<'_>) -> Option<u64> {
         let path = &self.change.path;
         match self.change.kind {
             ChangeKind::Create => {
-                writing.discard(path);
+                staging.discard(path);
                 None
             }
             ChangeKind::Modify | ChangeKind::Rename => {
-                let file = writing.tree.files.remove(path)?;
+                let file = staging.tree.files.remove(path)?;
                 Some(file.identity)
             }
             ChangeKind::Delete => {
-                let trash = &mut writing.tree.trash;
+                let trash = &mut staging.tree.trash;
                 let at = trash.iter().rposition(|item| {
                     item.trashed.path == *path && Some(&item.file.bytes) == self.before.as_ref()
                 })?;
@@ -320,7 +314,7 @@ impl Touched {
     }
 }
 
-/// What became of every file between two moments, in order of path.
+/// The changes of files between two states, in order of path.
 fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
     let mut touched = Vec::new();
     let mut renamed = BTreeSet::new();
@@ -333,7 +327,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
         files.any(|other| other.identity == file.identity)
     };
     for (path, file) in &after.files {
-        // A file in the place of one that is gone has changed, whoever it is.
+        // A file at the path of a removed one counts as modified, whatever its identity.
         let replaced = before
             .files
             .get_key_value(path)

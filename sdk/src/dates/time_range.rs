@@ -1,21 +1,21 @@
-//! Times as callers write them: dates, moments, `today`, `-7d`. Days are those of the owner's clock.
+//! Parses time arguments: dates, moments, `today`, `-7d`. Days are in the owner's time zone.
 
 use super::{DAY, civil, date, day_of, days_before};
 use crate::host::Now;
 
-/// A stretch of time: a date is a whole day, a moment is a second.
+/// A time range: a date is a whole day, a time of day a minute or a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Its first millisecond since 1970.
+    /// The start, in milliseconds since 1970.
     pub from: u64,
-    /// The first millisecond after it.
+    /// The exclusive end.
     pub to: u64,
 }
 
-/// How a time can be written, for errors.
-pub const FORMS: &str = "a date (`2024-05-31`), a moment (`2024-05-31T10:00:00Z`), `today`, `yesterday`, or a time ago (`-7d`, `-12h`)";
+/// The accepted forms, for error messages.
+pub const FORMS: &str = "a date (`2024-05-31`), a moment (`2024-05-31T10:00:00Z`), `today`, `yesterday`, or a relative time (`-7d`, `-12h`)";
 
-/// The time that a text means.
+/// Parses a time argument.
 pub fn stretch(text: &str, now: &Now) -> Option<Stretch> {
     let text = text.trim();
     if let Some(day) = relative_day(text, now) {
@@ -47,12 +47,12 @@ pub fn stretch(text: &str, now: &Now) -> Option<Stretch> {
     }
 }
 
-/// A day that is told from today (`today`, `-7d`, `+2w`) as properties write it: `2024-05-31`.
+/// A day relative to today (`today`, `-7d`, `+2w`) as an ISO date: `2024-05-31`.
 pub fn relative_date(text: &str, now: &Now) -> Option<String> {
     relative_day(text.trim(), now).map(date)
 }
 
-/// A stretch of local milliseconds.
+/// A range of local milliseconds, in UTC.
 fn local(now: &Now, from: i64, to: i64) -> Option<Stretch> {
     let ahead = i64::from(now.offset_minutes) * 60_000;
     Some(Stretch {
@@ -91,7 +91,7 @@ fn period(text: &str) -> Option<(i64, i64)> {
     })
 }
 
-/// The seconds of `10:00`, `10:00:05`, with or without `Z`, and how many milliseconds they name.
+/// The seconds of `10:00` or `10:00:05`, with or without `Z`, and the length of that minute or second in milliseconds.
 fn seconds_of_day(text: &str) -> Option<(i64, i64)> {
     let text = text.strip_suffix('Z').unwrap_or(text);
     let text = text.split_once('.').map_or(text, |(whole, _)| whole);
@@ -132,7 +132,7 @@ fn relative_day(text: &str, now: &Now) -> Option<i64> {
     }
 }
 
-/// A day of a month, or the last one that the month has.
+/// A day of a month, clamped to the last day of the month.
 fn last_real_day(year: i64, month: i64, day: i64) -> i64 {
     let days = (1..=day)
         .rev()
@@ -149,7 +149,7 @@ fn hours_ago(text: &str, now: u64) -> Option<u64> {
     }
 }
 
-/// `-7d` as (-7, `d`). The sign is needed: a number alone is no time.
+/// `-7d` as (-7, `d`). The sign is required: a bare number is not a time.
 fn counted(text: &str) -> Option<(i64, char)> {
     let unit = text.chars().next_back()?.to_ascii_lowercase();
     let number = &text[..text.len() - text.chars().next_back()?.len_utf8()];
@@ -173,23 +173,23 @@ mod tests {
     };
 
     #[test]
-    fn times_are_understood_in_every_form() {
-        let told = |text: &str| stretch(text, &NOW).map(|time| (iso(time.from), iso(time.to)));
+    fn every_form_of_time_is_parsed() {
+        let parsed = |text: &str| stretch(text, &NOW).map(|time| (iso(time.from), iso(time.to)));
         let day =
             |from: &str, to: &str| Some((format!("{from}T00:00:00Z"), format!("{to}T00:00:00Z")));
-        assert_eq!(told("2024-02-29"), day("2024-02-29", "2024-03-01"));
-        assert_eq!(told("2023-12"), day("2023-12-01", "2024-01-01"));
-        assert_eq!(told("2024"), day("2024-01-01", "2025-01-01"));
-        assert_eq!(told("today"), day("2024-02-29", "2024-03-01"));
-        assert_eq!(told("-1y"), day("2023-02-28", "2023-03-01"));
-        assert_eq!(told("-7d"), day("2024-02-22", "2024-02-23"));
+        assert_eq!(parsed("2024-02-29"), day("2024-02-29", "2024-03-01"));
+        assert_eq!(parsed("2023-12"), day("2023-12-01", "2024-01-01"));
+        assert_eq!(parsed("2024"), day("2024-01-01", "2025-01-01"));
+        assert_eq!(parsed("today"), day("2024-02-29", "2024-03-01"));
+        assert_eq!(parsed("-1y"), day("2023-02-28", "2023-03-01"));
+        assert_eq!(parsed("-7d"), day("2024-02-22", "2024-02-23"));
         let second = (
             "2024-05-31T10:00:05Z".to_owned(),
             "2024-05-31T10:00:06Z".to_owned(),
         );
-        assert_eq!(told("2024-05-31T10:00:05Z"), Some(second));
-        assert_eq!(told("-2h").unwrap().0, "2024-02-29T08:00:05Z");
-        for nothing in [
+        assert_eq!(parsed("2024-05-31T10:00:05Z"), Some(second));
+        assert_eq!(parsed("-2h").unwrap().0, "2024-02-29T08:00:05Z");
+        for invalid in [
             "",
             "soon",
             "2024-13-01",
@@ -201,12 +201,12 @@ mod tests {
             "-é",
             "é",
         ] {
-            assert_eq!(told(nothing), None, "{nothing}");
+            assert_eq!(parsed(invalid), None, "{invalid}");
         }
     }
 
     #[test]
-    fn a_day_is_one_of_the_owners() {
+    fn days_are_in_the_owners_time_zone() {
         let tokyo = Now {
             offset_minutes: 540,
             milliseconds: NOW.milliseconds + 6 * 3_600_000,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn days_from_today_are_dates() {
+    fn relative_days_become_iso_dates() {
         assert_eq!(relative_date("+1m", &NOW).as_deref(), Some("2024-03-29"));
         assert_eq!(
             relative_date("tomorrow", &NOW).as_deref(),

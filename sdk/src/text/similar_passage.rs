@@ -1,7 +1,7 @@
-//! The passage of a note that resembles a text most, for the error that says the text is not there.
+//! Finds the passage of a note that is most similar to a text, for errors about text that does not occur.
 //!
-//! One pass over the note, whatever its size: pieces of lines are compared by the words they share, and only
-//! the few best are compared letter by letter.
+//! It takes one pass over the note: pieces of lines are compared by shared words, and only the best candidates by
+//! characters.
 
 use super::lines;
 use std::collections::HashSet;
@@ -12,18 +12,18 @@ use std::ops::Range;
 pub struct Passage {
     /// The line of the file where it begins.
     pub line: usize,
-    /// Its text, cut to a readable length.
+    /// Its text, truncated.
     pub text: String,
 }
 
-/// Longer lines are compared piece by piece, so that a huge line is searched rather than skipped.
+/// Longer lines are compared in pieces.
 const PIECE_BYTES: usize = 240;
 const CANDIDATES: usize = 6;
-const SHOWN_LINES: usize = 8;
-const SHOWN_BYTES: usize = 400;
+const MAX_SHOWN_LINES: usize = 8;
+const MAX_SHOWN_BYTES: usize = 400;
 
-/// The passage of `note` nearest to `wanted`, if any shares a word with it.
-pub(crate) fn passage(note: &str, wanted: &str) -> Option<Passage> {
+/// The passage of `note` most similar to `wanted`, if any shares a word with it.
+pub(crate) fn find(note: &str, wanted: &str) -> Option<Passage> {
     let (lines_before, probe) = longest_line(wanted);
     let probe = &probe[..floor_boundary(probe, PIECE_BYTES)];
     let words: HashSet<u64> = words(probe).collect();
@@ -54,10 +54,10 @@ pub(crate) fn passage(note: &str, wanted: &str) -> Option<Passage> {
     Some(shown(note, nearest, lines_before, wanted.lines().count()))
 }
 
-/// The part of the note around the nearest piece that stands for all of the wanted lines.
+/// The part of the note around the best piece, with as many lines as the wanted text.
 fn shown(note: &str, nearest: Range<usize>, lines_before: usize, wanted_lines: usize) -> Passage {
     let line_start = lines::start_of_line(note, nearest.start);
-    // In a long line the piece itself is what resembles, not the beginning of the line.
+    // In a long line show the piece itself, not the beginning of the line.
     let mut start = if nearest.start - line_start < PIECE_BYTES {
         line_start
     } else {
@@ -68,17 +68,17 @@ fn shown(note: &str, nearest: Range<usize>, lines_before: usize, wanted_lines: u
             break;
         }
         let previous = lines::start_of_line(note, start - 1);
-        if nearest.start - previous > SHOWN_BYTES / 2 {
+        if nearest.start - previous > MAX_SHOWN_BYTES / 2 {
             break;
         }
         start = previous;
     }
     let length: usize = note[start..]
         .split_inclusive('\n')
-        .take(wanted_lines.clamp(1, SHOWN_LINES))
+        .take(wanted_lines.clamp(1, MAX_SHOWN_LINES))
         .map(str::len)
         .sum();
-    let text = &note[start..start + floor_boundary(&note[start..start + length], SHOWN_BYTES)];
+    let text = &note[start..start + floor_boundary(&note[start..start + length], MAX_SHOWN_BYTES)];
     Passage {
         line: lines::line_of(note, start),
         text: text.trim_end().to_owned(),
@@ -92,7 +92,7 @@ fn longest_line(text: &str) -> (usize, &str) {
         .unwrap_or((0, ""))
 }
 
-/// The note in lines, long lines in pieces.
+/// The lines of the note; long lines in pieces.
 fn pieces(note: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -107,7 +107,7 @@ fn pieces(note: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Words as hashes, case folded for ASCII; in scripts without spaces every character is a word.
+/// Hashes of words, ASCII case-folded; in scripts without spaces every character is a word.
 fn words(text: &str) -> impl Iterator<Item = u64> + '_ {
     text.split(|character: char| !character.is_alphanumeric())
         .filter(|run| !run.is_empty())
@@ -121,7 +121,7 @@ fn words(text: &str) -> impl Iterator<Item = u64> + '_ {
         })
 }
 
-/// FNV-1a: small, and nobody gains anything from a collision here.
+/// FNV-1a: fast; collisions are harmless here.
 fn hash(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
@@ -137,9 +137,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_passage_begins_where_the_wanted_text_would() {
+    fn the_closest_passage_starts_where_the_wanted_text_would() {
         let note = "# Plan\n\nBuy milk and bread.\nCall Ana about the lease.\nSleep.\n";
-        let found = passage(note, "Buy milk and bread.\nCall Anna about a lease.\n").unwrap();
+        let found = find(note, "Buy milk and bread.\nCall Anna about a lease.\n").unwrap();
         assert_eq!(
             found,
             Passage {
@@ -150,16 +150,16 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_a_common_word_has_no_nearest_passage() {
-        assert_eq!(passage("alpha beta\n", "gamma"), None);
-        assert_eq!(passage("", "gamma"), None);
+    fn a_text_without_a_common_word_has_no_closest_passage() {
+        assert_eq!(find("alpha beta\n", "gamma"), None);
+        assert_eq!(find("", "gamma"), None);
     }
 
     #[test]
     fn chinese_text_and_huge_lines_are_searched() {
         let note = format!("{} 今天下雨了 {}", "x ".repeat(10_000), "y ".repeat(10_000));
-        let found = passage(&note, "今天下雪了").unwrap();
+        let found = find(&note, "今天下雪了").unwrap();
         assert!(found.text.contains("今天下雨了"), "{found:?}");
-        assert!(found.text.len() <= SHOWN_BYTES);
+        assert!(found.text.len() <= MAX_SHOWN_BYTES);
     }
 }

@@ -1,11 +1,11 @@
-//! Where words stand in a text.
+//! Finds phrases in a text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::words;
 
-/// Words that stand one after the other.
+/// A sequence of words.
 #[derive(Debug, Clone)]
 pub(super) struct Phrase {
     /// Folded, with their positions; never empty.
@@ -13,7 +13,7 @@ pub(super) struct Phrase {
     last: Last,
 }
 
-/// How the last word of a phrase is meant.
+/// How the last word of a phrase matches.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Last {
     Whole,
@@ -23,13 +23,13 @@ pub(super) enum Last {
 }
 
 impl Phrase {
-    /// The words of a text; nothing if there are none in it.
+    /// The phrase of a text; `None` if it has no words.
     pub(super) fn of(text: &str, last: Last) -> Option<Phrase> {
         let words = words::asked(text);
         (!words.is_empty()).then_some(Phrase { words, last })
     }
 
-    /// The only word, if there is but one.
+    /// The word, if there is only one.
     pub(super) fn only_word(&self) -> Option<&str> {
         match self.words.as_slice() {
             [(_, word)] => Some(word),
@@ -37,28 +37,28 @@ impl Phrase {
         }
     }
 
-    pub(super) fn stands_in(&self, text: &str) -> bool {
+    pub(super) fn occurs_in(&self, text: &str) -> bool {
         !self.places(text).is_empty()
     }
 
-    /// Where it stands, in order.
+    /// Its occurrences, in order.
     pub(super) fn places(&self, text: &str) -> Vec<Range<usize>> {
-        let mut standing: BTreeMap<usize, Vec<(String, Range<usize>)>> = BTreeMap::new();
+        let mut actual: BTreeMap<usize, Vec<(String, Range<usize>)>> = BTreeMap::new();
         words::each(text, |word| {
-            let here = standing.entry(word.position).or_default();
+            let here = actual.entry(word.position).or_default();
             here.push((word.text.to_owned(), word.range.clone()));
         });
         let first = self.words[0].0;
-        let beginnings = standing.keys();
+        let beginnings = actual.keys();
         beginnings
             .filter_map(|at| {
                 let mut range: Option<Range<usize>> = None;
                 for (index, (position, word)) in self.words.iter().enumerate() {
                     let is_last = index + 1 == self.words.len();
-                    let here = standing.get(&(at + position - first))?;
+                    let here = actual.get(&(at + position - first))?;
                     let (_, place) = here
                         .iter()
-                        .find(|(standing, _)| self.is_word(word, standing, is_last))?;
+                        .find(|(actual, _)| self.is_word(word, actual, is_last))?;
                     range = Some(match range {
                         None => place.clone(),
                         Some(range) => range.start..place.end.max(range.end),
@@ -69,11 +69,11 @@ impl Phrase {
             .collect()
     }
 
-    fn is_word(&self, wanted: &str, standing: &str, is_last: bool) -> bool {
+    fn is_word(&self, expected: &str, actual: &str, is_last: bool) -> bool {
         match self.last {
-            Last::Beginning if is_last => standing.starts_with(wanted),
-            Last::Within if is_last => standing.contains(wanted),
-            _ => standing == wanted,
+            Last::Beginning if is_last => actual.starts_with(expected),
+            Last::Within if is_last => actual.contains(expected),
+            _ => actual == expected,
         }
     }
 }

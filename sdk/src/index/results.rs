@@ -1,29 +1,29 @@
-//! What the index answers.
+//! Results of index queries.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Some of the notes that fulfil a query.
+/// A page of the notes that match a query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// In the order that was asked for.
+    /// In the requested order.
     pub items: Vec<FoundNote>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
-    /// Words that stand in no note as a whole, and were found within words.
+    /// Words that no note contains as a whole, and that were searched within words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub widened: Vec<String>,
 }
 
-/// A note that fulfils a query. What was not asked for is not there.
+/// A note that matches a query. Fields that were not requested are omitted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct FoundNote {
     /// Its path.
     pub path: String,
-    /// How well it fits; only where words were asked for.
+    /// The relevance score; only if the condition has words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
-    /// Where the words stand.
+    /// Lines that contain the words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub snippets: Vec<Snippet>,
     /// Milliseconds since 1970.
@@ -32,25 +32,25 @@ pub struct FoundNote {
     /// In bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Names the content that was indexed.
+    /// The etag of the indexed content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// Its properties, in their order.
+    /// Its properties, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub properties: Option<Map<String, Value>>,
-    /// Its tags, each as often as it stands there.
+    /// Its tags, one entry per occurrence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<Vec<TagAt>>,
-    /// Its other names.
+    /// Its aliases.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aliases: Option<Vec<String>>,
     /// Its headings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headings: Option<Vec<HeadingAt>>,
-    /// Its links, in their order.
+    /// Its links, in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<LinkAt>>,
-    /// Its blocks that have an id.
+    /// Its blocks with an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Vec<BlockAt>>,
     /// Its tasks.
@@ -61,23 +61,23 @@ pub struct FoundNote {
     pub degree: Option<Degree>,
 }
 
-/// A passage in which words stand.
+/// A line that contains words of the query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snippet {
     /// The line of the file, from 1.
     pub line: u32,
-    /// The line, cut to what stands around the words.
+    /// The line, truncated around the words.
     pub text: String,
 }
 
 /// A tag of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagAt {
-    /// Without `#`, as it is written.
+    /// Without `#`, as written.
     pub tag: String,
-    /// The line of the file, from 1; of a property the line on which the frontmatter begins.
+    /// The line of the file, from 1; for a property the first line of the frontmatter.
     pub line: u32,
-    /// Whether it stands in the properties.
+    /// Whether it is in the properties.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub property: bool,
 }
@@ -98,22 +98,22 @@ pub struct HeadingAt {
 pub struct BlockAt {
     /// Without `^`.
     pub id: String,
-    /// The line of the file on which the id stands, from 1.
+    /// The line of the id in the file, from 1.
     pub line: u32,
 }
 
 /// A task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskAt {
-    /// What stands between its brackets; a space if it is open.
+    /// The character between its brackets; a space if it is open.
     pub status: char,
-    /// What is to be done, as it is written.
+    /// Its text, as written.
     pub text: String,
     /// The line of the file, from 1.
     pub line: u32,
 }
 
-/// How a link is written.
+/// The syntax of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
@@ -132,7 +132,7 @@ pub enum LinkKind {
 }
 
 impl LinkKind {
-    /// Whether the target is shown in place.
+    /// Whether it embeds the target.
     pub fn is_embed(self) -> bool {
         matches!(self, LinkKind::Embed | LinkKind::Image)
     }
@@ -141,89 +141,89 @@ impl LinkKind {
 /// A link of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkAt {
-    /// How it is written.
+    /// Its syntax.
     pub kind: LinkKind,
-    /// The target as it is meant, decoded and without fragment; empty for `[[#Heading]]`. A URL, for one that leads out.
+    /// The decoded target without fragment; empty for `[[#Heading]]`. The URL of an external link.
     pub target: String,
-    /// The place in the target: `#Heading#Below`, `#^block`.
+    /// The fragment: `#Heading#Below`, `#^block`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<String>,
-    /// What a reader sees instead of the target.
+    /// The displayed text, if not the target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The line of the file, from 1.
     pub line: u32,
-    /// The file that it leads to, if it is there and the caller may see it.
+    /// The path that it resolves to, if the file exists and the caller may see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// How many other files its words fit as well.
+    /// The number of other files that the target also matches.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rivals: u32,
-    /// Whether the place in the target is there; only for a fragment in a note that is there.
+    /// Whether the fragment exists in the target; only if the target is an existing note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment_found: Option<bool>,
-    /// Whether it leads out of the vault (a URL).
+    /// Whether it points outside the vault (a URL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub external: bool,
 }
 
-/// How many links a note has.
+/// The numbers of links of a note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degree {
-    /// Links of other notes that lead to it.
+    /// Links from other notes.
     pub incoming: u32,
-    /// Its links that lead to other files that are there.
+    /// Its resolved links to other files.
     pub outgoing: u32,
-    /// Its links that lead nowhere.
+    /// Its unresolved links.
     pub broken: u32,
 }
 
-/// Links to a file, in order of path and line. A note's links to itself are not among them.
+/// Links to a file, in order of path and line, without a note's links to itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlinks {
     /// The links.
     pub items: Vec<Backlink>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
-    /// In how many notes they stand.
+    /// The number of notes with such links.
     pub notes: u64,
 }
 
-/// A link, as its target sees it.
+/// A link to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backlink {
-    /// The note in which it stands.
+    /// The note that contains it.
     pub path: String,
     /// The line of the file, from 1.
     pub line: u32,
-    /// The text of that line, cut to what stands around the link.
+    /// The text of that line, truncated around the link.
     pub context: String,
-    /// How it is written.
+    /// Its syntax.
     pub kind: LinkKind,
-    /// The place in the target.
+    /// The fragment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fragment: Option<String>,
 }
 
-/// Targets that are not there: the most wanted first, then by name.
+/// Missing targets, those with the most links first, then by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unresolved {
     /// The targets.
     pub items: Vec<Missing>,
-    /// How many targets there are in all.
+    /// The total number of targets.
     pub total: u64,
-    /// How many links lead to them.
+    /// The total number of links to them.
     pub links: u64,
 }
 
-/// A target that is not there. Targets that differ only in case or Unicode spelling are one.
+/// A missing target. Targets that differ only in case or Unicode normalization are one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Missing {
-    /// As the first link (by path and line) has it.
+    /// As written in the first link (by path and line).
     pub target: String,
-    /// How many links lead to it.
+    /// The number of links to it.
     pub count: u64,
-    /// Where they stand, in order of path and line.
+    /// The places of the links, in order of path and line.
     pub places: Vec<PlaceAt>,
 }
 
@@ -236,45 +236,45 @@ pub struct PlaceAt {
     pub line: u32,
 }
 
-/// Tags of the vault. The tags above a nested one are among them (`vc` where there is `vc/project`).
+/// Tags of the vault, including the parents of nested tags (`vc` for `vc/project`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tags {
     /// The tags.
     pub items: Vec<TagCount>,
-    /// How many there are in all.
+    /// The total number.
     pub total: u64,
 }
 
-/// A tag and how often it is used.
+/// A tag and its counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagCount {
-    /// Without `#`, in its most common spelling (of equally common ones the first by bytes).
+    /// Without `#`, in its most common spelling (ties: the first by bytes).
     pub tag: String,
-    /// How many notes have it or one below it.
+    /// The number of notes with it or a tag nested in it.
     pub notes: u64,
-    /// How many notes have it itself.
+    /// The number of notes with exactly this tag.
     pub own: u64,
 }
 
-/// Who links to whom. Numbers are places in `paths`.
+/// The graph of links between notes. Notes are indices into `paths`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edges {
     /// The notes, in order of path.
     pub paths: Vec<String>,
-    /// From, to, number of links; again and again. In order, no note to itself, notes only.
+    /// Triples of source, target and number of links, sorted; without links of a note to itself.
     pub edges: Vec<u32>,
-    /// How many links of each note lead nowhere.
+    /// The number of unresolved links of each note.
     pub broken: Vec<u32>,
 }
 
-/// A note's name or alias that stands in a text.
+/// A name or alias of a note that occurs in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameAt {
     /// The note.
     pub path: String,
-    /// The bytes of the text in which its name stands.
+    /// The byte offset of its start in the text.
     pub start: u32,
-    /// The first byte after it.
+    /// The byte offset of its end.
     pub end: u32,
     /// Whether it is an alias.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
