@@ -16,10 +16,10 @@ mod memory;
 #[global_allocator]
 static MEMORY: memory::Memory = memory::memory();
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
-    Unresolved, UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{
     Blob, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level, Page, RawVault,
@@ -258,15 +258,15 @@ impl RawVault for wire::Vault {
         parse_answer(wire_index::find(self, &query_json(query)?))
     }
 
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
         parse_answer(wire_index::backlinks(self, &query_json(of)?))
     }
 
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
         parse_answer(wire_index::unresolved(self, &query_json(within)?))
     }
 
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
         parse_answer(wire_index::tags(self, &query_json(of)?))
     }
 
@@ -298,7 +298,7 @@ impl RawVault for wire::Vault {
         parse_answer(host::about(self))
     }
 
-    fn caller(&self) -> Result<CallerTold> {
+    fn caller(&self) -> Result<CallerInfo> {
         parse_answer(host::caller(self))
     }
 

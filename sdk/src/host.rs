@@ -53,7 +53,7 @@ pub struct AboutDomain {
 
 /// The caller.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CallerTold {
+pub struct CallerInfo {
     /// Its name, as in the audit log.
     pub name: String,
     /// Its scopes: `read`, `write`, `delete`, `admin`.

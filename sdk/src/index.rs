@@ -281,7 +281,7 @@ pub enum Field {
 /// A query for the links to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BacklinksOf {
+pub struct BacklinksQuery {
     /// The exact path of the file.
     pub path: String,
     /// The number of items to skip.
@@ -294,7 +294,7 @@ pub struct BacklinksOf {
 /// A query for unresolved links.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UnresolvedIn {
+pub struct UnresolvedQuery {
     /// Only links in notes in this folder or below it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub under: String,
@@ -310,7 +310,7 @@ pub struct UnresolvedIn {
 /// A query for tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TagsOf {
+pub struct TagsQuery {
     /// Only tags with this prefix, case-insensitive.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,

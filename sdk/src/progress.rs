@@ -66,7 +66,7 @@ mod tests {
         for _ in 0..1250 {
             steps.done("notes read");
         }
-        let reports = vault.progressed();
+        let reports = vault.progress_reports();
         assert_eq!(reports.len(), 97);
         assert_eq!(reports[0], (13, Some(1250), "notes read".to_owned()));
         assert_eq!(reports[96].0, 1250);
@@ -78,6 +78,6 @@ mod tests {
         let vault = Vault::in_memory();
         let mut steps = vault.steps(0);
         steps.done("files");
-        assert_eq!(vault.progressed(), [(1, Some(1), "files".to_owned())]);
+        assert_eq!(vault.progress_reports(), [(1, Some(1), "files".to_owned())]);
     }
 }

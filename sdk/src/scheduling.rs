@@ -8,11 +8,11 @@ use fsrs::{FSRS, MemoryState};
 use serde::{Deserialize, Serialize};
 
 /// The default desired retention: the share of cards that should be remembered at review.
-pub const USUAL_RETENTION: f32 = 0.9;
+pub const DEFAULT_RETENTION: f32 = 0.9;
 /// The range of useful retentions: below it cards are forgotten, above it every card is due every day.
 pub const RETENTIONS: std::ops::RangeInclusive<f32> = 0.7..=0.99;
 /// The longest interval, in days.
-pub const LONGEST: u32 = 36_500;
+pub const MAX_INTERVAL_DAYS: u32 = 36_500;
 
 const MINUTE: u64 = 60_000;
 /// The learning steps of a new card.
@@ -118,7 +118,7 @@ impl Scheduler {
         let retention = if retention.is_finite() {
             retention.clamp(*RETENTIONS.start(), *RETENTIONS.end())
         } else {
-            USUAL_RETENTION
+            DEFAULT_RETENTION
         };
         Some(Scheduler {
             model: FSRS::new(&[]).ok()?,
@@ -206,7 +206,7 @@ fn stepped(
 
 /// An interval in whole days, with fuzz from a seed.
 fn whole_days(interval: f32, seed: Option<u64>) -> u32 {
-    let plain = interval.round().clamp(1.0, LONGEST as f32);
+    let plain = interval.round().clamp(1.0, MAX_INTERVAL_DAYS as f32);
     let Some(seed) = seed.filter(|_| plain >= 2.5) else {
         return plain as u32;
     };
@@ -215,7 +215,7 @@ fn whole_days(interval: f32, seed: Option<u64>) -> u32 {
         spread += share * (plain.min(to) - from).max(0.0);
     }
     let least = (plain - spread).round().max(2.0) as u32;
-    let most = ((plain + spread).round() as u32).min(LONGEST);
+    let most = ((plain + spread).round() as u32).min(MAX_INTERVAL_DAYS);
     least.min(most) + (seed % u64::from(most.saturating_sub(least) + 1)) as u32
 }
 

@@ -1,10 +1,10 @@
 //! The vault as a domain sees it. [`RawVault`] mirrors the functions of the contract; [`Vault`] adds the convenience
 //! functions in `notes`. The implementation is the host, or [`MemoryVault`] in tests.
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{MemoryVault, Result};
 
@@ -76,7 +76,7 @@ impl Tier {
     }
 
     /// The hint for a person if a caller lacks this tier in a notebook.
-    pub fn granting(self, notebook: &str) -> String {
+    pub fn grant_hint(self, notebook: &str) -> String {
         let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
         let notebook = if notebook.chars().all(is_plain) {
             notebook.to_owned()
@@ -238,11 +238,11 @@ pub trait RawVault {
     /// Notes that match a condition.
     fn find(&self, query: &Query) -> Result<Found>;
     /// Links to a file, with line and context.
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks>;
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks>;
     /// Unresolved links.
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved>;
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved>;
     /// Tags with their counts.
-    fn tags(&self, of: &TagsOf) -> Result<Tags>;
+    fn tags(&self, of: &TagsQuery) -> Result<Tags>;
     /// The graph of links between notes.
     fn edges(&self) -> Result<Edges>;
     /// The path of every file, sorted.
@@ -259,7 +259,7 @@ pub trait RawVault {
     /// The host and what it serves.
     fn about(&self) -> Result<About>;
     /// The caller and the remaining rate limits.
-    fn caller(&self) -> Result<CallerTold>;
+    fn caller(&self) -> Result<CallerInfo>;
     /// Conventions for notes, from the settings of the owner's editor.
     fn conventions(&self) -> Result<Conventions>;
     /// Shows a message to the operators of the host; no effect in a dry run.

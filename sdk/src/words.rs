@@ -14,7 +14,7 @@ use caseless::Caseless as _;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 /// Longer runs are split, so that data such as Base64 images does not fill the index with huge terms.
-pub const LONGEST: usize = 128;
+pub const MAX_WORD_BYTES: usize = 128;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Form {
 }
 
 /// Calls `take` for every word of a text, in order of position.
-pub fn each(text: &str, mut take: impl FnMut(Word<'_>)) {
+pub fn for_each_word(text: &str, mut take: impl FnMut(Word<'_>)) {
     let mut cutter = Cutter::default();
     let mut rest = 0;
     while let Some((start, class)) = next_start(text, rest) {
@@ -57,9 +57,9 @@ pub fn each(text: &str, mut take: impl FnMut(Word<'_>)) {
 
 /// The words to look up to find a text, with their positions: one word as a term, several as a phrase. Empty if the text
 /// has no words.
-pub fn asked(text: &str) -> Vec<(usize, String)> {
+pub fn query_terms(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, Form, String)> = Vec::new();
-    each(text, |word| {
+    for_each_word(text, |word| {
         found.push((word.position, word.form, word.text.to_owned()));
     });
     let is_paired = |position: usize| {
@@ -136,7 +136,7 @@ impl Cutter {
         if run.is_empty() {
             return;
         }
-        if run.len() > LONGEST {
+        if run.len() > MAX_WORD_BYTES {
             self.cut(run, start, take);
             return;
         }
@@ -169,7 +169,7 @@ impl Cutter {
     fn cut(&mut self, run: &str, start: usize, take: &mut impl FnMut(Word<'_>)) {
         let mut from = 0;
         while from < run.len() {
-            let mut to = (from + LONGEST / 2).min(run.len());
+            let mut to = (from + MAX_WORD_BYTES / 2).min(run.len());
             while !run.is_char_boundary(to) {
                 to += 1;
             }
@@ -409,7 +409,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each(text, |word| {
+        for_each_word(text, |word| {
             assert!(
                 text.is_char_boundary(word.range.start) && text.is_char_boundary(word.range.end)
             );
@@ -445,31 +445,31 @@ mod tests {
     fn scripts_without_spaces_are_searched_by_pairs() {
         assert_eq!(words("語言a"), ["語@0", "語言@0", "言@1", "a@2"]);
         assert_eq!(
-            asked("Rust语言学"),
+            query_terms("Rust语言学"),
             [(0, "rust".into()), (1, "语言".into()), (2, "言学".into())]
         );
-        assert_eq!(asked("学"), [(0, "学".into())]);
+        assert_eq!(query_terms("学"), [(0, "学".into())]);
         assert_eq!(
-            asked("학교"),
-            asked("\u{1112}\u{1161}\u{11a8}\u{1100}\u{116d}")
+            query_terms("학교"),
+            query_terms("\u{1112}\u{1161}\u{11a8}\u{1100}\u{116d}")
         );
     }
 
     #[test]
     fn emoji_are_words() {
         assert_eq!(words("go 🎉✔️!"), ["go@0", "🎉@1", "✔@2"]);
-        assert_eq!(asked("->"), []);
+        assert_eq!(query_terms("->"), []);
     }
 
     #[test]
     fn overlong_runs_are_split() {
         let blob = "a".repeat(1000);
         let mut forms = Vec::new();
-        each(&blob, |word| forms.push((word.form, word.text.len())));
+        for_each_word(&blob, |word| forms.push((word.form, word.text.len())));
         assert!(
             forms
                 .iter()
-                .all(|(form, length)| *form == Form::Cut && *length <= LONGEST)
+                .all(|(form, length)| *form == Form::Cut && *length <= MAX_WORD_BYTES)
         );
         assert_eq!(forms.iter().map(|(_, length)| length).sum::<usize>(), 1000);
     }

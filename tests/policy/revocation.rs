@@ -36,7 +36,7 @@ impl RevocationSetup {
         };
         let lingering = component(guest("hostile"), grant);
         settings.components.insert("hostile".into(), lingering);
-        let server = door::serve_open(&place, &settings);
+        let server = auth_setup::serve_open(&place, &settings);
         let before = place.snapshot();
         RevocationSetup {
             place,
@@ -196,7 +196,7 @@ fn disabling_a_component_or_action_ends_its_calls() {
             &["--because", "it lingers"],
         ]
         .concat();
-        let outcome = door::run(&setup.place, &disable);
+        let outcome = auth_setup::run(&setup.place, &disable);
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         let result = client.receive()["result"].take();
         assert_eq!(code(&result), "disabled", "{result}");
@@ -212,10 +212,10 @@ fn disabling_a_component_or_action_ends_its_calls() {
 #[test]
 fn revoking_a_token_ends_its_calls() {
     let setup = RevocationSetup::new();
-    let token = |name: &str| door::token(&setup.place, name, &["--scopes", "read,write"]);
+    let token = |name: &str| auth_setup::token(&setup.place, name, &["--scopes", "read,write"]);
     let (phone, desk_token) = (token("phone"), token("desk"));
     let mut client = setup.begin("linger_writing", setup.client().with_token(&phone));
-    door::revoke(&setup.place, "phone");
+    auth_setup::revoke(&setup.place, "phone");
     let result = client.receive()["result"].take();
     assert_eq!(code(&result), "unauthorized", "{result}");
     setup.assert_untouched();

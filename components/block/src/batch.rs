@@ -160,7 +160,7 @@ fn remove_block(session: &mut Session<'_>, remove: &Remove) -> Result<RemovedBlo
             Code::PermissionDenied,
             format!("this caller may not remove anything in `{path}`"),
         )
-        .with_hint(Tier::Delete.granting(notebook_of(path))));
+        .with_hint(Tier::Delete.grant_hint(notebook_of(path))));
     }
     Ok(removed)
 }

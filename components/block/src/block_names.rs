@@ -2,7 +2,7 @@
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value;
-use notehost_sdk::text::blocks::{BlockError, Blocks, Unfound, blocks};
+use notehost_sdk::text::blocks::{BlockError, BlockLookupError, Blocks, blocks};
 use notehost_sdk::text::{outline, section};
 
 /// Maximum number of ids or choices listed in an error.
@@ -59,10 +59,14 @@ pub(crate) fn handle(path: &str, fragment: &str) -> String {
 pub(crate) fn find(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
     match blocks.find(place) {
         Ok(found) => Ok(found),
-        Err(Unfound::Malformed) => heading(path, blocks, place),
-        Err(Unfound::NoId) => Err(unknown_id_error(path, blocks, place)),
-        Err(Unfound::Changed { nearest }) => Err(changed_error(path, blocks, place, nearest)),
-        Err(Unfound::Several(several)) => Err(ambiguous_error(path, blocks, place, &several)),
+        Err(BlockLookupError::Malformed) => heading(path, blocks, place),
+        Err(BlockLookupError::NoId) => Err(unknown_id_error(path, blocks, place)),
+        Err(BlockLookupError::Changed { nearest }) => {
+            Err(changed_error(path, blocks, place, nearest))
+        }
+        Err(BlockLookupError::Several(several)) => {
+            Err(ambiguous_error(path, blocks, place, &several))
+        }
     }
 }
 

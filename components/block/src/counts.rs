@@ -95,7 +95,7 @@ impl Action for Count {
 
 impl Counts {
     fn add(&mut self, text: &str) {
-        words::each(text, |word| {
+        words::for_each_word(text, |word| {
             // Parts and pairs are additional forms of words that are already counted as a whole.
             if matches!(word.form, Form::Whole | Form::Single) {
                 self.words += 1;

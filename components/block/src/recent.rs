@@ -74,11 +74,11 @@ impl Action for Recent {
         let since = match &self.since {
             None => None,
             Some(since) => Some(
-                dates::stretch(since, &vault.now())
+                dates::parse_time_range(since, &vault.now())
                     .ok_or_else(|| {
                         Error::validation(format!(
                             "invalid `since` `{since}`: expected {}",
-                            dates::FORMS
+                            dates::TIME_FORMATS
                         ))
                     })?
                     .from,

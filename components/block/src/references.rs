@@ -1,6 +1,6 @@
 //! The links to a block: `references`.
 
-use notehost_sdk::index::{BacklinksOf, Building, HeadingAt, building, unfinished};
+use notehost_sdk::index::{BacklinksQuery, Building, HeadingAt, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks};
@@ -71,7 +71,7 @@ impl Action for References {
         let mut items = own_links(vault, &path, blocks.note(), &target)?;
         let mut offset = 0;
         while target.can_be_linked() {
-            let page = vault.backlinks(&BacklinksOf {
+            let page = vault.backlinks(&BacklinksQuery {
                 path: path.clone(),
                 offset,
                 limit: BATCH_SIZE,

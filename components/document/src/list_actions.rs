@@ -45,7 +45,7 @@ impl Action for List {
     }
 
     fn text(output: &Listed) -> String {
-        output.told()
+        output.to_text()
     }
 }
 

@@ -141,7 +141,7 @@ fn by_alias(vault: &Vault, alias: &str) -> Result<Vec<Match>> {
 fn alias_candidates(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<String>)>> {
     let mut found = Vec::new();
     // The query needs a complete index, and an alias with at least one word.
-    if vault.index_state().state == Progress::Building || words::asked(alias).is_empty() {
+    if vault.index_state().state == Progress::Building || words::query_terms(alias).is_empty() {
         for path in vault.containing(&[vec![alias.to_owned()]])? {
             // Files that are not text have no aliases.
             if let Ok(note) = vault.read_text(&path) {

@@ -38,7 +38,7 @@ impl Action for Rename {
     }
 
     fn text(output: &Moved) -> String {
-        output.told()
+        output.to_text()
     }
 }
 
@@ -62,7 +62,7 @@ impl Action for Move {
     }
 
     fn text(output: &Moved) -> String {
-        output.told()
+        output.to_text()
     }
 }
 
@@ -88,6 +88,6 @@ impl Action for Copy {
     }
 
     fn text(output: &Copied) -> String {
-        output.told()
+        output.to_text()
     }
 }

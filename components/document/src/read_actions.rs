@@ -2,7 +2,7 @@
 //! take it for instructions.
 
 pub(crate) use notehost_sdk::documents::reading::{
-    Asked, NoteText, USUAL_TOKENS, heading_line, part_of,
+    Asked, DEFAULT_MAX_TOKENS, NoteText, heading_line, part_of,
 };
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value;
@@ -168,7 +168,7 @@ impl Action for ReadMany {
                 self.paths.len()
             )));
         }
-        let mut left = self.max_tokens.unwrap_or(USUAL_TOKENS);
+        let mut left = self.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
         let mut items = Vec::new();
         for path in self.paths {
             let read = vault.read_note(&path).and_then(|note| {

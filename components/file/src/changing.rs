@@ -1,7 +1,7 @@
 //! Files get other paths, or go.
 
 use notehost_sdk::Tier;
-use notehost_sdk::index::BacklinksOf;
+use notehost_sdk::index::BacklinksQuery;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Names};
 use notehost_sdk::text::moving::{LinkLeft, move_with_links};
@@ -176,7 +176,7 @@ impl Action for Remove {
 
     fn run(self, vault: &Vault) -> Result<Removed> {
         let path = asset(vault, &self.path, "remove")?;
-        let links = vault.backlinks(&BacklinksOf {
+        let links = vault.backlinks(&BacklinksQuery {
             path: path.clone(),
             offset: 0,
             limit: MOST_TOLD,

@@ -4,7 +4,7 @@
 
 mod uses;
 
-use notehost_sdk::index::{Building, UnresolvedIn, building, unfinished};
+use notehost_sdk::index::{Building, UnresolvedQuery, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Names};
@@ -330,7 +330,7 @@ impl Action for Missing {
         let under = folder(vault, self.path.as_deref())?;
         let names = Names::new(vault.files()?);
         let mut links: Vec<MissingFile> = Vec::new();
-        let mut asked = UnresolvedIn {
+        let mut asked = UnresolvedQuery {
             under,
             offset: 0,
             limit: 500,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use notehost_sdk::prelude::*;
-use notehost_sdk::scheduling::{Memory, USUAL_RETENTION};
+use notehost_sdk::scheduling::{DEFAULT_RETENTION, Memory};
 use serde::{Deserialize, Serialize};
 
 /// Number of shards.
@@ -74,7 +74,7 @@ struct Settings {
 }
 
 fn default_retention() -> f32 {
-    USUAL_RETENTION
+    DEFAULT_RETENTION
 }
 
 type Shard = BTreeMap<String, Vec<Record>>;
@@ -102,7 +102,7 @@ impl<'v> Records<'v> {
     /// The desired retention of the owner.
     pub(crate) fn retention(&self) -> Result<f32> {
         let settings: Option<Settings> = load(self.vault, SETTINGS)?;
-        Ok(settings.map_or(USUAL_RETENTION, |settings| settings.retention))
+        Ok(settings.map_or(DEFAULT_RETENTION, |settings| settings.retention))
     }
 
     /// The records of a note.

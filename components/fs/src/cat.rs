@@ -1,7 +1,7 @@
 //! Reading text files: `cat`.
 
 use notehost_sdk::documents::changes::Lines;
-use notehost_sdk::documents::reading::{Asked, USUAL_TOKENS, heading_line, part_of};
+use notehost_sdk::documents::reading::{Asked, DEFAULT_MAX_TOKENS, heading_line, part_of};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, text};
 
@@ -91,10 +91,10 @@ fn advice(content: &str, lines: Lines, next_lines: Option<&str>) -> String {
     let is_line_cut = lines.to == lines.total || !content.ends_with('\n');
     let cut = match is_line_cut {
         true => format!(
-            "line {} alone is over {USUAL_TOKENS} tokens and is truncated: use `grep` to search in it",
+            "line {} alone is over {DEFAULT_MAX_TOKENS} tokens and is truncated: use `grep` to search in it",
             lines.to
         ),
-        false => format!("truncated after about {USUAL_TOKENS} tokens"),
+        false => format!("truncated after about {DEFAULT_MAX_TOKENS} tokens"),
     };
     match next_lines {
         Some(next) => format!("{cut}; continue with `lines` \"{next}\""),

@@ -56,7 +56,7 @@ impl Action for Find {
     }
 
     fn text(output: &Listed) -> String {
-        output.told()
+        output.to_text()
     }
 }
 
@@ -65,10 +65,10 @@ impl Find {
         let since = match &self.newer {
             None => None,
             Some(newer) => {
-                let stretch = dates::stretch(newer, &vault.now()).ok_or_else(|| {
+                let stretch = dates::parse_time_range(newer, &vault.now()).ok_or_else(|| {
                     Error::validation(format!(
                         "invalid `newer` `{newer}`: expected {}",
-                        dates::FORMS
+                        dates::TIME_FORMATS
                     ))
                 })?;
                 Some(stretch.from)

@@ -1,7 +1,7 @@
 //! Searching lines: `grep`.
 
 use notehost_sdk::matching::{
-    Hit, LOOKING_TIME, Lines, Pattern, Place, Skipped, Written as Syntax, look,
+    Hit, Lines, Pattern, Place, SEARCH_TIME_LIMIT, Skipped, Written as Syntax, look,
 };
 use notehost_sdk::pages::{checked_limit, counted, more};
 use notehost_sdk::prelude::*;
@@ -99,7 +99,7 @@ impl Action for Grep {
             multiline: false,
             limit,
             cursor: self.cursor.as_deref(),
-            time: LOOKING_TIME,
+            time: SEARCH_TIME_LIMIT,
         };
         let found = look(vault, query, |hit: &Hit<'_>| GrepLine {
             path: hit.note.path.clone(),

@@ -49,7 +49,7 @@ impl Action for Ls {
     }
 
     fn text(output: &Listed) -> String {
-        output.told()
+        output.to_text()
     }
 }
 

@@ -59,7 +59,7 @@ impl Action for Mv {
     }
 
     fn text(output: &Moved) -> String {
-        output.told()
+        output.to_text()
     }
 }
 
@@ -96,7 +96,7 @@ impl Action for Cp {
     }
 
     fn text(output: &Copied) -> String {
-        output.told()
+        output.to_text()
     }
 }
 

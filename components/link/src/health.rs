@@ -1,6 +1,6 @@
 //! How well a vault hangs together, and what to do about it.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedIn};
+use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedQuery};
 use notehost_sdk::prelude::*;
 
 use crate::asking::Place;
@@ -216,10 +216,10 @@ impl Action for Health {
 
 impl Report {
     fn look_at_missing(&mut self, vault: &Vault, limit: usize) -> Result<()> {
-        let missing = vault.unresolved(&UnresolvedIn {
+        let missing = vault.unresolved(&UnresolvedQuery {
             limit: u32::try_from(limit).unwrap_or(u32::MAX),
             places: 3,
-            ..UnresolvedIn::default()
+            ..UnresolvedQuery::default()
         })?;
         self.counts.missing_targets = missing.total;
         self.counts.broken_links = missing.links;

@@ -1,6 +1,6 @@
 //! What leads to a file: links of other notes, and mentions of its name that could be links.
 
-use notehost_sdk::index::{BacklinksOf, Condition, Field, Query, Sort, SortBy, Words};
+use notehost_sdk::index::{BacklinksQuery, Condition, Field, Query, Sort, SortBy, Words};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, stem_of};
 
@@ -138,7 +138,7 @@ impl Action for Backlinks {
 
 impl Incoming {
     fn take_links(&mut self, vault: &Vault, begin: usize, limit: usize) -> Result<()> {
-        let found = vault.backlinks(&BacklinksOf {
+        let found = vault.backlinks(&BacklinksQuery {
             path: self.path.clone(),
             offset: begin as u64,
             limit: u32::try_from(limit).unwrap_or(u32::MAX),

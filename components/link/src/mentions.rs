@@ -178,7 +178,7 @@ struct Cut {
 
 fn cut(text: &str) -> Vec<Cut> {
     let mut words = Vec::new();
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         if matches!(word.form, Form::Whole | Form::Cut | Form::Single) {
             words.push(Cut {
                 text: word.text.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use notehost_sdk::index::{BacklinksOf, Condition, Field, NameAt, Query};
+use notehost_sdk::index::{BacklinksQuery, Condition, Field, NameAt, Query};
 use notehost_sdk::is_note;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::body;
@@ -148,7 +148,7 @@ struct Linked {
 fn linked_with(vault: &Vault, path: &str) -> Result<Linked> {
     let links = indexed(vault, path, vec![Field::Links])?.links;
     let out = links.unwrap_or_default();
-    let into = vault.backlinks(&BacklinksOf {
+    let into = vault.backlinks(&BacklinksQuery {
         path: path.to_owned(),
         offset: 0,
         limit: MOST_BACKLINKS,

@@ -1,6 +1,6 @@
 //! Links that lead nowhere, by what they name.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedIn};
+use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedQuery};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Kind, fold_name, stem_of};
 
@@ -70,7 +70,7 @@ impl Action for Unresolved {
 
     fn run(self, vault: &Vault) -> Result<MissingPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let found = vault.unresolved(&UnresolvedIn {
+        let found = vault.unresolved(&UnresolvedQuery {
             under: folder(vault, self.path.as_deref())?,
             offset: span.begin as u64,
             limit: span.count(),

@@ -84,7 +84,7 @@ impl NotebookName {
             return Ok(());
         }
         let denied = format!("this caller may not write in the notebook `{}`", self.0);
-        Err(Error::new(Code::PermissionDenied, denied).with_hint(Tier::Write.granting(&self.0)))
+        Err(Error::new(Code::PermissionDenied, denied).with_hint(Tier::Write.grant_hint(&self.0)))
     }
 }
 

@@ -174,7 +174,7 @@ impl Context {
         };
         let plain = plain
             .into_iter()
-            .filter(|word| !words::asked(word).is_empty());
+            .filter(|word| !words::query_terms(word).is_empty());
         let some = plain.map(|text| Condition::Words(Words { text, part: None }));
         let loosened = ask(Condition::Any(some.collect()))?;
         Ok((loosened, true))

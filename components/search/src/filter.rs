@@ -10,7 +10,7 @@ use notehost_sdk::serde_json::{self, Map, Value};
 use notehost_sdk::stem_of;
 
 use crate::query;
-use notehost_sdk::dates::{self, Stretch};
+use notehost_sdk::dates::{self, TimeRange};
 use notehost_sdk::matching::{self, Place};
 
 /// How deep filters may be nested.
@@ -146,13 +146,15 @@ impl Reader<'_> {
 
     /// When a note was changed.
     fn modified(&self, value: &Value) -> Result<Condition> {
-        let time = |value: &Value| -> Result<Stretch> {
+        let time = |value: &Value| -> Result<TimeRange> {
             let found = match value {
-                Value::String(text) => dates::stretch(text, self.now),
-                Value::Number(number) => number.as_u64().map(|from| Stretch { from, to: from + 1 }),
+                Value::String(text) => dates::parse_time_range(text, self.now),
+                Value::Number(number) => {
+                    number.as_u64().map(|from| TimeRange { from, to: from + 1 })
+                }
                 _ => None,
             };
-            found.ok_or_else(|| wrong("file.modified", value, dates::FORMS))
+            found.ok_or_else(|| wrong("file.modified", value, dates::TIME_FORMATS))
         };
         spans("file.modified", value, &time)
             .map(|spans| Condition::All(spans.into_iter().map(Condition::Modified).collect()))
@@ -161,7 +163,7 @@ impl Reader<'_> {
 
 fn size(value: &Value) -> Result<Condition> {
     let bytes = |value: &Value| {
-        let exactly = |from| Stretch { from, to: from + 1 };
+        let exactly = |from| TimeRange { from, to: from + 1 };
         let bytes = value
             .as_u64()
             .filter(|bytes| *bytes < u64::MAX)
@@ -178,7 +180,7 @@ fn size(value: &Value) -> Result<Condition> {
 fn spans(
     key: &str,
     value: &Value,
-    measure: &dyn Fn(&Value) -> Result<Stretch>,
+    measure: &dyn Fn(&Value) -> Result<TimeRange>,
 ) -> Result<Vec<Span>> {
     let Value::Object(operators) = value else {
         let exact = measure(value)?;

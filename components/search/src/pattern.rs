@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use notehost_sdk::matching::{
-    Hit, LOOKING_TIME, Lines as Wanted, Pattern, Place, Skipped, Written, look,
+    Hit, Lines as Wanted, Pattern, Place, SEARCH_TIME_LIMIT, Skipped, Written, look,
 };
 use notehost_sdk::pages::{checked_limit, more};
 use notehost_sdk::prelude::*;
@@ -63,7 +63,7 @@ impl Action for RegexSearch {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Lines> {
-        self.look(vault, LOOKING_TIME)
+        self.look(vault, SEARCH_TIME_LIMIT)
     }
 
     fn text(output: &Lines) -> String {

@@ -57,10 +57,10 @@ impl Action for Recent {
         let mut conditions = Vec::new();
         conditions.extend(narrowing::within(vault, self.path.as_deref())?);
         if let Some(since) = &self.since {
-            let time = dates::stretch(since, &vault.now()).ok_or_else(|| {
+            let time = dates::parse_time_range(since, &vault.now()).ok_or_else(|| {
                 Error::validation(format!(
                     "`since` is `{since}`, and should be {}",
-                    dates::FORMS
+                    dates::TIME_FORMATS
                 ))
             })?;
             conditions.push(Condition::Modified(Between {

@@ -252,7 +252,7 @@ impl Replace {
         };
         let with_reason = |reason: &str| left_alone.iter().find(|left| left.reason == reason);
         if let Some(first) = with_reason(NOT_WRITABLE) {
-            let hint = Tier::Write.granting(notebook_of(&first.path));
+            let hint = Tier::Write.grant_hint(notebook_of(&first.path));
             return told(Code::PermissionDenied, first).with_hint(hint);
         }
         if let Some(first) = with_reason(BREAKS) {

@@ -48,7 +48,7 @@ impl Action for Similar {
             }
         };
         let text = begin(&text, LOOKED_AT);
-        if words::asked(text).is_empty() {
+        if words::query_terms(text).is_empty() {
             return Err(Error::validation(
                 "there are no words that another note could have too",
             ));

@@ -1,6 +1,6 @@
 //! What was changed of late through this server, by whom.
 
-use notehost_sdk::dates::{FORMS, iso, stretch};
+use notehost_sdk::dates::{TIME_FORMATS, iso, parse_time_range};
 use notehost_sdk::pages::{checked_limit, counted, more};
 use notehost_sdk::prelude::*;
 
@@ -145,7 +145,7 @@ fn end(vault: &Vault, since: Option<&str>) -> Result<End> {
     let Some(since) = since.map(str::trim) else {
         return Ok(End::Never);
     };
-    if let Some(time) = stretch(since, &vault.now()) {
+    if let Some(time) = parse_time_range(since, &vault.now()) {
         return Ok(End::Before(time.from));
     }
     // An id that nobody knows would list everything.
@@ -161,7 +161,7 @@ fn end(vault: &Vault, since: Option<&str>) -> Result<End> {
         }
     }
     Err(Error::validation(format!(
-        "`since` is `{since}`, and should be {FORMS}, or the id of a change"
+        "`since` is `{since}`, and should be {TIME_FORMATS}, or the id of a change"
     )))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsOf};
+use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsQuery};
 use notehost_sdk::{Kind, prelude::*};
 
 /// How many of each are told.
@@ -152,10 +152,10 @@ impl Guidance {
                 path: entry.path,
             })
             .collect();
-        let tags = vault.tags(&TagsOf {
+        let tags = vault.tags(&TagsQuery {
             by_count: true,
             limit: MOST_TAGS,
-            ..TagsOf::default()
+            ..TagsQuery::default()
         })?;
         self.tags = tags
             .items

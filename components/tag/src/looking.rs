@@ -1,6 +1,6 @@
 //! Which tags there are, which notes have them, which a note has.
 
-use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsOf};
+use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsQuery};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
@@ -68,7 +68,7 @@ impl Action for List {
     fn run(self, vault: &Vault) -> Result<TagPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let prefix = self.prefix.as_deref().map(str::trim).unwrap_or_default();
-        let found = vault.tags(&TagsOf {
+        let found = vault.tags(&TagsQuery {
             prefix: prefix.strip_prefix('#').unwrap_or(prefix).to_owned(),
             under: folder(vault, self.path.as_deref())?,
             by_count: self.sort == Some(Order::Count),

@@ -1,6 +1,6 @@
 //! The notes that an action is about: those that a caller names, or all that have a tag.
 
-use notehost_sdk::index::{Condition, Progress, Query, Sort, SortBy, TagsOf};
+use notehost_sdk::index::{Condition, Progress, Query, Sort, SortBy, TagsQuery};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::TextError;
 use notehost_sdk::text::facts::facts;
@@ -115,11 +115,11 @@ pub(crate) fn no_tag(vault: &Vault, tag: &str) -> Result<Error> {
     let mut near = Vec::new();
     // A misspelt tag mostly begins as the right one does; if not, the most used are a beginning.
     for prefix in [tag, &first, ""] {
-        let found = vault.tags(&TagsOf {
+        let found = vault.tags(&TagsQuery {
             prefix: prefix.to_owned(),
             by_count: true,
             limit: u32::try_from(SUGGESTED).unwrap_or(u32::MAX),
-            ..TagsOf::default()
+            ..TagsQuery::default()
         })?;
         near = found.items.into_iter().map(|tag| tag.tag).collect();
         if !near.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{
-    BacklinksOf, Condition, Field, Found, Query, Sort, SortBy, TagsOf, UnresolvedIn,
+    BacklinksQuery, Condition, Field, Found, Query, Sort, SortBy, TagsQuery, UnresolvedQuery,
 };
 use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
@@ -34,11 +34,11 @@ pub enum Question {
     /// Notes that fulfil a condition.
     Find(Query),
     /// Links to a file.
-    Backlinks(BacklinksOf),
+    Backlinks(BacklinksQuery),
     /// Links that lead nowhere.
-    Unresolved(UnresolvedIn),
+    Unresolved(UnresolvedQuery),
     /// Tags and how often they are used.
-    Tags(TagsOf),
+    Tags(TagsQuery),
     /// Which note links to which.
     Edges,
     /// Every file.

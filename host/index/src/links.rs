@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use notehost_sdk::fold_name;
-use notehost_sdk::index::{Backlink, Backlinks, BacklinksOf, LinkAt};
+use notehost_sdk::index::{Backlink, Backlinks, BacklinksQuery, LinkAt};
 use notehost_sdk::text::facts::has_place;
 use notehost_sdk::text::links::Resolved;
 
@@ -209,7 +209,7 @@ impl<'a> Leads<'a> {
 pub(super) fn backlinks(
     graph: &Graph,
     viewer: &Viewer,
-    asked: &BacklinksOf,
+    asked: &BacklinksQuery,
     room: &Room,
     deadline: &Deadline,
 ) -> Result<Backlinks, VaultError> {

@@ -29,7 +29,7 @@ pub(super) fn names_in(
 ) -> Result<Vec<NameAt>, VaultError> {
     // Every place at which a name can begin or end, with whether spaces divide words there.
     let mut places: Vec<(usize, usize, bool)> = Vec::new();
-    words::each(text, |word| match word.form {
+    words::for_each_word(text, |word| match word.form {
         Form::Whole => places.push((word.range.start, word.range.end, true)),
         Form::Single => places.push((word.range.start, word.range.end, false)),
         Form::Cut | Form::Part | Form::Pair => {}

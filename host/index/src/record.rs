@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
 use notehost_sdk::text::facts::Facts;
-use notehost_sdk::text::links::asked_name;
+use notehost_sdk::text::links::target_file_name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -231,7 +231,7 @@ impl Note {
             .filter(|link| !link.external && !link.target.is_empty())
             .map(|link| link.target)
             .collect();
-        let asked: BTreeSet<String> = targets.into_iter().map(asked_name).collect();
+        let asked: BTreeSet<String> = targets.into_iter().map(target_file_name).collect();
         // What follows in the record is left alone.
         let Ok((packed, _)) = postcard::take_from_bytes::<PackedKeys<'_>>(&self.rest) else {
             return Keys::default();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notehost_sdk::fold_name;
-use notehost_sdk::index::{TagCount, Tags, TagsOf};
+use notehost_sdk::index::{TagCount, Tags, TagsQuery};
 
 use super::bounds::MAX_TAG_DEPTH;
 use super::deadline::Deadline;
@@ -93,7 +93,7 @@ impl TagTable {
     /// A page of them.
     pub(super) fn page(
         &self,
-        asked: &TagsOf,
+        asked: &TagsQuery,
         room: &Room,
         deadline: &Deadline,
     ) -> Result<Tags, VaultError> {

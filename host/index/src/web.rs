@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use notehost_sdk::fold_name;
-use notehost_sdk::index::{Degree, Edges, Missing, PlaceAt, Unresolved, UnresolvedIn};
+use notehost_sdk::index::{Degree, Edges, Missing, PlaceAt, Unresolved, UnresolvedQuery};
 
 use super::bounds::MAX_RESULTS;
 use super::deadline::Deadline;
@@ -214,7 +214,7 @@ impl Web {
     pub(super) fn unresolved(
         &self,
         graph: &Graph,
-        asked: &UnresolvedIn,
+        asked: &UnresolvedQuery,
         room: &Room,
         deadline: &Deadline,
     ) -> Result<Unresolved, VaultError> {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
-use notehost_sdk::index::{Tags, TagsOf};
+use notehost_sdk::index::{Tags, TagsQuery};
 use notehost_sdk::text;
 use serde_json::{Map, Value, json};
 
@@ -169,10 +169,10 @@ async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), Call
 
 /// The tags that notes have, and those above them, the most used first.
 fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, VaultError> {
-    let asked = TagsOf {
+    let asked = TagsQuery {
         by_count: true,
         limit: u32::MAX,
-        ..TagsOf::default()
+        ..TagsQuery::default()
     };
     index.start();
     if !index.wait(Some(Instant::now() + PATIENCE)) {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{
-    Condition, Field, Found, PropertyTest, Query, Sort, SortBy, Tags, TagsOf,
+    Condition, Field, Found, PropertyTest, Query, Sort, SortBy, Tags, TagsQuery,
 };
 use serde_json::Value;
 
@@ -208,10 +208,10 @@ impl Looking {
     }
 
     fn tags(&mut self, text: &mut String) -> Result<(), VaultError> {
-        let asked = TagsOf {
+        let asked = TagsQuery {
             by_count: true,
             limit: MOST_TAGS,
-            ..TagsOf::default()
+            ..TagsQuery::default()
         };
         let tags: Tags = self.ask(Question::Tags(asked))?.unwrap_or_default();
         // A tag is text of a note: one that is long enough for a sentence is not shown.

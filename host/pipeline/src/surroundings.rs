@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Weak};
 
-use notehost_sdk::host::{About, AboutDomain, CallerTold, Conventions, LimitLeft, Now};
+use notehost_sdk::host::{About, AboutDomain, CallerInfo, Conventions, LimitLeft, Now};
 
 use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
@@ -112,9 +112,9 @@ impl Surroundings for CallSurroundings {
         }
     }
 
-    fn caller(&self) -> CallerTold {
+    fn caller(&self) -> CallerInfo {
         let Some(host) = self.host.upgrade() else {
-            return CallerTold::default();
+            return CallerInfo::default();
         };
         let settings = host.settings();
         let rates = &settings.rates;
@@ -132,7 +132,7 @@ impl Surroundings for CallSurroundings {
             .into_iter()
             .filter(|(_, most)| is_counted && *most > 0);
         let vaults = host.vault_ids_of(&self.caller);
-        CallerTold {
+        CallerInfo {
             name: self.caller.name().to_owned(),
             scopes: host
                 .scopes_of(&self.caller)

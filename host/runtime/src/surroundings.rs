@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use notehost_sdk::host::{About, CallerTold, Conventions, Now};
+use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 
 use notehost_vault::{Rules, Transaction, VaultError};
 
@@ -18,7 +18,7 @@ pub trait Surroundings: Send + Sync {
     /// The host, and what it serves.
     fn about(&self) -> About;
     /// Who calls. It may wait for the disk.
-    fn caller(&self) -> CallerTold;
+    fn caller(&self) -> CallerInfo;
     /// How the owner keeps the notes. It may wait for the index.
     fn conventions(&self, transaction: &mut Transaction) -> Conventions;
 

@@ -7,7 +7,7 @@ mod moment;
 mod time_range;
 
 pub use moment::Moment;
-pub use time_range::{FORMS, Stretch, relative_date, stretch};
+pub use time_range::{TIME_FORMATS, TimeRange, parse_time_range, relative_date};
 
 /// Milliseconds per day.
 pub const DAY: i64 = 86_400_000;

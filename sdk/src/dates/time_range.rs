@@ -5,7 +5,7 @@ use crate::host::Now;
 
 /// A time range: a date is a whole day, a time of day a minute or a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct TimeRange {
     /// The start, in milliseconds since 1970.
     pub from: u64,
     /// The exclusive end.
@@ -13,16 +13,16 @@ pub struct Stretch {
 }
 
 /// The accepted forms, for error messages.
-pub const FORMS: &str = "a date (`2024-05-31`), a moment (`2024-05-31T10:00:00Z`), `today`, `yesterday`, or a relative time (`-7d`, `-12h`)";
+pub const TIME_FORMATS: &str = "a date (`2024-05-31`), a moment (`2024-05-31T10:00:00Z`), `today`, `yesterday`, or a relative time (`-7d`, `-12h`)";
 
 /// Parses a time argument.
-pub fn stretch(text: &str, now: &Now) -> Option<Stretch> {
+pub fn parse_time_range(text: &str, now: &Now) -> Option<TimeRange> {
     let text = text.trim();
     if let Some(day) = relative_day(text, now) {
         return local(now, day * DAY, (day + 1) * DAY);
     }
     if let Some(moment) = hours_ago(text, now.milliseconds) {
-        return Some(Stretch {
+        return Some(TimeRange {
             from: moment,
             to: moment,
         });
@@ -53,9 +53,9 @@ pub fn relative_date(text: &str, now: &Now) -> Option<String> {
 }
 
 /// A range of local milliseconds, in UTC.
-fn local(now: &Now, from: i64, to: i64) -> Option<Stretch> {
+fn local(now: &Now, from: i64, to: i64) -> Option<TimeRange> {
     let ahead = i64::from(now.offset_minutes) * 60_000;
-    Some(Stretch {
+    Some(TimeRange {
         from: u64::try_from(from - ahead).ok()?,
         to: u64::try_from(to - ahead).ok()?,
     })
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn every_form_of_time_is_parsed() {
-        let parsed = |text: &str| stretch(text, &NOW).map(|time| (iso(time.from), iso(time.to)));
+        let parsed =
+            |text: &str| parse_time_range(text, &NOW).map(|time| (iso(time.from), iso(time.to)));
         let day =
             |from: &str, to: &str| Some((format!("{from}T00:00:00Z"), format!("{to}T00:00:00Z")));
         assert_eq!(parsed("2024-02-29"), day("2024-02-29", "2024-03-01"));
@@ -212,15 +213,15 @@ mod tests {
             milliseconds: NOW.milliseconds + 6 * 3_600_000,
             zone: None,
         };
-        let day = stretch("today", &tokyo).unwrap();
+        let day = parse_time_range("today", &tokyo).unwrap();
         assert_eq!(iso(day.from), "2024-02-29T15:00:00Z");
         assert_eq!(
             relative_date("today", &tokyo).as_deref(),
             Some("2024-03-01")
         );
-        let noon = stretch("2024-03-01T12:00", &tokyo).unwrap();
+        let noon = parse_time_range("2024-03-01T12:00", &tokyo).unwrap();
         assert_eq!(iso(noon.from), "2024-03-01T03:00:00Z");
-        let utc = stretch("2024-03-01T12:00Z", &tokyo).unwrap();
+        let utc = parse_time_range("2024-03-01T12:00Z", &tokyo).unwrap();
         assert_eq!(iso(utc.from), "2024-03-01T12:00:00Z");
     }
 

@@ -101,7 +101,7 @@ impl Listed {
     }
 
     /// The list as text, one entry per line.
-    pub fn told(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text = match self.total {
             0 => return "no entries".to_owned(),
             total => format!("{} of {total}:", self.items.len()),

@@ -60,7 +60,7 @@ pub fn relocate(vault: &Vault, moves: Vec<(String, String)>) -> Result<Moved> {
 
 impl Moved {
     /// The text of a reply.
-    pub fn told(&self) -> String {
+    pub fn to_text(&self) -> String {
         let text = format!(
             "moved to: {}\n{}",
             self.paths.join(", "),
@@ -102,7 +102,7 @@ pub struct Copied {
 
 impl Copied {
     /// The text of a reply.
-    pub fn told(&self) -> String {
+    pub fn to_text(&self) -> String {
         format!("copied `{}` to `{}`", self.from, self.path)
     }
 }

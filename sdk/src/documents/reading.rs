@@ -8,7 +8,7 @@ use crate::prelude::*;
 use crate::text::{self, section::Extent};
 
 /// The token budget if the caller sets none. Clients truncate longer replies at arbitrary places.
-pub const USUAL_TOKENS: usize = 20_000;
+pub const DEFAULT_MAX_TOKENS: usize = 20_000;
 
 /// Text of a note.
 #[reply]
@@ -90,7 +90,7 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
         .limit
         .unwrap_or(usize::MAX)
         .min((last + 1).saturating_sub(offset));
-    let max_tokens = asked.max_tokens.unwrap_or(USUAL_TOKENS);
+    let max_tokens = asked.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let window = text::window(&note.text, offset, Some(wanted), Some(max_tokens));
     let is_short = window.cut || window.to + 1 < offset + wanted;
     let next_offset = (is_short && window.to < last).then_some(window.to + 1);

@@ -10,7 +10,7 @@ use crate::prelude::*;
 use crate::text::facts::context;
 
 /// The time limit of one call; the next call continues where it stopped.
-pub const LOOKING_TIME: Duration = Duration::from_secs(3);
+pub const SEARCH_TIME_LIMIT: Duration = Duration::from_secs(3);
 /// The maximum length of a returned match.
 const MAX_MATCH_CHARACTERS: usize = 200;
 /// The maximum number of skipped notes to report.

@@ -6,6 +6,6 @@ mod literals;
 mod pattern;
 mod places;
 
-pub use lines::{Hit, LOOKING_TIME, Lines, Looked, look};
+pub use lines::{Hit, Lines, Looked, SEARCH_TIME_LIMIT, look};
 pub use pattern::{Pattern, Skipped, Written, read};
 pub use places::{Glob, Place, escape, glob, is_glob};

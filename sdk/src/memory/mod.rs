@@ -19,10 +19,10 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{
     Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
@@ -138,7 +138,7 @@ impl MemoryVault {
     }
 
     /// Sets the owner's conventions.
-    pub fn kept_as(mut self, conventions: Conventions) -> MemoryVault {
+    pub fn with_conventions(mut self, conventions: Conventions) -> MemoryVault {
         self.conventions = conventions;
         self
     }
@@ -191,7 +191,7 @@ impl MemoryVault {
     }
 
     /// The progress reports: done, total and message.
-    pub fn progressed(&self) -> Vec<(u64, Option<u64>, String)> {
+    pub fn progress_reports(&self) -> Vec<(u64, Option<u64>, String)> {
         self.progress.borrow().clone()
     }
 
@@ -339,15 +339,15 @@ impl RawVault for MemoryVault {
         self.view(|view| index::find(view, query))
     }
 
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
         self.view(|view| index::backlinks(view, of))
     }
 
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
         self.view(|view| index::unresolved(view, within))
     }
 
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
         self.view(|view| index::tags(view, of))
     }
 
@@ -391,12 +391,12 @@ impl RawVault for MemoryVault {
         })
     }
 
-    fn caller(&self) -> Result<CallerTold> {
-        Ok(CallerTold {
+    fn caller(&self) -> Result<CallerInfo> {
+        Ok(CallerInfo {
             name: "tester".to_owned(),
             scopes: ["read", "write", "delete"].map(str::to_owned).to_vec(),
             calls: self.calls,
-            ..CallerTold::default()
+            ..CallerInfo::default()
         })
     }
 

@@ -2,8 +2,8 @@
 
 use super::view::View;
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
-    Unresolved, UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{Error, Result};
 
@@ -20,15 +20,15 @@ pub(super) fn find(_: &View<'_>, _: &Query) -> Result<Found> {
     Err(missing())
 }
 
-pub(super) fn backlinks(_: &View<'_>, _: &BacklinksOf) -> Result<Backlinks> {
+pub(super) fn backlinks(_: &View<'_>, _: &BacklinksQuery) -> Result<Backlinks> {
     Err(missing())
 }
 
-pub(super) fn unresolved(_: &View<'_>, _: &UnresolvedIn) -> Result<Unresolved> {
+pub(super) fn unresolved(_: &View<'_>, _: &UnresolvedQuery) -> Result<Unresolved> {
     Err(missing())
 }
 
-pub(super) fn tags(_: &View<'_>, _: &TagsOf) -> Result<Tags> {
+pub(super) fn tags(_: &View<'_>, _: &TagsQuery) -> Result<Tags> {
     Err(missing())
 }
 

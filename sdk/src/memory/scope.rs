@@ -60,7 +60,7 @@ impl Scope {
             Code::PermissionDenied,
             format!("may not {verb} at `{path}`"),
         )
-        .with_hint(needed.granting(notebook(path, kind))))
+        .with_hint(needed.grant_hint(notebook(path, kind))))
     }
 
     /// Rejects writes of an action with the effect `Read`.

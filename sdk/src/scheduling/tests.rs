@@ -36,7 +36,7 @@ const FIRST: [(f32, f32); 4] = [
 ];
 
 fn scheduler() -> Scheduler {
-    Scheduler::new(USUAL_RETENTION).expect("the default parameters are good")
+    Scheduler::new(DEFAULT_RETENTION).expect("the default parameters are good")
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn fuzz_is_small_deterministic_and_differs_between_cards() {
     );
     assert!(varied.iter().any(|days| *days != varied[0]));
     assert_eq!(whole_days(2.4, Some(7)), 2);
-    assert_eq!(whole_days(f32::MAX, None), LONGEST);
+    assert_eq!(whole_days(f32::MAX, None), MAX_INTERVAL_DAYS);
     assert_eq!(whole_days(0.01, None), 1);
 }
 

@@ -28,7 +28,7 @@ use prefix::Step;
 
 pub use edit::{Changed, insert, relocate, remove, take_out};
 pub use error::BlockError;
-pub use handles::{Named, Unfound};
+pub use handles::{BlockLookupError, Named};
 pub use ids::{free_id, identify, is_id};
 pub use markers::{Fold, Marker, callout_head, marker_of, task_state};
 pub use placement::Place;

@@ -198,7 +198,7 @@ mod tests {
         let vault = Vault::in_memory()
             .at(TEN)
             .in_zone(15 * 60)
-            .kept_as(Conventions {
+            .with_conventions(Conventions {
                 template_date: Some("D/M/YY".to_owned()),
                 template_time: Some("h a".to_owned()),
                 ..Conventions::default()
@@ -241,14 +241,16 @@ mod tests {
                 .with("templates/b.md", "")
         };
         assert_eq!(
-            folder(&vault().kept_as(named("/Meta/T/")))
+            folder(&vault().with_conventions(named("/Meta/T/")))
                 .unwrap()
                 .as_deref(),
             Some("Meta/T")
         );
         for conventions in [named("Gone"), Conventions::default()] {
             assert_eq!(
-                folder(&vault().kept_as(conventions)).unwrap().as_deref(),
+                folder(&vault().with_conventions(conventions))
+                    .unwrap()
+                    .as_deref(),
                 Some("templates")
             );
         }

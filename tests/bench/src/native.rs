@@ -7,10 +7,10 @@ use std::sync::Arc;
 use notehost::index::{Answer, Index, Question};
 use notehost::runtime::Surroundings;
 use notehost::vault::{self, Transaction, VaultError};
-use notehost_sdk::host::{About, CallerTold, Conventions, Now};
+use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 use notehost_sdk::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use notehost_sdk::{
     Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
@@ -68,10 +68,10 @@ impl Surroundings for EmptyEnvironment {
         About::default()
     }
 
-    fn caller(&self) -> CallerTold {
-        CallerTold {
+    fn caller(&self) -> CallerInfo {
+        CallerInfo {
             name: "bench".to_owned(),
-            ..CallerTold::default()
+            ..CallerInfo::default()
         }
     }
 
@@ -205,13 +205,13 @@ impl RawVault for NativeVault {
     fn find(&self, query: &Query) -> Result<Found> {
         self.answer(Question::Find(query.clone()))
     }
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
         self.answer(Question::Backlinks(of.clone()))
     }
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
         self.answer(Question::Unresolved(within.clone()))
     }
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
         self.answer(Question::Tags(of.clone()))
     }
     fn edges(&self) -> Result<Edges> {
@@ -235,7 +235,7 @@ impl RawVault for NativeVault {
     fn about(&self) -> Result<About> {
         Ok(EmptyEnvironment.about())
     }
-    fn caller(&self) -> Result<CallerTold> {
+    fn caller(&self) -> Result<CallerInfo> {
         Ok(EmptyEnvironment.caller())
     }
     fn conventions(&self) -> Result<Conventions> {

@@ -116,7 +116,7 @@ fn invalid_columns_are_rejected() {
         property_types: BTreeMap::from([("due".to_owned(), "date".to_owned())]),
         ..Conventions::default()
     };
-    let vault = vault().kept_as(owner);
+    let vault = vault().with_conventions(owner);
     for (arguments, expected) in [
         (
             json!({"database": "Books.base", "name": "x"}),

@@ -15,7 +15,7 @@ fn templates_are_those_of_the_owner() {
         .with("Meta/T/picture.png", "")
         .with_bytes("Meta/T/latin.md", b"\xff")
         .with("Templates/Other.md", "")
-        .kept_as(Conventions {
+        .with_conventions(Conventions {
             templates: Some("Meta/T".to_owned()),
             ..Conventions::default()
         });

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use notehost_sdk::index::{BacklinksOf, Condition, Field, Has, Query};
+use notehost_sdk::index::{BacklinksQuery, Condition, Field, Has, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 use notehost_sdk::text::links::{self, Names};
@@ -24,7 +24,7 @@ pub(super) fn unused(vault: &Vault, files: Vec<Entry>) -> Result<Vec<Entry>> {
         if matches!(by_name(&entry.path).kind, FileKind::Canvas | FileKind::Base) {
             continue;
         }
-        let links = vault.backlinks(&BacklinksOf {
+        let links = vault.backlinks(&BacklinksQuery {
             path: entry.path.clone(),
             offset: 0,
             limit: 0,

@@ -79,7 +79,7 @@ pub(super) fn is_there(name: &str, exists: bool) -> Condition {
 }
 
 fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
-    let has_words = !words::asked(&piece.text).is_empty();
+    let has_words = !words::query_terms(&piece.text).is_empty();
     has_words.then(|| {
         let words = Words {
             text: piece.text.clone(),

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{
-    BacklinksOf, Condition, Field, PropertyTest, Sort, SortBy, TagsOf, UnresolvedIn,
+    BacklinksQuery, Condition, Field, PropertyTest, Sort, SortBy, TagsQuery, UnresolvedQuery,
 };
 use serde_json::json;
 
@@ -247,16 +247,16 @@ fn an_answer_that_would_be_too_large_is_refused() {
     let (Ok(web), Ok(tags)) = (web, tags) else {
         panic!("what is derived")
     };
-    let links_to: BacklinksOf =
+    let links_to: BacklinksQuery =
         serde_json::from_value(json!({"path": "Note.md", "limit": 9})).unwrap();
-    let missing = UnresolvedIn {
+    let missing = UnresolvedQuery {
         limit: 9,
         places: 9,
-        ..UnresolvedIn::default()
+        ..UnresolvedQuery::default()
     };
-    let all_tags = TagsOf {
+    let all_tags = TagsQuery {
         limit: 9,
-        ..TagsOf::default()
+        ..TagsQuery::default()
     };
     type Asked<'a> = (
         &'a str,

@@ -1,8 +1,8 @@
 //! Every kind of question that the index can be asked, for comparing what it answers.
 
 use notehost_sdk::index::{
-    BacklinksOf, Condition, Field, Has, Part, PropertyTest, Query, Sort, SortBy, Span, TagsOf,
-    UnresolvedIn, Words,
+    BacklinksQuery, Condition, Field, Has, Part, PropertyTest, Query, Sort, SortBy, Span,
+    TagsQuery, UnresolvedQuery, Words,
 };
 
 use super::PATHS;
@@ -151,7 +151,7 @@ pub(super) fn questions() -> Vec<Question> {
         }));
     }
     for path in PATHS {
-        all.push(Question::Backlinks(BacklinksOf {
+        all.push(Question::Backlinks(BacklinksQuery {
             path: path.into(),
             offset: 0,
             limit: 50,
@@ -159,23 +159,23 @@ pub(super) fn questions() -> Vec<Question> {
         all.push(Question::Linking(vec![path.into()]));
     }
     for under in ["", "Work"] {
-        all.push(Question::Unresolved(UnresolvedIn {
+        all.push(Question::Unresolved(UnresolvedQuery {
             under: under.into(),
             offset: 0,
             limit: 50,
             places: 10,
         }));
-        all.push(Question::Tags(TagsOf {
+        all.push(Question::Tags(TagsQuery {
             under: under.into(),
             limit: 50,
-            ..TagsOf::default()
+            ..TagsQuery::default()
         }));
     }
-    all.push(Question::Tags(TagsOf {
+    all.push(Question::Tags(TagsQuery {
         prefix: "wo".into(),
         by_count: true,
         limit: 50,
-        ..TagsOf::default()
+        ..TagsQuery::default()
     }));
     all.extend([Question::Edges, Question::Files]);
     all.push(Question::NamesIn(

@@ -101,7 +101,7 @@ fn needle(text: &str) -> Option<Needle> {
     let mut longest: &str = "";
     let mut pairs: Vec<String> = Vec::new();
     let mut singles: Vec<String> = Vec::new();
-    words::each(&folded, |word| match word.form {
+    words::for_each_word(&folded, |word| match word.form {
         Form::Whole | Form::Cut => {
             // An iota can be written as a mark, which folding takes away.
             for piece in folded[word.range].split('ι') {

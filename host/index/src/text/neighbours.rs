@@ -17,7 +17,7 @@ pub(super) fn all(text: &str) -> Vec<u64> {
     let mut before: Vec<u64> = Vec::new();
     let mut here: Vec<u64> = Vec::new();
     let mut place = 0;
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         if word.position != place {
             std::mem::swap(&mut before, &mut here);
             here.clear();
@@ -90,8 +90,8 @@ mod tests {
             let part = pieces[from.min(to)..from.max(to)].concat();
             let told = all(&text);
             let mut places: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
-            words::each(&text, |word| places.entry(word.text.to_owned()).or_default().push(word.position));
-            let asked = words::asked(&part);
+            words::for_each_word(&text, |word| places.entry(word.text.to_owned()).or_default().push(word.position));
+            let asked = words::query_terms(&part);
             for pair in asked.windows(2) {
                 let stand = places.get(&pair[0].1).is_some_and(|firsts| firsts.iter().any(|first| {
                     places.get(&pair[1].1).is_some_and(|seconds| seconds.contains(&(first + pair[1].0 - pair[0].0)))

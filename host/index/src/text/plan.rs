@@ -131,7 +131,7 @@ impl Planner<'_, '_> {
     }
 
     fn words(&mut self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
-        let asked = words::asked(text);
+        let asked = words::query_terms(text);
         match asked.as_slice() {
             [] => Ok(Plan::Nothing),
             [(_, word)] => {
@@ -219,7 +219,7 @@ impl Planner<'_, '_> {
     }
 
     fn prefix(&self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
-        let asked = words::asked(text);
+        let asked = words::query_terms(text);
         let Some(((distance, last), before)) = asked.split_last() else {
             return Ok(Plan::Nothing);
         };
@@ -285,7 +285,7 @@ impl Planner<'_, '_> {
             let next = counts.len();
             counts.entry(word).or_insert((0, next)).0 += 1;
         };
-        words::each(text, |word| match word.form {
+        words::for_each_word(text, |word| match word.form {
             Form::Cut => {}
             Form::Single => singles.push((word.position, word.text.to_owned())),
             Form::Pair => {

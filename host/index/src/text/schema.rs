@@ -165,13 +165,13 @@ impl Fields {
 pub(crate) fn measure(name: &str, headings: &str, text: &str) -> Measure {
     let count = |text: &str| {
         let mut count = 0;
-        words::each(text, |_| count += 1);
+        words::for_each_word(text, |_| count += 1);
         count
     };
     let mut length = 0;
     let mut loose = false;
     let mut end = 0;
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         length += 1;
         if word.range.start > end {
             loose = loose || is_gap_loose(&text[end..word.range.start]);
@@ -231,7 +231,7 @@ fn is_gap_loose(gap: &str) -> bool {
     })
 }
 
-/// [`words::each`] as the index calls it.
+/// [`words::for_each_word`] as the index calls it.
 #[derive(Debug, Clone, Default)]
 struct Words;
 
@@ -259,7 +259,7 @@ impl TokenStream for WordStream<'_> {
         let text = self.text;
         let found = self.found.get_or_insert_with(|| {
             let mut found = Vec::new();
-            words::each(text, |word| {
+            words::for_each_word(text, |word| {
                 found.push((word.position, word.text.to_owned()));
             });
             found.into_iter()
@@ -282,7 +282,7 @@ impl TokenStream for WordStream<'_> {
 
     fn process(&mut self, sink: &mut dyn FnMut(&Token)) {
         let token = &mut self.token;
-        words::each(self.text, |word| {
+        words::for_each_word(self.text, |word| {
             token.text.clear();
             token.text.push_str(word.text);
             token.position = word.position;

@@ -108,7 +108,7 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
             }
         }
         Tree::Words { text, .. } | Tree::Prefix { text, .. } => {
-            let words = words::asked(text);
+            let words = words::query_terms(text);
             if words.len() > 1 {
                 // The line that has it all as it is written is the best.
                 add(words::fold(text.trim()));
@@ -119,7 +119,7 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
         }
         Tree::Like(text) => {
             let text = &text[..text.floor_char_boundary(MAX_LIKE_BYTES)];
-            let mut words: Vec<String> = words::asked(text)
+            let mut words: Vec<String> = words::query_terms(text)
                 .into_iter()
                 .map(|(_, word)| word)
                 .collect();
@@ -165,7 +165,7 @@ fn places_as_words(
     while begin < text.len() && places.len() < MOST_PLACES * 4 {
         deadline.check()?;
         let end = piece_end(text, begin);
-        words::each(&text[begin..end], |found| {
+        words::for_each_word(&text[begin..end], |found| {
             for (word, letters) in asked.iter().enumerate() {
                 if places.len() < MOST_PLACES * 4 && found.text.contains(letters.as_str()) {
                     places.push(Place {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-use notehost_sdk::host::{About, CallerTold, Conventions, Now};
+use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -352,8 +352,8 @@ impl Surroundings for Still {
         }
     }
 
-    fn caller(&self) -> CallerTold {
-        CallerTold {
+    fn caller(&self) -> CallerInfo {
+        CallerInfo {
             name: "kit".into(),
             scopes: ["read", "write", "delete"].map(str::to_owned).to_vec(),
             bound_to: None,

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::Ordering;
 
-use notehost_sdk::index::TagsOf;
+use notehost_sdk::index::TagsQuery;
 use serde::de::DeserializeOwned;
 use wasmtime::component::Resource;
 
@@ -196,9 +196,9 @@ impl wire::Host for VaultView<'_> {
 
     async fn tags(&mut self, _: Resource<VaultHandle>, of: String) -> Result<String, Refusal> {
         self.hold(of.len())?;
-        let of: TagsOf = read(&of)?;
+        let of: TagsQuery = read(&of)?;
         let limit = of.limit.min(MAX_RESULTS);
-        self.ask_for_json(Question::Tags(TagsOf { limit, ..of }))
+        self.ask_for_json(Question::Tags(TagsQuery { limit, ..of }))
             .await
     }
 
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(refused.code(), "too_large");
         let path = "x".repeat(MAX_QUESTION_BYTES);
         let backlinks = json!({"path": path, "limit": 1}).to_string();
-        let refused = read::<notehost_sdk::index::BacklinksOf>(&backlinks).unwrap_err();
+        let refused = read::<notehost_sdk::index::BacklinksQuery>(&backlinks).unwrap_err();
         assert_eq!(refused.code(), "too_large");
     }
 }

@@ -203,7 +203,7 @@ impl<'a> Prepared<'a> {
     /// The most distinctive words of a text: frequent in it, rare in other notes.
     fn distinctive(&self, text: &str) -> Vec<Phrase> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for (_, word) in words::asked(text) {
+        for (_, word) in words::query_terms(text) {
             *counts.entry(word).or_default() += 1;
         }
         let mut weighed: Vec<(f64, Phrase)> = counts

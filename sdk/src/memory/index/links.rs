@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use super::View;
 use super::scan::{Scan, Scanned};
 use crate::index::{
-    Backlink, Backlinks, BacklinksOf, Edges, Missing, PlaceAt, Unresolved, UnresolvedIn,
+    Backlink, Backlinks, BacklinksQuery, Edges, Missing, PlaceAt, Unresolved, UnresolvedQuery,
 };
-use crate::text::links::asked_name;
+use crate::text::links::target_file_name;
 use crate::{Result, fold_name};
 
 /// Whether a path is this folder or file, or below it; everything is below `""`.
@@ -16,7 +16,7 @@ pub(super) fn is_under(path: &str, folder: &str) -> bool {
 }
 
 /// Links to a file.
-pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksOf) -> Result<Backlinks> {
+pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksQuery) -> Result<Backlinks> {
     let scan = Scan::of(view);
     let mut answer = Backlinks::default();
     for note in scan.notes.iter().filter(|note| note.path != of.path) {
@@ -41,7 +41,10 @@ pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksOf) -> Result<
 }
 
 /// Unresolved links.
-pub(in crate::memory) fn unresolved(view: &View<'_>, within: &UnresolvedIn) -> Result<Unresolved> {
+pub(in crate::memory) fn unresolved(
+    view: &View<'_>,
+    within: &UnresolvedQuery,
+) -> Result<Unresolved> {
     let scan = Scan::of(view);
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     for note in scan
@@ -104,7 +107,7 @@ pub(in crate::memory) fn linking(view: &View<'_>, files: &[String]) -> Result<Ve
     let asks = |note: &&Scanned| {
         let mut links = note.links.iter();
         links.any(|link| {
-            let name = asked_name(&link.target);
+            let name = target_file_name(&link.target);
             let with_extension = format!("{name}.md");
             !link.external
                 && !name.is_empty()

@@ -106,7 +106,7 @@ fn end_of(
 /// For each byte offset of a text, including its end: whether it is within a word.
 fn inside_words(text: &str) -> Vec<bool> {
     let mut inside = vec![false; text.len() + 1];
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         if matches!(word.form, Form::Whole | Form::Cut) {
             inside[word.range.start + 1..word.range.end].fill(true);
         }

@@ -25,7 +25,7 @@ pub(super) enum Last {
 impl Phrase {
     /// The phrase of a text; `None` if it has no words.
     pub(super) fn of(text: &str, last: Last) -> Option<Phrase> {
-        let words = words::asked(text);
+        let words = words::query_terms(text);
         (!words.is_empty()).then_some(Phrase { words, last })
     }
 
@@ -44,7 +44,7 @@ impl Phrase {
     /// Its occurrences, in order.
     pub(super) fn places(&self, text: &str) -> Vec<Range<usize>> {
         let mut actual: BTreeMap<usize, Vec<(String, Range<usize>)>> = BTreeMap::new();
-        words::each(text, |word| {
+        words::for_each_word(text, |word| {
             let here = actual.entry(word.position).or_default();
             here.push((word.text.to_owned(), word.range.clone()));
         });

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::View;
 use super::links::{is_under, page};
 use super::scan::Scan;
-use crate::index::{TagCount, Tags, TagsOf};
+use crate::index::{TagCount, Tags, TagsQuery};
 use crate::{Result, fold_name};
 
 #[derive(Default)]
@@ -17,7 +17,7 @@ struct Used {
 }
 
 /// Tags of the vault, including the parents of nested ones.
-pub(in crate::memory) fn tags(view: &View<'_>, of: &TagsOf) -> Result<Tags> {
+pub(in crate::memory) fn tags(view: &View<'_>, of: &TagsQuery) -> Result<Tags> {
     let scan = Scan::of(view);
     let mut used: BTreeMap<String, Used> = BTreeMap::new();
     for note in scan

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::index::{
-    BacklinksOf, Condition, Degree, Field, Found, FoundNote, Progress, Query, TagsOf, UnresolvedIn,
+    BacklinksQuery, Condition, Degree, Field, Found, FoundNote, Progress, Query, TagsQuery,
+    UnresolvedQuery,
 };
 use crate::{MemoryVault, Tier, Vault};
 
@@ -302,7 +303,7 @@ fn links_are_resolved() {
 #[test]
 fn backlinks_have_line_and_context_and_hide_invisible_notes() {
     let vault = vault().allow("Diary", Tier::None);
-    let of = BacklinksOf {
+    let of = BacklinksQuery {
         path: "Work/Plan.md".into(),
         offset: 1,
         limit: 1,
@@ -311,7 +312,7 @@ fn backlinks_have_line_and_context_and_hide_invisible_notes() {
     assert_eq!((answer.total, answer.notes, answer.items.len()), (3, 1, 1));
     assert_eq!(answer.items[0].line, 2);
     assert_eq!(answer.items[0].fragment.as_deref(), Some("#^DONE"));
-    let of = BacklinksOf {
+    let of = BacklinksQuery {
         path: "Diary/Secret.md".into(),
         offset: 0,
         limit: 1,
@@ -322,10 +323,10 @@ fn backlinks_have_line_and_context_and_hide_invisible_notes() {
 #[test]
 fn unresolved_targets_are_grouped_with_their_places() {
     let vault = vault().allow("Diary", Tier::None);
-    let within = UnresolvedIn {
+    let within = UnresolvedQuery {
         limit: 10,
         places: 1,
-        ..UnresolvedIn::default()
+        ..UnresolvedQuery::default()
     };
     let answer = vault.unresolved(&within).unwrap();
     assert_eq!((answer.total, answer.links), (2, 3));
@@ -338,7 +339,7 @@ fn unresolved_targets_are_grouped_with_their_places() {
         (14, 1)
     );
     let answer = vault
-        .unresolved(&UnresolvedIn {
+        .unresolved(&UnresolvedQuery {
             under: "People".into(),
             ..within
         })
@@ -349,11 +350,11 @@ fn unresolved_targets_are_grouped_with_their_places() {
 #[test]
 fn tags_are_counted_with_their_parents() {
     let vault = vault().allow("Diary", Tier::None);
-    let of = TagsOf {
+    let of = TagsQuery {
         limit: 10,
-        ..TagsOf::default()
+        ..TagsQuery::default()
     };
-    let tag_rows = |of: &TagsOf| -> Vec<(String, u64, u64)> {
+    let tag_rows = |of: &TagsQuery| -> Vec<(String, u64, u64)> {
         let tags = vault.tags(of).unwrap().items;
         tags.into_iter()
             .map(|tag| (tag.tag, tag.notes, tag.own))
@@ -368,7 +369,7 @@ fn tags_are_counted_with_their_parents() {
         ]
     );
     assert_eq!(
-        tag_rows(&TagsOf {
+        tag_rows(&TagsQuery {
             by_count: true,
             offset: 1,
             limit: 1,
@@ -377,7 +378,7 @@ fn tags_are_counted_with_their_parents() {
         [("VC/Project".into(), 1, 1)]
     );
     assert_eq!(
-        tag_rows(&TagsOf {
+        tag_rows(&TagsQuery {
             prefix: "vc/".into(),
             ..of.clone()
         })
@@ -385,7 +386,7 @@ fn tags_are_counted_with_their_parents() {
         1
     );
     assert_eq!(
-        tag_rows(&TagsOf {
+        tag_rows(&TagsQuery {
             under: "People".into(),
             ..of
         })

@@ -26,7 +26,7 @@ pub struct Named {
 
 /// Why a name does not identify a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfound {
+pub enum BlockLookupError {
     /// It is neither an id nor a generated name.
     Malformed,
     /// No block has this id.
@@ -115,28 +115,28 @@ impl Blocks<'_> {
     ///
     /// # Errors
     /// If no block has that name any more, or several match.
-    pub fn find(&self, written: &str) -> Result<usize, Unfound> {
+    pub fn find(&self, written: &str) -> Result<usize, BlockLookupError> {
         if let Some(id) = written.strip_prefix('^') {
             return match self.with_id(id.trim()).as_slice() {
-                [] => Err(Unfound::NoId),
+                [] => Err(BlockLookupError::NoId),
                 [only] => Ok(*only),
-                several => Err(Unfound::Several(several.to_vec())),
+                several => Err(BlockLookupError::Several(several.to_vec())),
             };
         }
-        let name = Name::parse(written).ok_or(Unfound::Malformed)?;
+        let name = Name::parse(written).ok_or(BlockLookupError::Malformed)?;
         let hashes = self.hashes();
         let equals: Vec<usize> = (0..hashes.len())
             .filter(|at| hashes[*at] == name.hash)
             .collect();
         match (equals.as_slice(), &name.among) {
-            ([], _) => Err(Unfound::Changed {
+            ([], _) => Err(BlockLookupError::Changed {
                 nearest: self.nearest(&name.sketch),
             }),
             ([only], None) => Ok(*only),
-            (several, None) => Err(Unfound::Several(several.to_vec())),
+            (several, None) => Err(BlockLookupError::Several(several.to_vec())),
             (several, Some((place, count, beside))) => self
                 .select_equal(several, *place, *count, beside)
-                .ok_or_else(|| Unfound::Several(several.to_vec())),
+                .ok_or_else(|| BlockLookupError::Several(several.to_vec())),
         }
     }
 
@@ -216,7 +216,7 @@ impl Blocks<'_> {
 /// A MinHash sketch of the words: similar texts share some of its hashes.
 fn sketch(text: &str) -> String {
     let mut least = [u64::MAX; SKETCH_HASHES];
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         let mut hash = word
             .text
             .bytes()

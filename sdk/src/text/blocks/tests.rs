@@ -330,7 +330,7 @@ fn names_survive_edits_elsewhere() {
 
     let changed = note.replace("beta", "delta");
     let after = blocks(&changed).unwrap();
-    let Err(Unfound::Changed {
+    let Err(BlockLookupError::Changed {
         nearest: Some((_, passage)),
     }) = after.find(&names[para].fragment)
     else {
@@ -345,13 +345,16 @@ fn names_survive_edits_elsewhere() {
     let fewer = blocks("- x\n- same\n- y\n").unwrap();
     assert!(matches!(
         fewer.find(&names[items[0]].fragment),
-        Err(Unfound::Several(_))
+        Err(BlockLookupError::Several(_))
     ));
     let doubled = blocks("alpha beta gamma\n\nalpha beta gamma\n").unwrap();
     assert!(matches!(
         doubled.find(&names[para].fragment),
-        Err(Unfound::Several(_))
+        Err(BlockLookupError::Several(_))
     ));
-    assert!(matches!(read.find("nothing"), Err(Unfound::Malformed)));
-    assert!(matches!(read.find("^no"), Err(Unfound::NoId)));
+    assert!(matches!(
+        read.find("nothing"),
+        Err(BlockLookupError::Malformed)
+    ));
+    assert!(matches!(read.find("^no"), Err(BlockLookupError::NoId)));
 }

@@ -21,7 +21,7 @@ pub use detach::{Detachment, detach};
 pub use filter::{Wanted, may_link_to};
 pub use parse::parse;
 pub(crate) use parse::{hashes, survey};
-pub use resolve::{Matched, Names, Resolved, asked_name, choose};
+pub use resolve::{Matched, Names, Resolved, choose, target_file_name};
 pub use rewrite::{Moves, Reason, Rewrite, Stuck, rewrite};
 
 /// A replacement of a byte range of a note. Splices of one list are in order and do not overlap.

@@ -246,7 +246,7 @@ pub fn choose<'n>(
 }
 
 /// The folded file name in a target as written: the file has this name, or this name with `.md`.
-pub fn asked_name(target: &str) -> String {
+pub fn target_file_name(target: &str) -> String {
     fold_name(file_name(tail_of(target)))
 }
 
