@@ -1,4 +1,4 @@
-//! What one word, phrase or `field:value` of a query means.
+//! Turns one word, phrase or `field:value` of a query into a condition.
 
 use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, Part, PropertyTest, Words};
@@ -10,7 +10,7 @@ use super::tokens::Piece;
 use crate::filter;
 use notehost_sdk::matching;
 
-/// Where a word is looked for.
+/// The field that a word is matched against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Field {
     Anywhere,
@@ -34,7 +34,7 @@ impl Field {
         }
     }
 
-    /// What a word in this field means; nothing if there is nothing to look for in it.
+    /// The condition for a word in this field; `None` if it has nothing to search for.
     pub(super) fn term(&self, piece: &Piece, now: &Now) -> Result<Option<Condition>> {
         match self {
             Field::Anywhere => match piece.text.strip_prefix('#') {
@@ -58,18 +58,18 @@ impl Field {
         }
     }
 
-    /// What `field:` without a value means.
+    /// The condition for `field:` without a value.
     pub(super) fn alone(&self, name: &str) -> Result<Condition> {
         match self {
             Field::Property(name) => Ok(is_there(name, true)),
             _ => Err(Error::validation(format!(
-                "`{name}:` in `query` needs a value right behind it, such as `{name}:plan` or `{name}:\"two words\"`"
+                "`{name}:` in `query` needs a value directly after the colon, such as `{name}:plan` or `{name}:\"two words\"`"
             ))),
         }
     }
 }
 
-/// That a note has a property, or has it not.
+/// The condition that a property is set, or is not set.
 pub(super) fn is_there(name: &str, exists: bool) -> Condition {
     Condition::Property(Box::new(PropertyTest {
         key: name.to_owned(),
@@ -85,7 +85,7 @@ fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
             text: piece.text.clone(),
             part,
         };
-        if piece.is_beginning() {
+        if piece.is_prefix() {
             Condition::Prefix(words)
         } else {
             Condition::Words(words)
@@ -93,14 +93,14 @@ fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
     })
 }
 
-/// A part of a path, as Obsidian has it, or a glob.
+/// A substring of a path, as in Obsidian, or a glob.
 fn path(piece: &Piece) -> Option<Condition> {
     let text = piece.text.trim_start_matches('/');
     if text.is_empty() {
         return None;
     }
     let glob = |glob: String| Condition::Path(glob);
-    if !piece.is_quoted && (piece.is_beginning() || matching::is_glob(text)) {
+    if !piece.is_quoted && (piece.is_prefix() || matching::is_glob(text)) {
         let text = format!("{text}{}", "*".repeat(piece.stars));
         return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
     }
@@ -111,42 +111,48 @@ fn path(piece: &Piece) -> Option<Condition> {
     ]))
 }
 
-/// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (begins so).
+/// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (prefix).
 fn property(name: &str, piece: &Piece, now: &Now) -> Condition {
     let text = piece.text.as_str();
-    if piece.is_beginning() && !text.is_empty() {
-        return filter::beginning(name, text);
+    if piece.is_prefix() && !text.is_empty() {
+        return filter::starts_with(name, text);
     }
     if piece.is_quoted {
         return filter::equal(name, &json!(text), now);
     }
-    for (sign, change) in SIGNS {
-        if let Some(value) = text.strip_prefix(sign).filter(|value| !value.is_empty()) {
+    for (operator, set) in OPERATORS {
+        if let Some(value) = text
+            .strip_prefix(operator)
+            .filter(|value| !value.is_empty())
+        {
             let mut test = PropertyTest {
                 key: name.to_owned(),
                 ..PropertyTest::default()
             };
-            change(&mut test, filter::compared(&filter::value(value), now));
+            set(
+                &mut test,
+                filter::resolve_date(&filter::parse_value(value), now),
+            );
             return Condition::Property(test.into());
         }
     }
     let text = text.strip_prefix('=').unwrap_or(text);
-    let asked = filter::value(text);
-    let written = asked.to_string();
-    match asked.is_string() || written == text {
-        true => filter::equal(name, &asked, now),
+    let value = filter::parse_value(text);
+    let canonical = value.to_string();
+    match value.is_string() || canonical == text {
+        true => filter::equal(name, &value, now),
         // `1.10` may be a number, or a version.
         false => Condition::Any(vec![
-            filter::equal(name, &asked, now),
+            filter::equal(name, &value, now),
             filter::equal(name, &json!(text), now),
         ]),
     }
 }
 
-type Change = fn(&mut PropertyTest, Value);
+type SetOperand = fn(&mut PropertyTest, Value);
 
-/// The longer ones first: `>=` begins with `>`.
-const SIGNS: [(&str, Change); 5] = [
+/// Longer operators first: `>=` starts with `>`.
+const OPERATORS: [(&str, SetOperand); 5] = [
     (">=", |test, value| test.at_least = Some(value)),
     ("<=", |test, value| test.at_most = Some(value)),
     (">", |test, value| test.greater = Some(value)),

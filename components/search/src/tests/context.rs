@@ -1,4 +1,4 @@
-//! `context`.
+//! Tests of `context`.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn long() -> MemoryVault {
 }
 
 #[test]
-fn the_best_passages_are_told_with_their_place() {
+fn the_best_passages_have_path_lines_and_section() {
     let reply = ok(&long(), "context", json!({ "query": "deploy server" }));
     let items = reply["items"].as_array().unwrap();
     let deploy: Vec<&Value> = items
@@ -48,7 +48,7 @@ fn the_best_passages_are_told_with_their_place() {
 }
 
 #[test]
-fn the_budget_is_kept_and_what_is_left_out_is_told() {
+fn the_budget_is_respected_and_omitted_notes_are_listed() {
     let mut vault = long();
     for number in 0..30 {
         vault = vault.with(
@@ -92,7 +92,7 @@ fn the_budget_is_kept_and_what_is_left_out_is_told() {
 }
 
 #[test]
-fn a_question_whose_words_no_note_has_together_takes_some_of_them() {
+fn a_question_without_full_matches_falls_back_to_partial_ones() {
     let reply = ok(
         &long(),
         "context",
@@ -115,7 +115,7 @@ fn a_question_whose_words_no_note_has_together_takes_some_of_them() {
 }
 
 #[test]
-fn bad_budgets_and_queries_are_refused() {
+fn invalid_budgets_and_queries_are_rejected() {
     for arguments in [
         json!({ "query": "" }),
         json!({ "query": "a", "budget_tokens": 10 }),
@@ -136,7 +136,7 @@ fn bad_budgets_and_queries_are_refused() {
 }
 
 #[test]
-fn a_note_found_by_its_name_or_a_tag_is_told_from_its_beginning() {
+fn a_note_matched_by_name_or_tag_contributes_its_beginning() {
     let vault = Vault::in_memory()
         .with("Plan.md", "---\ntags: [work]\n---\nFirst words.\n")
         .with("Void.md", "---\ntags: [work]\n---\n");
@@ -144,7 +144,7 @@ fn a_note_found_by_its_name_or_a_tag_is_told_from_its_beginning() {
     assert_eq!(reply["items"][0]["text"], "First words.");
     assert_eq!(
         reply["left_out"],
-        json!([{ "path": "Void.md", "reason": "it has no text" }])
+        json!([{ "path": "Void.md", "reason": "the note has no text" }])
     );
     assert_eq!(
         ok(

@@ -1,4 +1,4 @@
-//! `regex`.
+//! Tests of `regex`.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ fn search(pattern: &str, limit: usize, cursor: Option<String>) -> RegexSearch {
 }
 
 #[test]
-fn lines_are_matched_one_by_one_in_order_of_path() {
+fn lines_are_matched_separately_in_path_order() {
     let vault = vault();
     let reply = ok(&vault, "regex", json!({ "pattern": "fox(es)?" }));
-    let told: Vec<(&str, u64, &str)> = reply["items"]
+    let lines: Vec<(&str, u64, &str)> = reply["items"]
         .as_array()
         .unwrap()
         .iter()
@@ -33,7 +33,7 @@ fn lines_are_matched_one_by_one_in_order_of_path() {
         })
         .collect();
     assert_eq!(
-        told,
+        lines,
         [
             ("Diary/Secret.md", 1, "fox"),
             ("People/Ana.md", 1, "foxes"),
@@ -72,7 +72,7 @@ fn lines_are_matched_one_by_one_in_order_of_path() {
 }
 
 #[test]
-fn carriage_returns_belong_to_line_ends() {
+fn carriage_returns_are_part_of_line_endings() {
     let vault = Vault::in_memory().with("A.md", "one\r\ntwo\r\n");
     assert_eq!(
         ok(&vault, "regex", json!({ "pattern": "one$" }))["items"][0]["match"],
@@ -89,7 +89,7 @@ fn carriage_returns_belong_to_line_ends() {
 }
 
 #[test]
-fn pages_go_on_where_they_ended() {
+fn pages_continue_where_the_previous_one_ended() {
     let vault = Vault::in_memory()
         .with("A.md", "x1\nx2\nx3\n")
         .with("B.md", "x4\n")
@@ -97,52 +97,55 @@ fn pages_go_on_where_they_ended() {
         .with("D.md", "x5\nx6");
     for limit in 1..=7 {
         for multiline in [false, true] {
-            let mut seen = Vec::new();
+            let mut matched = Vec::new();
             let mut cursor: Option<String> = None;
             loop {
                 let search = RegexSearch {
                     multiline,
                     ..search("x.", limit, cursor)
                 };
-                let page = search.look(&vault, Duration::from_secs(60)).unwrap();
+                let page = search.search(&vault, Duration::from_secs(60)).unwrap();
                 assert!(page.items.len() <= limit && page.incomplete.is_none());
-                seen.extend(page.items.into_iter().map(|item| item.matched));
+                matched.extend(page.items.into_iter().map(|item| item.matched));
                 cursor = page.next_cursor;
                 if cursor.is_none() {
                     break;
                 }
             }
-            assert_eq!(seen, ["x1", "x2", "x3", "x4", "x5", "x6"], "{limit}");
+            assert_eq!(matched, ["x1", "x2", "x3", "x4", "x5", "x6"], "{limit}");
         }
     }
 }
 
 #[test]
-fn time_that_is_up_is_told_and_the_next_call_goes_on() {
+fn a_page_cut_by_the_time_limit_is_incomplete_and_can_be_continued() {
     let vault = Vault::in_memory()
         .with("A.md", "x1\n")
         .with("B.md", "y\n")
         .with("C.md", "x2\n");
-    let mut seen = Vec::new();
+    let mut matched = Vec::new();
     let mut cursor = None;
     let mut calls = 0;
     loop {
         let page = search("x.", 10, cursor)
-            .look(&vault, Duration::ZERO)
+            .search(&vault, Duration::ZERO)
             .unwrap();
         calls += 1;
         assert_eq!(page.incomplete.is_some(), page.next_cursor.is_some());
-        seen.extend(page.items.into_iter().map(|item| item.matched));
+        matched.extend(page.items.into_iter().map(|item| item.matched));
         cursor = page.next_cursor;
         if cursor.is_none() {
             break;
         }
     }
-    assert_eq!((seen, calls), (vec!["x1".to_owned(), "x2".to_owned()], 3));
+    assert_eq!(
+        (matched, calls),
+        (vec!["x1".to_owned(), "x2".to_owned()], 3)
+    );
 }
 
 #[test]
-fn patterns_that_cannot_be_are_refused_with_advice() {
+fn invalid_patterns_are_rejected_with_a_hint() {
     let vault = vault();
     for (pattern, wrong) in [
         ("", "empty"),
@@ -167,7 +170,7 @@ fn patterns_that_cannot_be_are_refused_with_advice() {
 }
 
 #[test]
-fn a_pattern_that_hangs_others_does_not_hang_this() {
+fn catastrophic_backtracking_patterns_run_in_linear_time() {
     let vault = Vault::in_memory().with("A.md", &"a".repeat(50_000));
     let reply = ok(&vault, "regex", json!({ "pattern": "^(a+)+$|(a|aa)+b" }));
     assert_eq!(reply["items"].as_array().unwrap().len(), 1);

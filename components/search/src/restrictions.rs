@@ -1,4 +1,4 @@
-//! The arguments that narrow a search, beside its query.
+//! Conditions for the arguments that restrict a search: path, tags, properties, content types.
 
 use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has};
@@ -8,10 +8,10 @@ use notehost_sdk::serde_json::{Map, Value};
 use crate::filter;
 use notehost_sdk::matching::Place;
 
-/// What a note must have in it.
+/// What a note must contain.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Type {
     Note,
     Task,
@@ -30,7 +30,7 @@ pub enum Type {
 impl Type {
     fn has(self) -> Option<Has> {
         Some(match self {
-            // Whatever is found is a note.
+            // Every result is a note.
             Type::Note => return None,
             Type::Task => Has::Tasks,
             Type::OpenTask => Has::OpenTasks,
@@ -47,8 +47,8 @@ impl Type {
     }
 }
 
-/// All of these conditions as one.
-pub(crate) fn all(conditions: impl IntoIterator<Item = Condition>) -> Condition {
+/// Combines conditions with AND.
+pub(crate) fn all_of(conditions: impl IntoIterator<Item = Condition>) -> Condition {
     let mut conditions: Vec<Condition> = conditions.into_iter().collect();
     match conditions.len() {
         1 => conditions.remove(0),
@@ -56,13 +56,13 @@ pub(crate) fn all(conditions: impl IntoIterator<Item = Condition>) -> Condition 
     }
 }
 
-/// Where a note must lie.
-pub(crate) fn within(vault: &Vault, path: Option<&str>) -> Result<Option<Condition>> {
+/// The condition for `path`.
+pub(crate) fn path_condition(vault: &Vault, path: Option<&str>) -> Result<Option<Condition>> {
     Ok(Place::find(vault, path)?.condition())
 }
 
-/// The tags that a note must have, all of them.
-pub(crate) fn tagged(tags: Option<&[String]>) -> Result<Vec<Condition>> {
+/// The conditions for `tags`: a note must have all of them.
+pub(crate) fn tag_conditions(tags: Option<&[String]>) -> Result<Vec<Condition>> {
     let tags = tags.unwrap_or_default().iter();
     tags.map(|tag| {
         let name = tag.trim().trim_start_matches('#').trim_end_matches('/');
@@ -74,8 +74,8 @@ pub(crate) fn tagged(tags: Option<&[String]>) -> Result<Vec<Condition>> {
     .collect()
 }
 
-/// The properties that a note must have.
-pub(crate) fn with_properties(
+/// The conditions for `properties`.
+pub(crate) fn property_conditions(
     properties: Option<&Map<String, Value>>,
     now: &Now,
 ) -> Result<Vec<Condition>> {
@@ -85,11 +85,11 @@ pub(crate) fn with_properties(
         .collect()
 }
 
-/// What a note must have in it, all of it.
-pub(crate) fn of_types(types: Option<&[Type]>) -> Vec<Condition> {
+/// The conditions for `types`: a note must contain all of them.
+pub(crate) fn type_conditions(types: Option<&[Type]>) -> Vec<Condition> {
     let types = types.unwrap_or_default().iter();
     types
-        .filter_map(|wanted| wanted.has())
+        .filter_map(|content_type| content_type.has())
         .map(Condition::Has)
         .collect()
 }

@@ -1,21 +1,21 @@
-//! The order that a caller asks for: `modified`, `-due, path`.
+//! Parses `sort`: `modified`, `-due, path`.
 
 use notehost_sdk::index::{Sort, SortBy};
 use notehost_sdk::{Error, Result};
 
-/// How many criteria make sense.
-const MOST: usize = 5;
+/// The maximum number of sort criteria.
+const MAX_CRITERIA: usize = 5;
 
-/// Names with `,` between; `-` before one turns it round. Scores, times, sizes and counts of links come with the greatest
-/// first, everything else with the least.
+/// Parses comma-separated names; a leading `-` reverses the order. Scores, times, sizes and link counts sort descending by
+/// default, everything else ascending.
 pub(crate) fn parse(text: Option<&str>) -> Result<Vec<Sort>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
         return Ok(Vec::new());
     };
     let criteria: Vec<&str> = text.split(',').map(str::trim).collect();
-    if criteria.len() > MOST {
+    if criteria.len() > MAX_CRITERIA {
         return Err(Error::validation(format!(
-            "`sort` has {} criteria, and {MOST} are the most",
+            "`sort` has {} criteria, the maximum is {MAX_CRITERIA}",
             criteria.len()
         )));
     }
@@ -23,16 +23,16 @@ pub(crate) fn parse(text: Option<&str>) -> Result<Vec<Sort>> {
 }
 
 fn criterion(text: &str) -> Result<Sort> {
-    let (is_turned, name) = match text.strip_prefix('-') {
+    let (is_reversed, name) = match text.strip_prefix('-') {
         Some(name) => (true, name.trim()),
         None => (false, text),
     };
     if name.is_empty() {
         return Err(Error::validation(
-            "`sort` has an empty criterion: write `relevance`, `modified`, `path`, `name`, `size`, or a property, with `,` between",
+            "`sort` has an empty criterion: use `relevance`, `modified`, `path`, `name`, `size` or a property, separated by `,`",
         ));
     }
-    let (by, greatest_first) = match name {
+    let (by, descending) = match name {
         "relevance" | "score" => (SortBy::Score, true),
         "modified" | "file.modified" => (SortBy::Modified, true),
         "size" | "file.size" => (SortBy::Size, true),
@@ -47,7 +47,7 @@ fn criterion(text: &str) -> Result<Sort> {
     };
     Ok(Sort {
         by,
-        descending: greatest_first != is_turned,
+        descending: descending != is_reversed,
     })
 }
 
@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_greatest_comes_first_where_that_is_meant() {
+    fn each_criterion_has_a_default_direction_and_can_be_reversed() {
         let sorts = parse(Some("modified, -path, note.name, -due")).unwrap();
-        let told: Vec<(SortBy, bool)> = sorts
+        let parsed: Vec<(SortBy, bool)> = sorts
             .into_iter()
             .map(|sort| (sort.by, sort.descending))
             .collect();
         assert_eq!(
-            told,
+            parsed,
             [
                 (SortBy::Modified, true),
                 (SortBy::Path, true),

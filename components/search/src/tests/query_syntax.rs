@@ -1,4 +1,4 @@
-//! What the domain says of itself, and what queries are refused.
+//! The description of the domain, and the syntax of text queries.
 
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn the_description_is_complete_and_small() {
 }
 
 #[test]
-fn a_query_becomes_a_condition() {
+fn queries_are_parsed_into_conditions() {
     let parsed = |text: &str| {
         let condition = query::parse(text, &at(1_709_200_805_042)).unwrap();
         notehost_sdk::serde_json::to_value(condition).unwrap()
@@ -186,16 +186,16 @@ fn a_query_becomes_a_condition() {
 }
 
 #[test]
-fn a_query_without_a_reading_is_refused_with_what_is_wrong() {
+fn invalid_queries_are_rejected_with_the_reason() {
     let vault = vault();
     for (text, wrong) in [
-        ("", "nothing to look for"),
-        ("  -> ... ", "nothing to look for"),
-        ("OR", "nothing to look for"),
-        ("-", "nothing to look for"),
-        ("\"open", "quote that is not closed"),
-        ("(a b", "`(` that is not closed"),
-        ("a) b", "`)` that closes nothing"),
+        ("", "has no search terms"),
+        ("  -> ... ", "has no search terms"),
+        ("OR", "has no search terms"),
+        ("-", "has no search terms"),
+        ("\"open", "unclosed quote"),
+        ("(a b", "unclosed `(`"),
+        ("a) b", "unmatched `)`"),
         ("title:", "`title:` in `query` needs a value"),
         ("path: x", "`path:` in `query` needs a value"),
         ("has:money", "use one of `tags`"),
@@ -230,17 +230,17 @@ fn a_query_without_a_reading_is_refused_with_what_is_wrong() {
 
 proptest! {
     #[test]
-    fn no_query_makes_the_parser_stumble(text in "\\PC{0,60}") {
+    fn the_parser_never_panics(text in "\\PC{0,60}") {
         let _ = query::parse(&text, &at(0));
         let _ = query::plain_words(&text);
     }
 
     #[test]
-    fn no_query_of_signs_makes_the_parser_stumble(text in "[ab:\\-()\"\\[\\]|*#~<>= .é中ORNT]{0,40}") {
+    fn the_parser_never_panics_on_operators_and_conditions_round_trip(text in "[ab:\\-()\"\\[\\]|*#~<>= .é中ORNT]{0,40}") {
         let condition = query::parse(&text, &at(0));
         if let Ok(condition) = condition {
-            let told = notehost_sdk::serde_json::to_value(&condition).unwrap();
-            prop_assert_eq!(notehost_sdk::serde_json::from_value::<notehost_sdk::index::Condition>(told).unwrap(), condition);
+            let json = notehost_sdk::serde_json::to_value(&condition).unwrap();
+            prop_assert_eq!(notehost_sdk::serde_json::from_value::<notehost_sdk::index::Condition>(json).unwrap(), condition);
         }
     }
 }

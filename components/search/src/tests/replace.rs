@@ -1,11 +1,11 @@
-//! `replace`.
+//! Tests of `replace`.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[test]
-fn a_text_is_replaced_everywhere_and_counted() {
+fn text_is_replaced_in_all_notes_and_counted() {
     let vault = vault().as_effect(Effect::Write);
     let reply = ok(
         &vault,
@@ -38,7 +38,7 @@ fn a_text_is_replaced_everywhere_and_counted() {
 }
 
 #[test]
-fn a_regex_has_groups_and_case_may_not_matter() {
+fn regex_groups_and_case_insensitive_replacement() {
     let vault = vault();
     ok(
         &vault,
@@ -77,7 +77,7 @@ fn a_regex_has_groups_and_case_may_not_matter() {
 }
 
 #[test]
-fn line_ends_are_those_of_the_note() {
+fn the_line_endings_of_the_note_are_preserved() {
     let vault = Vault::in_memory()
         .with("A.md", "one\r\ntwo\r\n")
         .with("B.md", "one\ntwo\n");
@@ -97,7 +97,7 @@ fn line_ends_are_those_of_the_note() {
 }
 
 #[test]
-fn what_may_not_be_written_is_left_alone() {
+fn notes_without_write_permission_are_skipped() {
     let vault = vault().allow("Work", Tier::Read).allow("Diary", Tier::None);
     let reply = ok(
         &vault,
@@ -109,7 +109,7 @@ fn what_may_not_be_written_is_left_alone() {
     assert_eq!(left.len(), 3);
     assert_eq!(
         left[1],
-        json!({ "path": "Work/Budget.md", "reason": "may not be written" })
+        json!({ "path": "Work/Budget.md", "reason": "no write permission" })
     );
     assert_eq!(
         vault.text("Diary/Secret.md").unwrap(),
@@ -125,7 +125,7 @@ fn what_may_not_be_written_is_left_alone() {
 }
 
 #[test]
-fn properties_that_would_break_are_left_alone() {
+fn notes_whose_frontmatter_would_break_are_skipped() {
     let vault = Vault::in_memory()
         .with("A.md", "---\na: b\n---\nb\n")
         .with("B.md", "b\n");
@@ -133,7 +133,7 @@ fn properties_that_would_break_are_left_alone() {
     assert_eq!(paths(&reply), ["B.md"]);
     assert_eq!(
         reply["left_alone"][0]["reason"],
-        "its properties could not be read afterwards"
+        "the change would make its properties unreadable"
     );
     assert_eq!(vault.text("A.md").unwrap(), "---\na: b\n---\nb\n");
     let error = refused(
@@ -145,7 +145,7 @@ fn properties_that_would_break_are_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_done_changes_nothing() {
+fn failed_calls_change_nothing() {
     let mut vault = vault();
     for (arguments, code) in [
         (json!({ "find": "", "replace": "x" }), "validation_error"),
@@ -177,7 +177,7 @@ fn what_cannot_be_done_changes_nothing() {
             "{arguments}"
         );
     }
-    for number in 0..=crate::replace::MOST_NOTES {
+    for number in 0..=crate::replace::MAX_NOTES {
         vault = vault.with(&format!("Many/{number}.md"), "word");
     }
     let error = refused(
@@ -192,7 +192,7 @@ fn what_cannot_be_done_changes_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Bytes that do not match stay, and what is replaced is what a plain replacement would replace.
+    /// Equivalent to `str::replace`: bytes outside of matches do not change.
     #[test]
     fn bytes_outside_matches_are_untouched(text in "[abé中\r\n #$.]{0,40}", find in "[abé中.$]{1,2}", with in "[xy$1é]{0,3}") {
         let vault = Vault::in_memory().with("A.md", &text);

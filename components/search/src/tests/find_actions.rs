@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn words_are_found_with_line_snippet_and_score() {
+fn text_search_returns_line_snippet_and_score() {
     let vault = vault();
     let reply = ok(&vault, "text", json!({ "query": "\"brown fox\"" }));
     assert_eq!(reply["total"], 1);
@@ -29,14 +29,14 @@ fn words_are_found_with_line_snippet_and_score() {
 }
 
 #[test]
-fn a_hit_by_name_shows_what_the_note_begins_with() {
+fn a_hit_by_name_shows_the_first_line_of_the_body() {
     let reply = ok(&vault(), "text", json!({ "query": "title:plan" }));
     assert_eq!(reply["items"][0]["line"], 7);
     assert_eq!(reply["items"][0]["snippet"], "# The plan");
 }
 
 #[test]
-fn a_search_is_narrowed_by_every_argument() {
+fn every_argument_restricts_the_search() {
     let vault = vault();
     let found = |arguments: Value| {
         let reply = ok(&vault, "text", arguments);
@@ -86,7 +86,7 @@ fn a_search_is_narrowed_by_every_argument() {
 }
 
 #[test]
-fn pages_and_details() {
+fn pagination_details_and_invalid_arguments() {
     let vault = vault();
     let first = ok(
         &vault,
@@ -125,7 +125,7 @@ fn pages_and_details() {
 }
 
 #[test]
-fn a_word_that_is_only_part_of_words_is_told() {
+fn words_matched_only_within_words_are_reported_as_widened() {
     let query = json!({ "query": "oxe" });
     let reply = ok(&vault(), "text", query.clone());
     assert_eq!(paths(&reply), ["People/Ana.md"]);
@@ -134,7 +134,7 @@ fn a_word_that_is_only_part_of_words_is_told() {
 }
 
 #[test]
-fn what_is_hidden_is_found_by_no_action() {
+fn hidden_notebooks_are_never_in_results() {
     let vault = vault().allow("Diary", Tier::None);
     for (action, arguments) in [
         ("text", json!({ "query": "fox" })),
@@ -251,20 +251,20 @@ fn a_filter_finds_rows_with_columns() {
 }
 
 #[test]
-fn a_filter_that_means_nothing_is_refused() {
+fn invalid_filters_are_rejected() {
     let vault = vault();
     let mut deep = json!({});
     for _ in 0..30 {
         deep = json!({ "not": deep });
     }
     for (filter, wrong) in [
-        (
-            json!({ "or": "x" }),
-            "`or` is `\"x\"`, and should be a filter",
-        ),
+        (json!({ "or": "x" }), "`or` is `\"x\"`, expected a filter"),
         (json!({ "tag": 5 }), "`tag` is `5`"),
-        (json!({ "tag": "#" }), "the name of a tag"),
-        (json!({ "status": { "near": 1 } }), "no operator `near`"),
+        (json!({ "tag": "#" }), "a tag name"),
+        (
+            json!({ "status": { "near": 1 } }),
+            "unknown operator `near`",
+        ),
         (json!({ "status": {} }), "has no operator"),
         (json!({ "status": { ">": [1] } }), "to compare with"),
         (
@@ -274,13 +274,13 @@ fn a_filter_that_means_nothing_is_refused() {
         (json!({ "file.modified": "soon" }), "a date"),
         (
             json!({ "file.modified": { "near": "today" } }),
-            "no operator `near`",
+            "unknown operator `near`",
         ),
         (json!({ "file.size": "big" }), "a number of bytes"),
-        (json!({ "file.colour": 1 }), "nothing of a file"),
+        (json!({ "file.colour": 1 }), "unknown key `file.colour`"),
         (json!({ "has": "money" }), "use one of"),
-        (json!({ "text": "\"open" }), "not closed"),
-        (json!({ "": 1 }), "no name"),
+        (json!({ "text": "\"open" }), "unclosed quote"),
+        (json!({ "": 1 }), "empty name"),
         (deep, "nested"),
     ] {
         let error = refused(&vault, "query", json!({ "filter": filter }));
@@ -292,11 +292,11 @@ fn a_filter_that_means_nothing_is_refused() {
         "query",
         json!({ "filter": {}, "columns": ["file.colour"] }),
     );
-    assert!(error.message().contains("nothing of a file"));
+    assert!(error.message().contains("unknown column `file.colour`"));
 }
 
 #[test]
-fn likeness_recency_and_assets() {
+fn similar_recent_and_assets() {
     let vault = vault().at(1_800_000_000_000).with("Work/New.md", "new");
     let similar = ok(&vault, "similar", json!({ "path": "Work/Plan" }));
     assert!(
