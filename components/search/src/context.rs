@@ -28,8 +28,8 @@ const RESERVED_PERCENT: usize = 15;
 /// The overhead of a passage besides its text and path, in tokens.
 const PASSAGE_OVERHEAD_TOKENS: usize = 6;
 
-/// Collect context to answer a question from the notes: the best passages of the best notes, plus the beginnings of notes
-/// that they link to, packed into a token budget. `left_out` lists what did not fit.
+/// Collect what the notes say about a question: the best passages of the best notes, plus the beginnings of
+/// notes that they link to, packed into a token budget. `left_out` lists what did not fit.
 ///
 /// Example: `{"query": "What must I buy for Saturday?", "budget_tokens": 1500}`
 #[args]

@@ -1,7 +1,7 @@
 //! Parses JSON filters: `{"status": "open", "due": {"<": "+7d"}, "or": [{"tag": "work"}, {"path": "Work/**"}]}`.
 //!
-//! All keys of an object must match. `and`, `or` and `not` contain filters; some keys are about the file, every other key
-//! is a property. A value is the expected value (a list: any of these; `null`: not set), or an object of operators.
+//! All keys of an object must match. `and`, `or` and `not` contain filters; some keys are about the file, every other
+//! key is a property. A value is the expected value (a list: any of these; `null`: not set), or an object of operators.
 
 use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, PropertyTest, Span};

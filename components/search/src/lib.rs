@@ -1,7 +1,8 @@
 //! The search domain: full-text, property and regex search, similar and recent notes, context passages, replace.
 //!
 //! One file per action. `query/` parses text queries and `filter` parses JSON filters; both produce conditions that the
-//! host's index evaluates. An index cannot answer regular expressions: `notehost_sdk::matching` runs them over the notes.
+//! host's index evaluates. An index cannot answer regular expressions: `notehost_sdk::matching` runs them over the
+//! notes.
 
 pub mod assets;
 pub mod context;
@@ -26,9 +27,9 @@ use notehost_sdk::domain;
 const MAX_PAGE_SIZE: usize = 200;
 
 domain! {
-    /// Search notes: by words, pattern, properties, similarity, time; pack passages into a token budget; replace everywhere.
-    /// Use `text` by default, `query` for properties and dates, `context` to answer a question from the notes. `path`
-    /// limits the search to a folder, a note or a glob (`Work/**`). Line numbers count from 1.
+    /// Search notes: by words, pattern, properties, similarity, time; pack passages into a token budget; replace
+    /// everywhere. Use `text` by default, `query` for properties and dates, `context` to answer a question from the
+    /// notes. `path` limits the search to a folder, a note or a glob (`Work/**`). Line numbers count from 1.
     "search" {
         "text" => text::Text,
         "regex" => pattern::RegexSearch,

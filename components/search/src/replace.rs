@@ -17,8 +17,9 @@ const MAX_TOTAL_BYTES: usize = 64 << 20;
 const NOT_WRITABLE: &str = "no write permission";
 const BREAKS_FRONTMATTER: &str = "the change would make its properties unreadable";
 
-/// Replace a text in all notes that contain it, as one change that can be undone. Preview the diff with `dry_run`. Notes
-/// without write permission are skipped and listed in `left_alone`. Links do not follow: use `document.rename` for that.
+/// Replace a text in all notes that contain it, as one change that can be undone. Preview the diff with `dry_run`.
+/// Notes without write permission are skipped and listed in `left_alone`. Links do not follow: use `document.rename`
+/// for that.
 ///
 /// Example: `{"find": "Supper club", "replace": "Dinner club", "path": "Journal"}`
 #[args]

@@ -12,7 +12,7 @@ use notehost_sdk::pages::Span;
 /// How much of a text is compared: enough for its distinctive words.
 const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
-/// Find notes that are similar to (like) a note or a text: they share its distinctive words. Give `path` or `text`.
+/// Find similar notes, like a given note or text: they share its distinctive words. Give `path` or `text`.
 ///
 /// Example: `{"path": "Garden/Tomatoes"}`
 #[args]

@@ -6,8 +6,8 @@ use notehost_sdk::{Error, Result};
 /// The maximum number of sort criteria.
 const MAX_CRITERIA: usize = 5;
 
-/// Parses comma-separated names; a leading `-` reverses the order. Scores, times, sizes and link counts sort descending by
-/// default, everything else ascending.
+/// Parses comma-separated names; a leading `-` reverses the order. Scores, times, sizes and link counts sort descending
+/// by default, everything else ascending.
 pub(crate) fn parse(text: Option<&str>) -> Result<Vec<Sort>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else {
         return Ok(Vec::new());

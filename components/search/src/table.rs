@@ -28,8 +28,9 @@ pub struct QueryNotes {
     /// Comma-separated: a property, `path`, `name`, `modified`, `size`, `incoming`, `outgoing`; a leading `-` reverses
     /// the order. Default `path`.
     pub sort: Option<String>,
-    /// Columns to return: properties, `file.name`, `file.folder`, `file.modified`, `file.size`, `file.tags`, `file.aliases`,
-    /// `file.headings`, `file.tasks`, `file.links`, `file.backlinks` (a count). Default: all properties.
+    /// Columns to return: properties, `file.name`, `file.folder`, `file.modified`, `file.size`, `file.tags`,
+    /// `file.aliases`, `file.headings`, `file.tasks`, `file.links`, `file.backlinks` (a count). Default: all
+    /// properties.
     pub columns: Option<Vec<String>>,
     /// Page size, 1–200 (default 50).
     pub limit: Option<usize>,

@@ -1,8 +1,8 @@
 //! Parses a text query into a condition: `quick "brown fox" title:plan -draft (a OR b) #work due:>2024-01-01`.
 //!
 //! `tokens` splits the text into tokens, `terms` turns a word with its field into a condition; the grammar is here. The
-//! parser is lenient where the meaning is obvious (a dangling `OR`, an operator between words) and returns an error where
-//! it is not (an unclosed quote).
+//! parser is lenient where the meaning is obvious (a dangling `OR`, an operator between words) and returns an error
+//! where it is not (an unclosed quote).
 
 mod terms;
 mod tokens;

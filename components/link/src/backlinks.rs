@@ -1,22 +1,22 @@
-//! What leads to a file: links of other notes, and mentions of its name that could be links.
+//! The backlinks of a file: links of other notes, and unlinked mentions of its name.
 
 use notehost_sdk::index::{BacklinksOf, Condition, Field, Query, Sort, SortBy, Words};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, stem_of};
 
-use crate::asking::{Kind, indexed};
+use crate::index_queries::{Kind, indexed};
 use crate::mentions::{Name, Prose};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, cursor_at, more, parse_cursor, unknown_cursor};
 
-/// How many notes are read for mentions in one call; after them a page ends, full or not.
-const MOST_READ: usize = 200;
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 50;
+/// The maximum number of notes to read for mentions in one call; the page ends there, full or not.
+const MAX_NOTES_READ: usize = 200;
+/// How many notes to fetch per index query.
+const BATCH_SIZE: u32 = 50;
 
-/// List the backlinks of a note or file: every link that leads to it, with line and context; if you like also unlinked
-/// mentions of its name and aliases.
+/// List the backlinks of a note or file: every link to it, with line and context; optionally also unlinked mentions of
+/// its name and aliases.
 ///
 /// Example: `{"path": "Coffee/Beans"}`
 /// Example (also where it is only mentioned): `{"path": "People/Hana", "mentions": "also"}`
@@ -24,15 +24,15 @@ const AT_ONCE: u32 = 50;
 pub struct Backlinks {
     /// The note or file: path, unique name or `[[link]]`.
     pub path: String,
-    /// Mentions in prose that are no links (default `none`):
+    /// Unlinked mentions in prose (default `none`):
     pub mentions: Option<Mentions>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Whether to look for mentions.
+/// Whether to search for mentions.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Mentions {
@@ -44,50 +44,50 @@ pub enum Mentions {
     Only,
 }
 
-/// What leads to a file.
+/// The backlinks of a file.
 #[reply]
-pub struct Incoming {
+pub struct BacklinkPage {
     /// The file.
     pub path: String,
     /// Links by path and line, then mentions by path and line.
-    pub items: Vec<IncomingLink>,
-    /// For the next page. A page of mentions may have fewer items than asked for and still be followed by another.
+    pub items: Vec<Backlink>,
+    /// Cursor of the next page. A page of mentions may be shorter than `limit` and not be the last.
     pub next_cursor: Option<String>,
-    /// How many links lead to it; mentions are not counted.
+    /// Number of links to it; mentions are not counted.
     pub total: Option<u64>,
-    /// In how many notes those links stand.
+    /// Number of notes with those links.
     pub notes: Option<u64>,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
 /// A link to a file, or a mention of it.
 #[reply]
-pub struct IncomingLink {
-    /// The note in which it stands.
+pub struct Backlink {
+    /// The note that contains it.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
-    /// The text of that line, cut to what stands around it.
+    /// The text of that line, truncated around the link.
     pub context: String,
-    /// How the link is written; nothing for a mention.
+    /// The syntax of the link; missing for a mention.
     pub kind: Option<Kind>,
-    /// The place in the file that the link leads to: `#Heading`, `#^block`.
+    /// The fragment that the link points to: `#Heading`, `#^block`.
     pub fragment: Option<String>,
-    /// The words that mention it; nothing for a link.
+    /// The mentioning words; missing for a link.
     pub mention: Option<String>,
 }
 
 impl Action for Backlinks {
-    type Output = Incoming;
+    type Output = BacklinkPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Incoming> {
+    fn run(self, vault: &Vault) -> Result<BacklinkPage> {
         let limit = Span::new(self.limit, None)?.limit;
         let mentions = self.mentions.unwrap_or(Mentions::None);
-        let from = Progress::parse(self.cursor.as_deref(), mentions)?;
+        let from = Position::parse(self.cursor.as_deref(), mentions)?;
         let path = vault.find_file(&self.path)?;
-        let mut incoming = Incoming {
+        let mut backlinks = BacklinkPage {
             path,
             items: Vec::new(),
             next_cursor: None,
@@ -96,20 +96,20 @@ impl Action for Backlinks {
             index: building(vault),
         };
         let mentioned = match from {
-            Progress::Links(begin) => {
-                incoming.take_links(vault, begin, limit)?;
-                (mentions == Mentions::Also && incoming.next_cursor.is_none())
-                    .then_some(Mentioned::default())
+            Position::Links(begin) => {
+                backlinks.take_links(vault, begin, limit)?;
+                (mentions == Mentions::Also && backlinks.next_cursor.is_none())
+                    .then_some(MentionPosition::default())
             }
-            Progress::Mentions(mentioned) => Some(mentioned),
+            Position::Mentions(mentioned) => Some(mentioned),
         };
         if let Some(mentioned) = mentioned {
-            incoming.take_mentions(vault, mentioned, limit)?;
+            backlinks.take_mentions(vault, mentioned, limit)?;
         }
-        Ok(incoming)
+        Ok(backlinks)
     }
 
-    fn text(output: &Incoming) -> String {
+    fn text(output: &BacklinkPage) -> String {
         let mut text = match (output.total, output.notes) {
             (Some(total), Some(notes)) => format!(
                 "{} in {} to `{}`",
@@ -136,7 +136,7 @@ impl Action for Backlinks {
     }
 }
 
-impl Incoming {
+impl BacklinkPage {
     fn take_links(&mut self, vault: &Vault, begin: usize, limit: usize) -> Result<()> {
         let found = vault.backlinks(&BacklinksOf {
             path: self.path.clone(),
@@ -152,7 +152,7 @@ impl Incoming {
         self.items = found
             .items
             .into_iter()
-            .map(|link| IncomingLink {
+            .map(|link| Backlink {
                 path: link.path,
                 line: link.line,
                 context: link.context,
@@ -164,8 +164,8 @@ impl Incoming {
         Ok(())
     }
 
-    /// Fill the page with mentions, from where the last page ended.
-    fn take_mentions(&mut self, vault: &Vault, from: Mentioned, limit: usize) -> Result<()> {
+    /// Fills the page with mentions, from where the last page ended.
+    fn take_mentions(&mut self, vault: &Vault, from: MentionPosition, limit: usize) -> Result<()> {
         let texts = names_of(vault, &self.path)?;
         let names: Vec<Name> = texts.iter().filter_map(|text| Name::new(text)).collect();
         if names.is_empty() {
@@ -176,18 +176,18 @@ impl Incoming {
         loop {
             let page = vault.find(&mentioning(&texts, &self.path, number as u64))?;
             for note in &page.items {
-                if self.items.len() >= limit || number - from.note >= MOST_READ {
-                    self.next_cursor = Some(Mentioned::cursor(number, skip));
+                if self.items.len() >= limit || number - from.note >= MAX_NOTES_READ {
+                    self.next_cursor = Some(MentionPosition::cursor(number, skip));
                     return Ok(());
                 }
-                // A note that is no text mentions nothing that could be told.
+                // Skip notes that are not text.
                 if let Ok(note) = vault.read_text(&note.path) {
                     let found = Prose::of(&note.text).of_names(&names);
                     let room = limit - self.items.len();
                     let taken = found.len().saturating_sub(skip).min(room);
                     let rest = found.len().saturating_sub(skip + taken);
                     let shown = found.into_iter().skip(skip).take(taken);
-                    self.items.extend(shown.map(|mention| IncomingLink {
+                    self.items.extend(shown.map(|mention| Backlink {
                         path: note.path.clone(),
                         line: mention.line,
                         mention: Some(note.text[mention.range].to_owned()),
@@ -196,7 +196,7 @@ impl Incoming {
                         fragment: None,
                     }));
                     if rest > 0 {
-                        self.next_cursor = Some(Mentioned::cursor(number, skip + taken));
+                        self.next_cursor = Some(MentionPosition::cursor(number, skip + taken));
                         return Ok(());
                     }
                 }
@@ -210,18 +210,18 @@ impl Incoming {
     }
 }
 
-/// The words that mean a file: its name and its aliases.
+/// The name and the aliases of a file.
 fn names_of(vault: &Vault, path: &str) -> Result<Vec<String>> {
     let mut names = vec![stem_of(path).to_owned()];
     if is_note(path) {
-        // A note that is not in the index has no aliases that could be asked for.
+        // The aliases of a note that is not in the index are unknown.
         let aliases = indexed(vault, path, vec![Field::Aliases]).map(|note| note.aliases);
         names.extend(aliases.ok().flatten().unwrap_or_default());
     }
     Ok(names)
 }
 
-/// The notes in which one of some names stands, but for the note itself.
+/// A query for notes that contain one of the names, except the note itself.
 fn mentioning(names: &[String], path: &str, offset: u64) -> Query {
     let words = names.iter().map(|name| {
         Condition::Words(Words {
@@ -239,52 +239,52 @@ fn mentioning(names: &[String], path: &str, offset: u64) -> Query {
             descending: false,
         }],
         offset,
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
         ..Query::default()
     }
 }
 
-/// How far a caller has come.
-enum Progress {
-    /// So many links were told.
+/// The position that a cursor encodes.
+enum Position {
+    /// After this many links.
     Links(usize),
-    Mentions(Mentioned),
+    Mentions(MentionPosition),
 }
 
-/// Which mentions were told: all of so many notes, and so many of the next one.
+/// A position among mentions: after all of `note` notes and `within` mentions of the next one.
 #[derive(Default)]
-struct Mentioned {
+struct MentionPosition {
     note: usize,
     within: usize,
 }
 
-impl Mentioned {
+impl MentionPosition {
     fn cursor(note: usize, within: usize) -> String {
         format!("m{note:x}.{within:x}")
     }
 
-    fn parse(cursor: &str) -> Option<Mentioned> {
+    fn parse(cursor: &str) -> Option<MentionPosition> {
         let (note, within) = cursor.strip_prefix('m')?.split_once('.')?;
-        Some(Mentioned {
+        Some(MentionPosition {
             note: usize::from_str_radix(note, 16).ok()?,
             within: usize::from_str_radix(within, 16).ok()?,
         })
     }
 }
 
-impl Progress {
-    fn parse(cursor: Option<&str>, mentions: Mentions) -> Result<Progress> {
+impl Position {
+    fn parse(cursor: Option<&str>, mentions: Mentions) -> Result<Position> {
         let Some(cursor) = cursor else {
             return Ok(match mentions {
-                Mentions::Only => Progress::Mentions(Mentioned::default()),
-                Mentions::None | Mentions::Also => Progress::Links(0),
+                Mentions::Only => Position::Mentions(MentionPosition::default()),
+                Mentions::None | Mentions::Also => Position::Links(0),
             });
         };
         let links = parse_cursor(cursor).filter(|_| mentions != Mentions::Only);
-        let mentioned = Mentioned::parse(cursor).filter(|_| mentions != Mentions::None);
+        let mentioned = MentionPosition::parse(cursor).filter(|_| mentions != Mentions::None);
         links
-            .map(Progress::Links)
-            .or(mentioned.map(Progress::Mentions))
+            .map(Position::Links)
+            .or(mentioned.map(Position::Mentions))
             .ok_or_else(|| unknown_cursor(cursor))
     }
 }

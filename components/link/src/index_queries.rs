@@ -1,10 +1,10 @@
-//! What several actions ask of the index, and how they name what they found.
+//! Index queries that several actions share, and how links are named.
 
 use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, LinkKind, Query, building};
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
 
-/// How a link is written.
+/// The syntax of a link.
 #[reply]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -41,11 +41,11 @@ impl From<LinkKind> for Kind {
 pub struct Place {
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
 }
 
-/// What the index knows of one note.
+/// Reads fields of one note from the index.
 pub(crate) fn indexed(vault: &Vault, path: &str, fields: Vec<Field>) -> Result<FoundNote> {
     let found = vault.find(&Query {
         condition: Some(Condition::Under(path.to_owned())),
@@ -58,15 +58,15 @@ pub(crate) fn indexed(vault: &Vault, path: &str, fields: Vec<Field>) -> Result<F
         Some(building) => Error::new(
             Code::Unavailable,
             format!(
-                "`{path}` is not in the index yet, {} of {} notes are: call again in a moment",
+                "`{path}` is not indexed yet ({} of {} notes are): retry in a moment",
                 building.done, building.total
             ),
         ),
-        // It changed or came a moment ago, or it cannot be read as text.
+        // It was changed or created a moment ago, or it is not text.
         None => match vault.read_text(path) {
             Ok(_) => Error::new(
                 Code::Unavailable,
-                format!("`{path}` is not in the index yet: call again in a moment"),
+                format!("`{path}` is not indexed yet: retry in a moment"),
             ),
             Err(error) => error,
         },
@@ -79,11 +79,11 @@ pub(crate) fn links_of(vault: &Vault, path: &str) -> Result<Vec<LinkAt>> {
     Ok(note.links.unwrap_or_default())
 }
 
-/// How a link in one note names another: by its name where that is enough, else by its path.
+/// The shortest link target for a note: its name if that resolves to it, else its path.
 pub(crate) fn shortest_name(vault: &Vault, path: &str, source: &str) -> Result<String> {
     let name = stem_of(path);
-    let meant = vault.resolve(name, Some(source))?;
-    Ok(match meant.as_slice() {
+    let resolved = vault.resolve(name, Some(source))?;
+    Ok(match resolved.as_slice() {
         [only] if only == path => name.to_owned(),
         _ => path
             .get(..path.len().saturating_sub(".md".len()))
@@ -93,8 +93,7 @@ pub(crate) fn shortest_name(vault: &Vault, path: &str, source: &str) -> Result<S
     })
 }
 
-/// A folder as callers write it: `""`, `.` and `/` are the vault itself. One that is not there is refused, since
-/// nothing would be found in it.
+/// Resolves a `path` argument to an existing folder or note; `""`, `.` and `/` are the vault root.
 pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
     let path = match path.map(str::trim).unwrap_or_default() {
         "." | "/" | "" => return Ok(String::new()),
@@ -104,7 +103,7 @@ pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
         Ok(entry) => Ok(entry.path),
         Err(error) if error.kind() == Code::NotFound => vault.find_note(path).map_err(|_| {
             Error::not_found(format!(
-                "no folder `{path}`: leave `path` out for the whole vault"
+                "no folder `{path}`: omit `path` for the whole vault"
             ))
         }),
         Err(error) => Err(error),

@@ -1,11 +1,11 @@
-//! Links that are led elsewhere.
+//! Tests of `rewrite`.
 
 use proptest::prelude::*;
 
 use super::*;
 
 #[test]
-fn links_to_a_note_are_led_to_another_in_their_form() {
+fn links_to_a_note_are_redirected_and_keep_their_syntax() {
     let vault = Vault::in_memory()
         .with("Work/Old.md", "self [[Old]]")
         .with("Work/New one.md", "# Goal\ntext ^b\n[[Old]]")
@@ -37,7 +37,7 @@ fn links_to_a_note_are_led_to_another_in_their_form() {
     );
     assert_eq!(
         done["links_left"],
-        json!([{"path": "Locked/L.md", "line": 2, "link": "[[Old]]", "reason": "this caller may not write there"}])
+        json!([{"path": "Locked/L.md", "line": 2, "link": "[[Old]]", "reason": "no write permission"}])
     );
     assert_eq!(
         done["fragments_missing"],
@@ -46,7 +46,7 @@ fn links_to_a_note_are_led_to_another_in_their_form() {
 }
 
 #[test]
-fn broken_links_are_led_to_a_note() {
+fn broken_links_are_redirected_to_a_note() {
     let vault = Vault::in_memory()
         .with("Notes/Ideas list.md", "")
         .with("A.md", "[[ideas]] [[Ideas|x]] [[X/Ideas]] [i](Ideas.md)")
@@ -77,7 +77,7 @@ fn broken_links_are_led_to_a_note() {
 }
 
 #[test]
-fn what_means_nothing_is_refused_and_changes_nothing() {
+fn failed_rewrites_change_nothing() {
     let vault = Vault::in_memory()
         .with("A.md", "[[B]] [[Twin]]")
         .with("B.md", "")
@@ -118,10 +118,10 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Afterwards no link leads to the old note, as many more lead to the new one, and all text between links is as it
-    /// was.
+    /// Afterwards no link leads to the old note, all of them lead to the new one, and the text between links is
+    /// unchanged.
     #[test]
-    fn nothing_but_targets_changes(pieces in proptest::collection::vec(piece(), 0..12)) {
+    fn only_link_targets_change(pieces in proptest::collection::vec(piece(), 0..12)) {
         let note = pieces.concat();
         let vault = Vault::in_memory()
             .with("Work/Old.md", "")

@@ -1,37 +1,37 @@
-//! Going from note to note: what is near one, and the shortest way between two.
+//! Graph traversal: the neighbours of a note, and the shortest path between two notes.
 
 use notehost_sdk::prelude::*;
 
-use crate::asking::{indexed, links_of};
-use crate::network::{Direction, Network};
+use crate::index_queries::{indexed, links_of};
+use crate::link_graph::{Direction, LinkGraph};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
-/// Further away everything is near everything.
-const DEEPEST: usize = 10;
+/// The maximum traversal depth.
+const MAX_DEPTH: usize = 10;
 
-/// List the neighbours of a note: all notes within some steps of links, the nearest first.
+/// List the neighbours of a note: all notes within some steps (hops) of links, the nearest first.
 ///
 /// Example: `{"path": "Garden/Tomatoes", "depth": 2}`
 #[args]
 pub struct Neighbours {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// How many steps, 1–10 (default 1).
+    /// Maximum distance in steps, 1–10 (default 1).
     pub depth: Option<usize>,
     /// Which links to follow (default `both`):
-    pub direction: Option<Following>,
-    /// How many, 1–500 (default 50).
+    pub direction: Option<DirectionFilter>,
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
 /// Which links are followed.
 #[args]
 #[derive(Copy)]
-pub enum Following {
+pub enum DirectionFilter {
     /// links from a note to others.
     Out,
     /// links from others to it.
@@ -40,18 +40,18 @@ pub enum Following {
     Both,
 }
 
-/// Notes around a note.
+/// A page of neighbours.
 #[reply]
 pub struct NeighbourPage {
-    /// The note in the middle.
+    /// The note at the center.
     pub path: String,
     /// The notes around it, the nearest first, then by path.
     pub items: Vec<Neighbour>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number of results.
     pub total: usize,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
@@ -60,9 +60,9 @@ pub struct NeighbourPage {
 pub struct Neighbour {
     /// The note.
     pub path: String,
-    /// How many steps away it is.
+    /// Its distance in steps.
     pub distance: usize,
-    /// The note before it on the way.
+    /// The previous note on the path to it.
     pub via: String,
     /// Whether that note links to it.
     pub linked: bool,
@@ -76,25 +76,25 @@ impl Action for Neighbours {
 
     fn run(self, vault: &Vault) -> Result<NeighbourPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let depth = depth_of(self.depth, 1)?;
-        let direction = match self.direction.unwrap_or(Following::Both) {
-            Following::Out => Direction::Out,
-            Following::In => Direction::In,
-            Following::Both => Direction::Both,
+        let depth = checked_depth(self.depth, 1)?;
+        let direction = match self.direction.unwrap_or(DirectionFilter::Both) {
+            DirectionFilter::Out => Direction::Out,
+            DirectionFilter::In => Direction::In,
+            DirectionFilter::Both => Direction::Both,
         };
         let path = vault.find_note(&self.path)?;
-        let network = Network::of(vault)?;
-        let center = number_in(vault, &network, &path)?;
-        let mut around = network.around(center, depth, direction);
-        around.remove(0);
-        let total = around.len();
-        let (around, next_cursor) = span.of(around);
-        let items = around.into_iter().map(|reached| Neighbour {
-            path: network.paths[reached.note].clone(),
+        let graph = LinkGraph::of(vault)?;
+        let center = index_in(vault, &graph, &path)?;
+        let mut reached = graph.around(center, depth, direction);
+        reached.remove(0);
+        let total = reached.len();
+        let (reached, next_cursor) = span.of(reached);
+        let items = reached.into_iter().map(|reached| Neighbour {
+            path: graph.paths[reached.note].clone(),
             distance: reached.distance,
-            via: network.paths[reached.via].clone(),
-            linked: network.links(reached.via, reached.note),
-            links_back: network.links(reached.note, reached.via),
+            via: graph.paths[reached.via].clone(),
+            linked: graph.links(reached.via, reached.note),
+            links_back: graph.links(reached.note, reached.via),
         });
         Ok(NeighbourPage {
             path,
@@ -126,96 +126,96 @@ impl Action for Neighbours {
     }
 }
 
-/// How many steps a caller wants.
-pub(crate) fn depth_of(depth: Option<usize>, usual: usize) -> Result<usize> {
-    let depth = depth.unwrap_or(usual);
-    if (1..=DEEPEST).contains(&depth) {
+/// Validates the `depth` argument.
+pub(crate) fn checked_depth(depth: Option<usize>, default: usize) -> Result<usize> {
+    let depth = depth.unwrap_or(default);
+    if (1..=MAX_DEPTH).contains(&depth) {
         return Ok(depth);
     }
     Err(Error::validation(format!(
-        "`depth` is {depth}, and may be 1 to {DEEPEST}"
+        "`depth` is {depth}, expected 1 to {MAX_DEPTH}"
     )))
 }
 
-/// The number of a note that is there.
-pub(crate) fn number_in(vault: &Vault, network: &Network, path: &str) -> Result<usize> {
-    match network.number(path) {
-        Some(number) => Ok(number),
-        // Says why it is not there.
+/// The index of an existing note in the graph.
+pub(crate) fn index_in(vault: &Vault, graph: &LinkGraph, path: &str) -> Result<usize> {
+    match graph.index_of(path) {
+        Some(index) => Ok(index),
+        // Returns the reason why it is missing.
         None => indexed(vault, path, Vec::new()).and_then(|_| {
             Err(Error::new(
                 Code::Unavailable,
-                format!("`{path}` came just now: call again"),
+                format!("`{path}` was just created: retry"),
             ))
         }),
     }
 }
 
-/// Find the shortest way of links between two notes.
+/// Find the shortest path of links between two notes: how they are connected.
 ///
 /// Example: `{"from": "Garden/Compost", "to": "People/Supper club"}`
 #[args]
 pub struct Path {
-    /// The note where it begins: path, unique name or `[[link]]`.
+    /// The start note: path, unique name or `[[link]]`.
     pub from: String,
-    /// The note where it ends.
+    /// The end note.
     pub to: String,
-    /// Follow links only forward; otherwise also from a note to those that link to it.
+    /// Follow links only forward; by default also backward.
     #[serde(default)]
     pub directed: bool,
 }
 
-/// A way from note to note.
+/// A path from note to note.
 #[reply]
-pub struct Way {
-    /// Where it begins.
+pub struct LinkPath {
+    /// The start note.
     pub from: String,
-    /// Where it ends.
+    /// The end note.
     pub to: String,
-    /// How many steps it has; nothing if there is no way.
+    /// Number of steps; missing if there is no path.
     pub length: Option<usize>,
-    /// The notes on it, both ends included; empty if there is no way.
+    /// The notes on it, both ends included; empty if there is no path.
     pub notes: Vec<String>,
     /// The links that it follows, in order.
     pub items: Vec<Step>,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
-/// A link on the way.
+/// A link on the path.
 #[reply]
 pub struct Step {
-    /// The note in which the link stands.
+    /// The note that contains the link.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: Option<u32>,
-    /// The note that it leads to.
+    /// The note that it links to.
     pub to: String,
-    /// Whether the way goes against the link's direction.
+    /// Whether the path goes against the direction of the link.
     pub backward: bool,
 }
 
 impl Action for Path {
-    type Output = Way;
+    type Output = LinkPath;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Way> {
+    fn run(self, vault: &Vault) -> Result<LinkPath> {
         let from = vault.find_note(&self.from)?;
         let to = vault.find_note(&self.to)?;
-        let network = Network::of(vault)?;
+        let graph = LinkGraph::of(vault)?;
         let (begin, end) = (
-            number_in(vault, &network, &from)?,
-            number_in(vault, &network, &to)?,
+            index_in(vault, &graph, &from)?,
+            index_in(vault, &graph, &to)?,
         );
         let direction = if self.directed {
             Direction::Out
         } else {
             Direction::Both
         };
-        let way = network.way(begin, end, direction);
+        let path = graph.shortest_path(begin, end, direction);
         let mut items = Vec::new();
-        for pair in way.iter().flat_map(|way| way.windows(2)) {
-            let backward = !network.links(pair[0], pair[1]);
+        for pair in path.iter().flat_map(|path| path.windows(2)) {
+            let backward = !graph.links(pair[0], pair[1]);
             let (holder, target) = if backward {
                 (pair[1], pair[0])
             } else {
@@ -223,29 +223,26 @@ impl Action for Path {
             };
             items.push(step(
                 vault,
-                &network.paths[holder],
-                &network.paths[target],
+                &graph.paths[holder],
+                &graph.paths[target],
                 backward,
             )?);
         }
-        let notes = way
-            .iter()
-            .flatten()
-            .map(|note| network.paths[*note].clone());
-        Ok(Way {
+        let notes = path.iter().flatten().map(|note| graph.paths[*note].clone());
+        Ok(LinkPath {
             from,
             to,
-            length: way.as_ref().map(|way| way.len() - 1),
+            length: path.as_ref().map(|path| path.len() - 1),
             notes: notes.collect(),
             items,
             index: building(vault),
         })
     }
 
-    fn text(output: &Way) -> String {
-        let Way { from, to, .. } = output;
+    fn text(output: &LinkPath) -> String {
+        let LinkPath { from, to, .. } = output;
         let mut text = match output.length {
-            None => format!("no way leads from `{from}` to `{to}`"),
+            None => format!("no path from `{from}` to `{to}`"),
             Some(length) => format!(
                 "{}: {}",
                 counted(length as u64, "step"),

@@ -1,135 +1,135 @@
-//! The graph of notes, ready for drawing.
+//! The graph of notes as nodes and edges, and as a Mermaid flowchart.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
 
-use crate::network::{Direction, Network};
-use crate::walking::{depth_of, number_in};
+use crate::link_graph::{Direction, LinkGraph};
+use crate::traversal::{checked_depth, index_in};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 
-/// How many notes are drawn unless the caller says.
-const USUAL: usize = 60;
-/// How many a caller may ask for.
-const MOST: usize = 300;
-/// How many links are told; the strongest.
-const MOST_EDGES: usize = 1000;
-/// A picture of more notes than this cannot be read as text.
-const MOST_IN_PICTURE: usize = 40;
+/// The default number of nodes.
+const DEFAULT_NODES: usize = 60;
+/// The maximum number of nodes.
+const MAX_NODES: usize = 300;
+/// The maximum number of edges; the strongest are kept.
+const MAX_EDGES: usize = 1000;
+/// The maximum number of nodes of a Mermaid flowchart.
+const MAX_MERMAID_NODES: usize = 40;
 
-/// Draw the graph of notes: nodes with degree, PageRank and community, and the links between them; around one note, or
-/// the most central of the vault. Small graphs come also as Mermaid.
+/// Draw the graph of notes: nodes with degree, PageRank and community, and the links between them; around one note,
+/// or the most central notes of the vault. Small graphs also come as a Mermaid flowchart.
 ///
 /// Example: `{"path": "Coffee/Beans", "depth": 1}`
 #[args]
 pub struct Graph {
-    /// The note in the middle; left out: the whole vault.
+    /// The note at the center. Default: the whole vault.
     pub path: Option<String>,
-    /// How many steps around it, 1–10 (default 2). Only with `path`.
+    /// Distance from it in steps, 1–10 (default 2). Only with `path`.
     pub depth: Option<usize>,
-    /// How many notes at most, 1–300 (default 60): the nearest, then the most central.
+    /// Maximum number of notes, 1–300 (default 60): the nearest, then the most central.
     pub limit: Option<usize>,
 }
 
 /// Notes and the links between them.
 #[reply]
-pub struct Drawing {
+pub struct Subgraph {
     /// The notes: the nearest first, then the most central.
     pub items: Vec<Node>,
     /// The links between these notes, the strongest first.
     pub edges: Vec<Edge>,
-    /// How many notes there are, drawn or not.
+    /// Total number of notes, included or not.
     pub total: usize,
-    /// How many communities the drawn notes belong to.
+    /// Number of communities among the included notes.
     pub communities: usize,
-    /// What was left out to keep the drawing small.
+    /// What was left out because of the limits.
     pub left_out: LeftOut,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
 /// A note of the graph.
 #[reply]
 pub struct Node {
-    /// Its number in `edges`.
+    /// Its id in `edges`.
     pub id: usize,
     /// The note.
     pub path: String,
-    /// What to write beside it.
+    /// Its label.
     pub name: String,
-    /// How many notes link to it.
+    /// Number of notes that link to it.
     pub incoming: usize,
-    /// To how many notes it links.
+    /// Number of notes that it links to.
     pub outgoing: usize,
-    /// How many of its links lead nowhere.
+    /// Number of its broken links.
     pub broken: u32,
-    /// Its PageRank as a multiple of the average: 1 is usual, 10 is a hub.
+    /// Its PageRank as a multiple of the average: 1 is average, 10 is a hub.
     pub rank: f64,
     /// The community it belongs to; 0 is the largest of the vault.
     pub community: usize,
-    /// How many steps it is away from the note in the middle.
+    /// Distance from the center in steps.
     pub distance: Option<usize>,
 }
 
-/// Links from a note to another.
+/// The links from one note to another.
 #[reply]
 pub struct Edge {
-    /// The `id` of the note that has the links.
+    /// The `id` of the linking note.
     pub from: usize,
-    /// The `id` of the note that they lead to.
+    /// The `id` of the linked note.
     pub to: usize,
-    /// How many links.
+    /// Number of links.
     pub links: u32,
 }
 
-/// How much is not in a drawing.
+/// What is not in the graph.
 #[reply]
 pub struct LeftOut {
     /// Notes.
     pub notes: usize,
-    /// Pairs of drawn notes whose links are not told.
+    /// Edges between included notes.
     pub edges: usize,
 }
 
 impl Action for Graph {
-    type Output = Drawing;
+    type Output = Subgraph;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Drawing> {
-        let limit = self.limit.unwrap_or(USUAL);
-        if !(1..=MOST).contains(&limit) {
+    fn run(self, vault: &Vault) -> Result<Subgraph> {
+        let limit = self.limit.unwrap_or(DEFAULT_NODES);
+        if !(1..=MAX_NODES).contains(&limit) {
             return Err(Error::validation(format!(
-                "`limit` is {limit}, and may be 1 to {MOST}"
+                "`limit` is {limit}, expected 1 to {MAX_NODES}"
             )));
         }
         if self.depth.is_some() && self.path.is_none() {
             return Err(Error::validation(
-                "`depth` needs a `path`: name the note in the middle",
+                "`depth` requires `path`: the note at the center",
             ));
         }
-        let depth = depth_of(self.depth, 2)?;
+        let depth = checked_depth(self.depth, 2)?;
         let center = match &self.path {
             Some(path) => Some(vault.find_note(path)?),
             None => None,
         };
-        let network = Network::of(vault)?;
+        let graph = LinkGraph::of(vault)?;
         let chosen: Vec<(usize, Option<usize>)> = match center {
             Some(center) => {
-                let center = number_in(vault, &network, &center)?;
-                let around = network.around(center, depth, Direction::Both);
+                let center = index_in(vault, &graph, &center)?;
+                let around = graph.around(center, depth, Direction::Both);
                 around
                     .into_iter()
                     .map(|reached| (reached.note, Some(reached.distance)))
                     .collect()
             }
-            None => (0..network.len()).map(|note| (note, None)).collect(),
+            None => (0..graph.len()).map(|note| (note, None)).collect(),
         };
-        let mut drawing = drawn(&network, chosen, limit);
-        drawing.index = building(vault);
-        Ok(drawing)
+        let mut subgraph = subgraph(&graph, chosen, limit);
+        subgraph.index = building(vault);
+        Ok(subgraph)
     }
 
-    fn text(output: &Drawing) -> String {
+    fn text(output: &Subgraph) -> String {
         let mut text = format!(
             "{} and {} between them",
             counted(output.items.len() as u64, "note"),
@@ -142,7 +142,7 @@ impl Action for Graph {
                 counted(output.left_out.edges as u64, "edge")
             ));
         }
-        if output.items.len() <= MOST_IN_PICTURE {
+        if output.items.len() <= MAX_MERMAID_NODES {
             text.push_str(&mermaid(output));
         } else {
             for node in output.items.iter().take(20) {
@@ -157,23 +157,23 @@ impl Action for Graph {
     }
 }
 
-/// The drawing of some notes, each with its distance from the middle.
-fn drawn(network: &Network, mut chosen: Vec<(usize, Option<usize>)>, limit: usize) -> Drawing {
-    let ranks = network.ranks();
-    let communities = network.communities();
+/// Builds the reply for some notes, each with its distance from the center.
+fn subgraph(graph: &LinkGraph, mut chosen: Vec<(usize, Option<usize>)>, limit: usize) -> Subgraph {
+    let ranks = graph.ranks();
+    let communities = graph.communities();
     let total = chosen.len();
     chosen.sort_by(|one, other| {
         let by_rank = ranks[other.0].total_cmp(&ranks[one.0]);
         one.1.cmp(&other.1).then(by_rank).then(one.0.cmp(&other.0))
     });
     chosen.truncate(limit);
-    let mut ids = vec![None; network.len()];
+    let mut ids = vec![None; graph.len()];
     for (id, (note, _)) in chosen.iter().enumerate() {
         ids[*note] = Some(id);
     }
     let mut edges = Vec::new();
     for (from, (note, _)) in chosen.iter().enumerate() {
-        for (other, links) in network.linked_from(*note) {
+        for (other, links) in graph.linked_from(*note) {
             if let Some(to) = ids[*other] {
                 edges.push(Edge {
                     from,
@@ -186,53 +186,53 @@ fn drawn(network: &Network, mut chosen: Vec<(usize, Option<usize>)>, limit: usiz
     edges.sort_by_key(|edge| (std::cmp::Reverse(edge.links), edge.from, edge.to));
     let left_out = LeftOut {
         notes: total - chosen.len(),
-        edges: edges.len().saturating_sub(MOST_EDGES),
+        edges: edges.len().saturating_sub(MAX_EDGES),
     };
-    edges.truncate(MOST_EDGES);
+    edges.truncate(MAX_EDGES);
     let items: Vec<Node> = chosen
         .iter()
         .enumerate()
         .map(|(id, (note, distance))| {
-            let (incoming, outgoing) = network.degree(*note);
+            let (incoming, outgoing) = graph.degree(*note);
             Node {
                 id,
-                path: network.paths[*note].clone(),
-                name: stem_of(&network.paths[*note]).to_owned(),
+                path: graph.paths[*note].clone(),
+                name: stem_of(&graph.paths[*note]).to_owned(),
                 incoming,
                 outgoing,
-                broken: network.broken[*note],
-                rank: rounded(ranks[*note] * network.len() as f64),
+                broken: graph.broken[*note],
+                rank: rounded(ranks[*note] * graph.len() as f64),
                 community: communities[*note],
                 distance: *distance,
             }
         })
         .collect();
-    let mut seen: Vec<usize> = items.iter().map(|node| node.community).collect();
-    seen.sort_unstable();
-    seen.dedup();
-    Drawing {
+    let mut used_communities: Vec<usize> = items.iter().map(|node| node.community).collect();
+    used_communities.sort_unstable();
+    used_communities.dedup();
+    Subgraph {
         items,
         edges,
         total,
-        communities: seen.len(),
+        communities: used_communities.len(),
         left_out,
         index: None,
     }
 }
 
-/// Two digits behind the point are enough to compare.
+/// Rounds to two decimals.
 pub(crate) fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 
-/// The drawing as a Mermaid flowchart.
-fn mermaid(drawing: &Drawing) -> String {
+/// Formats the graph as a Mermaid flowchart.
+fn mermaid(subgraph: &Subgraph) -> String {
     let mut text = "\n```mermaid\ngraph LR".to_owned();
-    for node in &drawing.items {
+    for node in &subgraph.items {
         let name = node.name.replace('#', "#35;").replace('"', "#quot;");
         text.push_str(&format!("\n  n{}[\"{name}\"]", node.id));
     }
-    for edge in &drawing.edges {
+    for edge in &subgraph.edges {
         text.push_str(&format!("\n  n{} --> n{}", edge.from, edge.to));
     }
     text + "\n```"

@@ -1,5 +1,5 @@
-//! Links that lead to one file are made to lead to another, as when two notes are one thing or a missing note has
-//! another name. Nothing moves; notes that move take their links along by themselves (`document` `rename`).
+//! Redirects links from one file to another, as when two notes were merged or a missing note has another name. No file
+//! moves; `document.rename` moves a note and updates its links.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Stuck};
@@ -9,43 +9,43 @@ use notehost_sdk::{Kind, fold_name, is_note};
 
 use notehost_sdk::pages::counted;
 
-/// Rewrite links: all that lead to one note or file, or name one that is not there, lead to another. Their form, text
-/// and `#fragment` stay. Both files stay as they are; links of a note to itself are left alone.
+/// Rewrite (redirect) links: change all links to one note or file, existing or missing, to lead to another. Their
+/// syntax, text and `#fragment` stay. Both files stay as they are; links of a note to itself do not change.
 ///
 /// Example: `{"from": "Beans", "to": "The morning cup"}`
 #[args]
 pub struct Rewrite {
-    /// A note or file, or the `target` of broken links as `unresolved` tells it.
+    /// A note or file, or the `target` of broken links from `unresolved`.
     pub from: String,
-    /// The note or file that the links are to lead to: path, unique name or `[[link]]`.
+    /// The new target note or file: path, unique name or `[[link]]`.
     pub to: String,
 }
 
-/// Links that lead elsewhere now.
+/// The result of rewriting links.
 #[reply]
 pub struct Rewritten {
-    /// What they led to, or named.
+    /// The old target.
     pub from: String,
-    /// What they lead to now.
+    /// The new target.
     pub to: String,
-    /// How many links were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// In how many notes.
+    /// Number of changed notes.
     pub notes: usize,
     /// Links that could not be rewritten.
     pub links_left: Vec<LinkLeft>,
-    /// Rewritten links whose heading or block is not in the new target.
+    /// Rewritten links whose heading or block is missing in the new target.
     pub fragments_missing: Vec<MissingFragment>,
 }
 
-/// A link to a heading or block that is not there.
+/// A link to a missing heading or block.
 #[reply]
 pub struct MissingFragment {
-    /// The note in which it stands.
+    /// The note that contains it.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: usize,
-    /// What it points to: `#Heading`, `#^block`.
+    /// The fragment: `#Heading`, `#^block`.
     pub fragment: String,
 }
 
@@ -58,10 +58,10 @@ impl Action for Rewrite {
         let source = Source::find(vault, &self.from)?;
         if source.path() == to {
             return Err(Error::validation(format!(
-                "`from` and `to` are both `{to}`: name two files"
+                "`from` and `to` are both `{to}`: give two different files"
             )));
         }
-        let task = Task::new(vault, &source, &to)?;
+        let rewriter = LinkRewriter::new(vault, &source, &to)?;
         let mut result = Rewritten {
             from: source.name().to_owned(),
             to: to.clone(),
@@ -72,7 +72,7 @@ impl Action for Rewrite {
         };
         for path in vault.linking(&source.candidates())? {
             if is_note(&path) && path != source.path() {
-                task.rewrite(vault, &path, &mut result)?;
+                rewriter.rewrite(vault, &path, &mut result)?;
             }
         }
         match &source {
@@ -80,7 +80,7 @@ impl Action for Rewrite {
                 if result.links_rewritten == 0 && result.links_left.is_empty() =>
             {
                 Err(Error::not_found(format!(
-                    "{}; and no link names `{}`",
+                    "{}, and no link has the target `{}`",
                     error.message(),
                     source.name()
                 )))
@@ -91,7 +91,7 @@ impl Action for Rewrite {
 
     fn text(output: &Rewritten) -> String {
         let mut text = format!(
-            "{} in {} led from `{}` to `{}`",
+            "rewrote {} in {} from `{}` to `{}`",
             counted(output.links_rewritten as u64, "link"),
             counted(output.notes as u64, "note"),
             output.from,
@@ -99,13 +99,13 @@ impl Action for Rewrite {
         );
         for left in &output.links_left {
             text.push_str(&format!(
-                "\nleft as it is: {} in `{}`, line {}: {}",
+                "\nnot rewritten: {} in `{}`, line {}: {}",
                 left.link, left.path, left.line, left.reason
             ));
         }
         for missing in &output.fragments_missing {
             text.push_str(&format!(
-                "\n`{}` is not in `{}`: `{}`, line {}",
+                "\nmissing fragment `{}` in `{}`: `{}`, line {}",
                 missing.fragment, output.to, missing.path, missing.line
             ));
         }
@@ -113,15 +113,15 @@ impl Action for Rewrite {
     }
 }
 
-/// What the links lead to now.
+/// The old target of the links.
 enum Source {
-    /// A file that is there.
+    /// An existing file.
     File(String),
-    /// Something that is not.
+    /// A missing file.
     Missing {
         /// As the caller wrote it.
         name: String,
-        /// Where it might be: links are read as if it were there.
+        /// A hypothetical path: links are resolved as if it existed.
         path: String,
         /// Why it was not found.
         error: Error,
@@ -142,7 +142,7 @@ impl Source {
         let name = bare(&written).to_owned();
         if name.is_empty() {
             return Err(Error::validation(format!(
-                "`from` is `{from}`, which names nothing"
+                "`from` is `{from}`, expected a note, a file or a link target"
             )));
         }
         Ok(Source::Missing {
@@ -165,7 +165,7 @@ impl Source {
         }
     }
 
-    /// Files whose names the links in question have.
+    /// The file names that the links in question may have.
     fn candidates(&self) -> Vec<String> {
         match self {
             Source::File(path) => vec![path.clone()],
@@ -174,7 +174,7 @@ impl Source {
     }
 }
 
-/// A target without the dots and slashes before it and the `.md` behind it.
+/// A target without leading dots and slashes and without `.md`.
 fn bare(target: &str) -> &str {
     let mut rest = target.trim();
     while let Some(after) = ["./", "../", "/"]
@@ -190,18 +190,18 @@ fn bare(target: &str) -> &str {
     }
 }
 
-struct Task<'t> {
+struct LinkRewriter<'t> {
     source: &'t Source,
     to: &'t str,
     moves: Moves,
-    /// The files, with the missing one as if it were there.
+    /// The files, with the missing one as if it existed.
     before: Names,
     after: Names,
-    goal: Goal,
+    target: Target,
 }
 
-impl<'t> Task<'t> {
-    fn new(vault: &Vault, source: &'t Source, to: &'t str) -> Result<Task<'t>> {
+impl<'t> LinkRewriter<'t> {
+    fn new(vault: &Vault, source: &'t Source, to: &'t str) -> Result<LinkRewriter<'t>> {
         let mut files = vault.list_all("", true)?;
         files.retain(|entry| entry.kind == Kind::File);
         let after = Names::new(files.into_iter().map(|entry| entry.path));
@@ -209,9 +209,9 @@ impl<'t> Task<'t> {
             Source::File(_) => after.clone(),
             Source::Missing { path, .. } => Names::new(after.paths().chain([path.as_str()])),
         };
-        Ok(Task {
+        Ok(LinkRewriter {
             moves: [(source.path(), to)].into_iter().collect(),
-            goal: Goal::read(vault, to)?,
+            target: Target::read(vault, to)?,
             source,
             to,
             before,
@@ -219,29 +219,29 @@ impl<'t> Task<'t> {
         })
     }
 
-    /// Rewrite one note, and tell what could not be.
+    /// Rewrites one note, and records links that could not be rewritten.
     fn rewrite(&self, vault: &Vault, path: &str, result: &mut Rewritten) -> Result<()> {
         let blob = vault.read(path)?;
-        // What is no UTF-8 is looked through as far as it can be read, and never written.
+        // Notes that are not UTF-8 are parsed lossily and never written.
         let text = String::from_utf8_lossy(&blob.bytes);
-        let concerned: Vec<Link> = links::parse(&text)
+        let affected: Vec<Link> = links::parse(&text)
             .into_iter()
-            .filter(|link| self.concerns(path, link))
+            .filter(|link| self.is_affected(path, link))
             .collect();
-        if concerned.is_empty() {
+        if affected.is_empty() {
             return Ok(());
         }
         let mut rewrite = links::rewrite(path, &text, &self.moves, &self.before, &self.after);
         rewrite
             .splices
-            .retain(|(range, _)| concerned.iter().any(|link| link.target_range == *range));
+            .retain(|(range, _)| affected.iter().any(|link| link.target_range == *range));
         rewrite
             .stuck
-            .retain(|stuck| is_among(stuck, &concerned, &text));
-        let obstacle = if matches!(text, std::borrow::Cow::Owned(_)) {
+            .retain(|stuck| is_among(stuck, &affected, &text));
+        let skip_reason = if matches!(text, std::borrow::Cow::Owned(_)) {
             Some("the note is not UTF-8 text")
         } else if vault.access(path) < Tier::Write {
-            Some("this caller may not write there")
+            Some("no write permission")
         } else {
             None
         };
@@ -251,11 +251,11 @@ impl<'t> Task<'t> {
             link: link.to_owned(),
             reason,
         };
-        if let Some(obstacle) = obstacle {
+        if let Some(skip_reason) = skip_reason {
             result.links_left.extend(
-                concerned
+                affected
                     .iter()
-                    .map(|link| left(link.line, &text[link.range.clone()], obstacle.to_owned())),
+                    .map(|link| left(link.line, &text[link.range.clone()], skip_reason.to_owned())),
             );
             return Ok(());
         }
@@ -274,8 +274,8 @@ impl<'t> Task<'t> {
                 .iter()
                 .any(|(range, _)| *range == link.target_range)
         };
-        for link in concerned.iter().filter(is_rewritten) {
-            if let Some(fragment) = link.fragment.as_ref().filter(|it| !self.goal.has(it)) {
+        for link in affected.iter().filter(is_rewritten) {
+            if let Some(fragment) = link.fragment.as_ref().filter(|it| !self.target.has(it)) {
                 result.fragments_missing.push(MissingFragment {
                     path: path.to_owned(),
                     line: link.line,
@@ -289,8 +289,8 @@ impl<'t> Task<'t> {
         Ok(())
     }
 
-    /// Whether a link is one of those that are to lead elsewhere.
-    fn concerns(&self, path: &str, link: &Link) -> bool {
+    /// Whether a link is to be rewritten.
+    fn is_affected(&self, path: &str, link: &Link) -> bool {
         if link.external || link.target.is_empty() {
             return false;
         }
@@ -320,27 +320,27 @@ fn written(fragment: &Fragment) -> String {
     }
 }
 
-/// What is in the file that the links are to lead to.
-enum Goal {
+/// The fragments of the new target.
+enum Target {
     /// A note with its outline and the ids of its blocks.
     Note {
         outline: Option<text::Outline>,
         blocks: Vec<String>,
     },
-    /// A file about whose inside nothing is known.
+    /// A file whose content is unknown.
     Other,
 }
 
-impl Goal {
-    fn read(vault: &Vault, path: &str) -> Result<Goal> {
+impl Target {
+    fn read(vault: &Vault, path: &str) -> Result<Target> {
         if !is_note(path) {
-            return Ok(Goal::Other);
+            return Ok(Target::Other);
         }
         let Ok(note) = vault.read_text(path) else {
-            return Ok(Goal::Other);
+            return Ok(Target::Other);
         };
         let blocks = facts(&note.text).blocks.into_iter();
-        Ok(Goal::Note {
+        Ok(Target::Note {
             outline: text::outline(&note.text).ok(),
             blocks: blocks.map(|block| block.id.to_lowercase()).collect(),
         })
@@ -348,10 +348,12 @@ impl Goal {
 
     fn has(&self, fragment: &Fragment) -> bool {
         match (self, fragment) {
-            (Goal::Other, _) | (Goal::Note { outline: None, .. }, Fragment::Heading(_)) => true,
-            (Goal::Note { blocks, .. }, Fragment::Block(id)) => blocks.contains(&id.to_lowercase()),
+            (Target::Other, _) | (Target::Note { outline: None, .. }, Fragment::Heading(_)) => true,
+            (Target::Note { blocks, .. }, Fragment::Block(id)) => {
+                blocks.contains(&id.to_lowercase())
+            }
             (
-                Goal::Note {
+                Target::Note {
                     outline: Some(outline),
                     ..
                 },

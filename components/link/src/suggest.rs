@@ -1,4 +1,4 @@
-//! What a note could link to and does not.
+//! Suggestions for missing links of a note.
 
 use std::collections::BTreeMap;
 
@@ -7,47 +7,47 @@ use notehost_sdk::is_note;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::body;
 
-use crate::asking::{indexed, shortest_name};
+use crate::index_queries::{indexed, shortest_name};
 use crate::mentions::{Mention, Prose};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
-/// How many similar notes are looked at.
-const SIMILAR: u32 = 40;
-/// How many of them are told.
-const MOST_SIMILAR: usize = 10;
-/// A note that fits much worse than the best is not similar.
-const SIMILAR_ENOUGH: f64 = 0.3;
-/// How many notes that link here are known.
-const MOST_BACKLINKS: u32 = 1000;
+/// How many similar notes to fetch.
+const SIMILAR_CANDIDATES: u32 = 40;
+/// The maximum number of similar notes to suggest.
+const MAX_SIMILAR: usize = 10;
+/// The minimum score of a similar note, relative to the best one.
+const MIN_RELATIVE_SCORE: f64 = 0.3;
+/// The maximum number of backlinks to fetch.
+const MAX_BACKLINKS: u32 = 1000;
 
-/// Suggest links for a note: other notes whose name or alias stands in it unlinked, then similar notes that it is not
-/// linked with. Nothing is changed: use `document` `edit` to link.
+/// Suggest links for a note: other notes whose name or alias occurs in it unlinked, then similar notes that it is not
+/// linked with. Changes nothing: use `document` `edit` to add a link.
 ///
 /// Example: `{"path": "Garden/Sowing calendar"}`
 #[args]
 pub struct Suggest {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What a note could link to.
+/// Link suggestions for a note.
 #[reply]
 pub struct Suggestions {
     /// The note.
     pub path: String,
-    /// Mentions in their order, then similar notes, the most similar first.
+    /// Mentions in text order, then similar notes, the most similar first.
     pub items: Vec<Suggestion>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number of results.
     pub total: usize,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
@@ -55,36 +55,36 @@ pub struct Suggestions {
 #[reply]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// The other note's name stands in this one.
+    /// This note mentions the other's name.
     Name,
-    /// One of its aliases does.
+    /// This note mentions one of its aliases.
     Alias,
-    /// The two have the words in common that set them apart.
+    /// The two notes share distinctive words.
     Similar,
 }
 
-/// A note that could be linked to.
+/// A suggested link.
 #[reply]
 pub struct Suggestion {
     /// The note that would get the link.
     pub path: String,
-    /// Where it mentions the other; nothing for a similar note.
+    /// The line of the mention; missing for a similar note.
     pub line: Option<u32>,
-    /// The note that the link would lead to.
+    /// The note to link to.
     pub to: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
     /// The words that mention it.
     pub mention: Option<String>,
-    /// How often it is mentioned.
+    /// Number of mentions.
     pub count: Option<usize>,
-    /// The link to write in their place.
+    /// The link to write instead.
     pub link: String,
-    /// Of a mention the line in which it stands; of a similar note a line that fits.
+    /// For a mention its line; for a similar note a matching line.
     pub snippet: Option<String>,
-    /// How similar it is; comparable only within one reply.
+    /// Similarity score; comparable only within one reply.
     pub score: Option<f64>,
-    /// Other notes that have this name or alias too.
+    /// Other notes with the same name or alias.
     pub rivals: Option<Vec<String>>,
 }
 
@@ -103,7 +103,7 @@ impl Action for Suggest {
         };
         let mut similar = similar(vault, &note)?;
         similar.retain(|item| !is_known(&item.to, &items));
-        similar.truncate(MOST_SIMILAR);
+        similar.truncate(MAX_SIMILAR);
         items.extend(similar);
         let total = items.len();
         let (items, next_cursor) = span.of(items);
@@ -139,32 +139,32 @@ impl Action for Suggest {
     }
 }
 
-/// The files that a note is linked with.
-struct Linked {
+/// The files that a note links to or that link to it.
+struct LinkedFiles {
     out: Vec<String>,
     into: Vec<String>,
 }
 
-fn linked_with(vault: &Vault, path: &str) -> Result<Linked> {
+fn linked_with(vault: &Vault, path: &str) -> Result<LinkedFiles> {
     let links = indexed(vault, path, vec![Field::Links])?.links;
     let out = links.unwrap_or_default();
     let into = vault.backlinks(&BacklinksOf {
         path: path.to_owned(),
         offset: 0,
-        limit: MOST_BACKLINKS,
+        limit: MAX_BACKLINKS,
     })?;
-    Ok(Linked {
+    Ok(LinkedFiles {
         out: out.into_iter().filter_map(|link| link.path).collect(),
         into: into.items.into_iter().map(|link| link.path).collect(),
     })
 }
 
-/// Notes that are mentioned and not linked to, by their first mention.
+/// Notes that are mentioned but not linked, by their first mention.
 fn mentioned(vault: &Vault, note: &Note, linked: &[String]) -> Result<Vec<Suggestion>> {
     let prose = Prose::of(&note.text);
     let mut places: BTreeMap<(usize, usize), Vec<NameAt>> = BTreeMap::new();
     for name in vault.names_in(&note.text)? {
-        // A name of the note itself also takes its place: what is shorter is not meant there.
+        // The note's own name also occupies its range, so that shorter names in it do not match.
         if is_note(&name.path) {
             let place = (name.start as usize, name.end as usize);
             places.entry(place).or_default().push(name);
@@ -177,23 +177,23 @@ fn mentioned(vault: &Vault, note: &Note, linked: &[String]) -> Result<Vec<Sugges
     });
     let mut found: Vec<(NameAt, Mention, Vec<String>, usize)> = Vec::new();
     for ((start, end), names) in places {
-        // A name that several notes have is linked if one of them is.
+        // An ambiguous name counts as linked if any of its notes is linked.
         if names.iter().any(|name| linked.contains(&name.path)) {
             continue;
         }
-        let meant = chosen(vault, &names, &note.path)?;
+        let target = preferred(vault, &names, &note.path)?;
         match found
             .iter_mut()
-            .find(|(known, ..)| known.path == meant.path)
+            .find(|(known, ..)| known.path == target.path)
         {
             Some((.., count)) => *count += 1,
             None => {
                 let rivals = names
                     .iter()
-                    .filter(|name| name.path != meant.path)
+                    .filter(|name| name.path != target.path)
                     .map(|name| name.path.clone())
                     .collect();
-                found.push((meant.clone(), prose.mention(start..end), rivals, 1));
+                found.push((target.clone(), prose.mention(start..end), rivals, 1));
             }
         }
     }
@@ -220,12 +220,12 @@ fn mentioned(vault: &Vault, note: &Note, linked: &[String]) -> Result<Vec<Sugges
     Ok(items)
 }
 
-/// Of several notes with one name the one that a link would mean; a name comes before an alias.
-fn chosen<'n>(vault: &Vault, names: &'n [NameAt], source: &str) -> Result<&'n NameAt> {
+/// Of several notes with the same name, the one that a link would resolve to; names take precedence over aliases.
+fn preferred<'n>(vault: &Vault, names: &'n [NameAt], source: &str) -> Result<&'n NameAt> {
     let by_name: Vec<&NameAt> = names.iter().filter(|name| !name.alias).collect();
     if let [first, _, ..] = by_name.as_slice() {
-        let meant = vault.resolve(notehost_sdk::stem_of(&first.path), Some(source))?;
-        let best = meant
+        let target = vault.resolve(notehost_sdk::stem_of(&first.path), Some(source))?;
+        let best = target
             .iter()
             .find_map(|path| by_name.iter().find(|name| name.path == *path));
         return Ok(best.copied().unwrap_or(first));
@@ -239,7 +239,7 @@ fn similar(vault: &Vault, note: &Note) -> Result<Vec<Suggestion>> {
             Condition::Like(body(&note.text).to_owned()),
             Condition::Not(Box::new(Condition::Under(note.path.clone()))),
         ])),
-        limit: SIMILAR,
+        limit: SIMILAR_CANDIDATES,
         snippets: 1,
         ..Query::default()
     })?;
@@ -250,7 +250,7 @@ fn similar(vault: &Vault, note: &Note) -> Result<Vec<Suggestion>> {
         .fold(0.0, f64::max);
     let mut items = Vec::new();
     for other in found.items {
-        if other.score.unwrap_or_default() < best * SIMILAR_ENOUGH {
+        if other.score.unwrap_or_default() < best * MIN_RELATIVE_SCORE {
             continue;
         }
         items.push(Suggestion {
@@ -273,7 +273,7 @@ fn similar(vault: &Vault, note: &Note) -> Result<Vec<Suggestion>> {
     Ok(items)
 }
 
-/// A link to write, with the words that stand there as its text.
+/// The link to write, with the mentioning words as its text.
 fn link_to(vault: &Vault, path: &str, source: &str, words: Option<&str>) -> Result<String> {
     let target = shortest_name(vault, path, source)?;
     let words = words.map(|words| words.split_whitespace().collect::<Vec<_>>().join(" "));

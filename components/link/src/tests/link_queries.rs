@@ -1,4 +1,4 @@
-//! Outgoing links, backlinks, mentions, missing targets, orphans, suggestions.
+//! Tests of `outgoing`, `backlinks`, `unresolved`, `orphans` and `suggest`.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn vault() -> MemoryVault {
 }
 
 #[test]
-fn outgoing_links_tell_where_they_lead() {
+fn outgoing_links_have_state_and_target() {
     let vault = vault();
     let all = ok(&vault, "outgoing", json!({ "path": "Plan" }));
     assert_eq!(all["path"], "Work/Plan.md");
@@ -131,7 +131,7 @@ fn mentions_are_found_by_name_and_alias() {
 }
 
 #[test]
-fn missing_targets_come_with_places_and_suggestions() {
+fn missing_targets_have_places_and_suggestions() {
     let vault = vault()
         .with("C.md", "[[Lgo]] [[the schem]] [[Zzz]]")
         .with("Sub/D.md", "[[Zzz]]");
@@ -169,7 +169,7 @@ fn missing_targets_come_with_places_and_suggestions() {
 }
 
 #[test]
-fn orphans_have_no_links_at_all_or_none_incoming() {
+fn orphans_have_no_links_or_no_incoming_links() {
     let vault = vault().with("Alone.md", "x").with("Sub/Lone.md", "y");
     let found = ok(&vault, "orphans", json!({}));
     assert_eq!(

@@ -1,20 +1,20 @@
-//! The notes and their links as a graph, and what can be computed on it: ways, ranks, circles, communities. Everything
-//! is deterministic: the same vault gives the same numbers.
+//! The graph of notes and links, with shortest paths, PageRank, cycles and communities. All algorithms are
+//! deterministic: the same vault gives the same numbers.
 
 use std::collections::VecDeque;
 
 use notehost_sdk::prelude::*;
 
-/// How much of a note's rank its links hand on.
+/// The PageRank damping factor.
 const DAMPING: f64 = 0.85;
-/// Ranks have settled long before.
-const MOST_ROUNDS: usize = 100;
-/// When ranks change less than this altogether, they have settled.
-const SETTLED: f64 = 1e-9;
-/// Communities have settled long before.
-const MOST_MOVES: usize = 30;
+/// The maximum number of PageRank iterations.
+const MAX_RANK_ITERATIONS: usize = 100;
+/// PageRank stops when the total change is below this.
+const RANK_TOLERANCE: f64 = 1e-9;
+/// The maximum number of label propagation iterations.
+const MAX_COMMUNITY_ITERATIONS: usize = 30;
 
-/// In which direction links are followed.
+/// The direction in which links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// From a note to those it links to.
@@ -25,61 +25,61 @@ pub(crate) enum Direction {
     Both,
 }
 
-/// A note that was reached.
+/// A note that a traversal reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reached {
     pub(crate) note: usize,
     pub(crate) distance: usize,
-    /// The note before it on the way; itself at the beginning.
+    /// Its predecessor on the path; the start note is its own.
     pub(crate) via: usize,
 }
 
-/// Notes by number, and who links to whom.
+/// Notes by index, with their links in both directions.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Network {
-    /// In order of path.
+pub(crate) struct LinkGraph {
+    /// Sorted.
     pub(crate) paths: Vec<String>,
-    /// For each note those it links to, with the number of links.
+    /// For each note, the notes it links to, with the number of links.
     out: Vec<Vec<(usize, u32)>>,
-    /// For each note those that link to it.
+    /// For each note, the notes that link to it.
     into: Vec<Vec<(usize, u32)>>,
-    /// How many links of each note lead nowhere.
+    /// The number of broken links of each note.
     pub(crate) broken: Vec<u32>,
 }
 
-impl Network {
-    pub(crate) fn of(vault: &Vault) -> Result<Network> {
+impl LinkGraph {
+    pub(crate) fn of(vault: &Vault) -> Result<LinkGraph> {
         let edges = vault.edges()?;
         let triples = edges.edges.chunks_exact(3);
         let triples = triples.map(|edge| (edge[0] as usize, edge[1] as usize, edge[2]));
-        let mut network = Network::new(edges.paths, triples);
-        network.broken = edges.broken;
-        network.broken.resize(network.paths.len(), 0);
-        Ok(network)
+        let mut graph = LinkGraph::new(edges.paths, triples);
+        graph.broken = edges.broken;
+        graph.broken.resize(graph.paths.len(), 0);
+        Ok(graph)
     }
 
-    fn new(paths: Vec<String>, edges: impl Iterator<Item = (usize, usize, u32)>) -> Network {
-        let mut network = Network {
+    fn new(paths: Vec<String>, edges: impl Iterator<Item = (usize, usize, u32)>) -> LinkGraph {
+        let mut graph = LinkGraph {
             out: vec![Vec::new(); paths.len()],
             into: vec![Vec::new(); paths.len()],
             broken: vec![0; paths.len()],
             paths,
         };
         for (from, to, links) in edges {
-            if from < network.len() && to < network.len() && from != to {
-                network.out[from].push((to, links));
-                network.into[to].push((from, links));
+            if from < graph.len() && to < graph.len() && from != to {
+                graph.out[from].push((to, links));
+                graph.into[to].push((from, links));
             }
         }
-        network
+        graph
     }
 
     pub(crate) fn len(&self) -> usize {
         self.paths.len()
     }
 
-    /// The number of a note.
-    pub(crate) fn number(&self, path: &str) -> Option<usize> {
+    /// The index of a note.
+    pub(crate) fn index_of(&self, path: &str) -> Option<usize> {
         self.paths.iter().position(|known| known == path)
     }
 
@@ -88,7 +88,7 @@ impl Network {
         &self.out[note]
     }
 
-    /// How many notes link to a note, and to how many it links.
+    /// The number of notes that link to a note, and that it links to.
     pub(crate) fn degree(&self, note: usize) -> (usize, usize) {
         (self.into[note].len(), self.out[note].len())
     }
@@ -98,59 +98,65 @@ impl Network {
         self.out[from].iter().any(|(note, _)| *note == to)
     }
 
-    /// The notes beside a note, in order of path, each once.
-    fn beside(&self, note: usize, direction: Direction) -> Vec<usize> {
-        let mut beside: Vec<usize> = Vec::new();
+    /// The direct neighbours of a note, sorted and without duplicates.
+    fn adjacent(&self, note: usize, direction: Direction) -> Vec<usize> {
+        let mut adjacent: Vec<usize> = Vec::new();
         if direction != Direction::In {
-            beside.extend(self.out[note].iter().map(|(other, _)| *other));
+            adjacent.extend(self.out[note].iter().map(|(other, _)| *other));
         }
         if direction != Direction::Out {
-            beside.extend(self.into[note].iter().map(|(other, _)| *other));
+            adjacent.extend(self.into[note].iter().map(|(other, _)| *other));
         }
-        beside.sort_unstable();
-        beside.dedup();
-        beside
+        adjacent.sort_unstable();
+        adjacent.dedup();
+        adjacent
     }
 
-    /// The notes within so many steps of a note, the nearest first, then by path; the note itself is the first.
+    /// The notes within `depth` steps of a note, the nearest first, then by path; the note itself is the first.
     pub(crate) fn around(&self, from: usize, depth: usize, direction: Direction) -> Vec<Reached> {
-        self.walk(from, depth, direction, |_| false)
+        self.search(from, depth, direction, |_| false)
     }
 
-    /// A shortest way from a note to another, both included.
-    pub(crate) fn way(&self, from: usize, to: usize, direction: Direction) -> Option<Vec<usize>> {
-        let reached = self.walk(from, usize::MAX, direction, |note| note == to);
+    /// A shortest path from a note to another, both included.
+    pub(crate) fn shortest_path(
+        &self,
+        from: usize,
+        to: usize,
+        direction: Direction,
+    ) -> Option<Vec<usize>> {
+        let reached = self.search(from, usize::MAX, direction, |note| note == to);
         let mut via = vec![None; self.len()];
         for step in &reached {
             via[step.note] = Some(step.via);
         }
-        let mut way = vec![to];
+        let mut path = vec![to];
         let mut at = to;
         while at != from {
             at = via[at]?;
-            way.push(at);
+            path.push(at);
         }
-        way.reverse();
-        Some(way)
+        path.reverse();
+        Some(path)
     }
 
-    fn walk(
+    /// Breadth-first search.
+    fn search(
         &self,
         from: usize,
         depth: usize,
         direction: Direction,
         is_enough: impl Fn(usize) -> bool,
     ) -> Vec<Reached> {
-        let mut seen = vec![false; self.len()];
-        seen[from] = true;
+        let mut visited = vec![false; self.len()];
+        visited[from] = true;
         let first = Reached {
             note: from,
             distance: 0,
             via: from,
         };
-        let mut waiting = VecDeque::from([first]);
+        let mut queue = VecDeque::from([first]);
         let mut reached = Vec::new();
-        while let Some(step) = waiting.pop_front() {
+        while let Some(step) = queue.pop_front() {
             reached.push(step);
             if is_enough(step.note) {
                 break;
@@ -158,9 +164,9 @@ impl Network {
             if step.distance >= depth {
                 continue;
             }
-            for note in self.beside(step.note, direction) {
-                if !std::mem::replace(&mut seen[note], true) {
-                    waiting.push_back(Reached {
+            for note in self.adjacent(step.note, direction) {
+                if !std::mem::replace(&mut visited[note], true) {
+                    queue.push_back(Reached {
                         note,
                         distance: step.distance + 1,
                         via: step.note,
@@ -168,12 +174,12 @@ impl Network {
                 }
             }
         }
-        // Within one distance the order was that of the notes before them.
+        // Within one distance, notes are in the order of their predecessors.
         reached.sort_by_key(|step| (step.distance, step.note));
         reached
     }
 
-    /// PageRank: how likely somebody is to be at a note who follows links at random. The ranks add up to 1.
+    /// PageRank. The ranks add up to 1.
     pub(crate) fn ranks(&self) -> Vec<f64> {
         let count = self.len();
         if count == 0 {
@@ -181,18 +187,18 @@ impl Network {
         }
         let share = 1.0 / count as f64;
         let mut ranks = vec![share; count];
-        for _ in 0..MOST_ROUNDS {
-            // Whoever is at a note without links begins anew anywhere.
-            let stranded: f64 = (0..count)
+        for _ in 0..MAX_RANK_ITERATIONS {
+            // The rank of notes without links is distributed evenly.
+            let dangling: f64 = (0..count)
                 .filter(|note| self.out[*note].is_empty())
                 .map(|note| ranks[note])
                 .sum();
-            let base = (1.0 - DAMPING) * share + DAMPING * stranded * share;
+            let base = (1.0 - DAMPING) * share + DAMPING * dangling * share;
             let mut next = vec![base; count];
             for (note, links) in self.out.iter().enumerate() {
-                let handed = DAMPING * ranks[note] / links.len().max(1) as f64;
+                let passed_on = DAMPING * ranks[note] / links.len().max(1) as f64;
                 for (to, _) in links {
-                    next[*to] += handed;
+                    next[*to] += passed_on;
                 }
             }
             let change: f64 = next
@@ -201,32 +207,31 @@ impl Network {
                 .map(|(new, old)| (new - old).abs())
                 .sum();
             ranks = next;
-            if change < SETTLED {
+            if change < RANK_TOLERANCE {
                 break;
             }
         }
         ranks
     }
 
-    /// Sets of two or more notes in which one can come from each to each by links (strongly connected components); the
-    /// largest first, then by path.
-    pub(crate) fn circles(&self) -> Vec<Vec<usize>> {
-        let mut search = CircleSearch::new(self.len());
+    /// Strongly connected components of two or more notes, the largest first, then by path.
+    pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
+        let mut search = CycleSearch::new(self.len());
         for note in 0..self.len() {
             if search.order[note].is_none() {
                 search.from(self, note);
             }
         }
-        let mut circles = search.circles;
-        circles.sort_by(|one, other| (other.len(), one.first()).cmp(&(one.len(), other.first())));
-        circles
+        let mut cycles = search.cycles;
+        cycles.sort_by(|one, other| (other.len(), one.first()).cmp(&(one.len(), other.first())));
+        cycles
     }
 
-    /// Which notes belong together, by the links between them: each note takes the community that most of its links
-    /// lead to or come from, until none changes. Communities are numbered from the largest.
+    /// The community of each note by label propagation: each note takes the community with which it has most links,
+    /// until none changes. Communities are numbered from the largest.
     pub(crate) fn communities(&self) -> Vec<usize> {
         let mut community: Vec<usize> = (0..self.len()).collect();
-        for _ in 0..MOST_MOVES {
+        for _ in 0..MAX_COMMUNITY_ITERATIONS {
             let mut has_changed = false;
             for note in 0..self.len() {
                 let mut weights: Vec<(usize, u64)> = self.out[note]
@@ -264,7 +269,7 @@ impl Network {
     }
 }
 
-/// The same communities, numbered from the largest; equals by their first note.
+/// Renumbers communities from the largest; ties by their first note.
 fn numbered_by_size(community: &[usize]) -> Vec<usize> {
     let mut sizes = vec![0usize; community.len()];
     let mut first = vec![usize::MAX; community.len()];
@@ -283,44 +288,44 @@ fn numbered_by_size(community: &[usize]) -> Vec<usize> {
     community.iter().map(|name| numbers[*name]).collect()
 }
 
-/// Tarjan's search, with a stack of its own: a vault may have longer chains than a component has stack.
-struct CircleSearch {
-    /// When each note was met.
+/// Tarjan's algorithm with an explicit stack: chains of links may be longer than the call stack of a component.
+struct CycleSearch {
+    /// The discovery order of each note.
     order: Vec<Option<usize>>,
-    /// The earliest note that can be reached from it.
+    /// The earliest note that is reachable from it.
     lowest: Vec<usize>,
-    is_open: Vec<bool>,
-    open: Vec<usize>,
-    met: usize,
-    circles: Vec<Vec<usize>>,
+    is_on_stack: Vec<bool>,
+    stack: Vec<usize>,
+    discovered: usize,
+    cycles: Vec<Vec<usize>>,
 }
 
-impl CircleSearch {
-    fn new(count: usize) -> CircleSearch {
-        CircleSearch {
+impl CycleSearch {
+    fn new(count: usize) -> CycleSearch {
+        CycleSearch {
             order: vec![None; count],
             lowest: vec![0; count],
-            is_open: vec![false; count],
-            open: Vec::new(),
-            met: 0,
-            circles: Vec::new(),
+            is_on_stack: vec![false; count],
+            stack: Vec::new(),
+            discovered: 0,
+            cycles: Vec::new(),
         }
     }
 
-    fn from(&mut self, network: &Network, start: usize) {
-        self.meet(start);
-        // Each note with the number of its links that were followed.
+    fn from(&mut self, graph: &LinkGraph, start: usize) {
+        self.open(start);
+        // Each note with the number of its links followed so far.
         let mut path = vec![(start, 0)];
         while let Some((note, followed)) = path.last_mut() {
             let note = *note;
-            if let Some((next, _)) = network.out[note].get(*followed) {
+            if let Some((next, _)) = graph.out[note].get(*followed) {
                 *followed += 1;
                 match self.order[*next] {
                     None => {
-                        self.meet(*next);
+                        self.open(*next);
                         path.push((*next, 0));
                     }
-                    Some(order) if self.is_open[*next] => {
+                    Some(order) if self.is_on_stack[*next] => {
                         self.lowest[note] = self.lowest[note].min(order);
                     }
                     Some(_) => {}
@@ -337,26 +342,26 @@ impl CircleSearch {
         }
     }
 
-    fn meet(&mut self, note: usize) {
-        self.order[note] = Some(self.met);
-        self.lowest[note] = self.met;
-        self.met += 1;
-        self.open.push(note);
-        self.is_open[note] = true;
+    fn open(&mut self, note: usize) {
+        self.order[note] = Some(self.discovered);
+        self.lowest[note] = self.discovered;
+        self.discovered += 1;
+        self.stack.push(note);
+        self.is_on_stack[note] = true;
     }
 
     fn close(&mut self, root: usize) {
-        let mut circle = Vec::new();
-        while let Some(note) = self.open.pop() {
-            self.is_open[note] = false;
-            circle.push(note);
+        let mut cycle = Vec::new();
+        while let Some(note) = self.stack.pop() {
+            self.is_on_stack[note] = false;
+            cycle.push(note);
             if note == root {
                 break;
             }
         }
-        if circle.len() > 1 {
-            circle.sort_unstable();
-            self.circles.push(circle);
+        if cycle.len() > 1 {
+            cycle.sort_unstable();
+            self.cycles.push(cycle);
         }
     }
 }
@@ -365,46 +370,55 @@ impl CircleSearch {
 mod tests {
     use super::*;
 
-    fn network(count: usize, edges: &[(usize, usize)]) -> Network {
+    fn graph(count: usize, edges: &[(usize, usize)]) -> LinkGraph {
         let paths = (0..count).map(|number| format!("{number:04}.md")).collect();
-        Network::new(paths, edges.iter().map(|(from, to)| (*from, *to, 1)))
+        LinkGraph::new(paths, edges.iter().map(|(from, to)| (*from, *to, 1)))
     }
 
     #[test]
-    fn the_shortest_way_is_found_in_either_direction() {
-        let network = network(6, &[(0, 1), (1, 2), (2, 3), (4, 3), (0, 4)]);
-        assert_eq!(network.way(0, 3, Direction::Both), Some(vec![0, 4, 3]));
-        assert_eq!(network.way(0, 3, Direction::Out), Some(vec![0, 4, 3]));
-        assert_eq!(network.way(3, 0, Direction::Out), None);
-        assert_eq!(network.way(3, 0, Direction::Both), Some(vec![3, 4, 0]));
-        assert_eq!(network.way(0, 5, Direction::Both), None);
-        assert_eq!(network.way(2, 2, Direction::Out), Some(vec![2]));
+    fn shortest_paths_respect_the_direction() {
+        let graph = graph(6, &[(0, 1), (1, 2), (2, 3), (4, 3), (0, 4)]);
+        assert_eq!(
+            graph.shortest_path(0, 3, Direction::Both),
+            Some(vec![0, 4, 3])
+        );
+        assert_eq!(
+            graph.shortest_path(0, 3, Direction::Out),
+            Some(vec![0, 4, 3])
+        );
+        assert_eq!(graph.shortest_path(3, 0, Direction::Out), None);
+        assert_eq!(
+            graph.shortest_path(3, 0, Direction::Both),
+            Some(vec![3, 4, 0])
+        );
+        assert_eq!(graph.shortest_path(0, 5, Direction::Both), None);
+        assert_eq!(graph.shortest_path(2, 2, Direction::Out), Some(vec![2]));
     }
 
     #[test]
-    fn ranks_add_up_and_follow_links() {
-        let network = network(4, &[(0, 3), (1, 3), (2, 3), (3, 0)]);
-        let ranks = network.ranks();
+    fn ranks_sum_to_one_and_follow_links() {
+        let graph = graph(4, &[(0, 3), (1, 3), (2, 3), (3, 0)]);
+        let ranks = graph.ranks();
         assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-6);
         assert!(ranks[3] > ranks[0] && ranks[0] > ranks[1]);
         assert!((ranks[1] - ranks[2]).abs() < 1e-12);
-        assert!(super::Network::default().ranks().is_empty());
+        assert!(super::LinkGraph::default().ranks().is_empty());
     }
 
     #[test]
-    fn circles_are_found_however_long_they_are() {
-        let small = network(6, &[(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (2, 3), (5, 0)]);
-        assert_eq!(small.circles(), [vec![0, 1, 2], vec![3, 4]]);
+    fn long_cycles_are_found_without_recursion() {
+        let small = graph(6, &[(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (2, 3), (5, 0)]);
+        assert_eq!(small.cycles(), [vec![0, 1, 2], vec![3, 4]]);
         let count = 50_000;
         let ring: Vec<(usize, usize)> = (0..count).map(|note| (note, (note + 1) % count)).collect();
-        let circles = network(count, &ring).circles();
-        assert_eq!(circles.len(), 1);
-        assert_eq!(circles[0].len(), count);
+        let cycles = graph(count, &ring).cycles();
+        assert_eq!(cycles.len(), 1);
+        assert_eq!(cycles[0].len(), count);
     }
 
     #[test]
-    fn communities_are_where_links_are_dense() {
-        let network = network(
+    fn densely_linked_notes_form_communities() {
+        let graph = graph(
             7,
             &[
                 (0, 1),
@@ -417,7 +431,7 @@ mod tests {
                 (2, 3),
             ],
         );
-        let community = network.communities();
+        let community = graph.communities();
         assert_eq!(community[0], community[1]);
         assert_eq!(community[3], community[5]);
         assert_ne!(community[1], community[4]);
