@@ -1,5 +1,5 @@
-//! Tags in the properties of a note, in whatever style they are written there: a list, or a text with commas or blanks.
-//! One tag is changed at a time, so that all others keep their bytes.
+//! Edits tags in the properties of a note, in any style: a list, or a string with commas or spaces. Tags are changed
+//! one at a time, so that all others keep their bytes.
 
 use std::ops::Range;
 
@@ -8,25 +8,28 @@ use notehost_sdk::text::{TextError, frontmatter, set_properties};
 
 use crate::names::is_same;
 
-/// What becomes of a tag.
-pub(crate) enum Fate {
-    Stays,
-    Becomes(String),
-    Goes,
+/// The change to a tag.
+pub(crate) enum TagChange {
+    Keep,
+    Rename(String),
+    Remove,
 }
 
-/// A note with other tags in its properties.
+/// A note with changed tags in its properties.
 pub(crate) struct Changed {
     pub(crate) text: String,
-    /// How many tags are different.
+    /// The number of changed tags.
     pub(crate) count: usize,
 }
 
-/// Gives each tag of the properties its fate. One that becomes what is there already goes.
+/// Changes tags of the properties. A tag that is renamed to an existing one is removed.
 ///
 /// # Errors
-/// Where the frontmatter is broken, or written in a way that cannot be changed.
-pub(crate) fn change(note: &str, fate: impl Fn(&str) -> Fate) -> Result<Changed, TextError> {
+/// If the frontmatter is invalid or cannot be edited.
+pub(crate) fn change(
+    note: &str,
+    change_of: impl Fn(&str) -> TagChange,
+) -> Result<Changed, TextError> {
     let mut text = note.to_owned();
     let mut count = 0;
     let mut next = 0;
@@ -36,52 +39,52 @@ pub(crate) fn change(note: &str, fate: impl Fn(&str) -> Fate) -> Result<Changed,
         let Some(place) = places.get(next) else {
             return Ok(Changed { text, count });
         };
-        let becomes = match fate(&place.name) {
-            Fate::Stays => None,
-            Fate::Goes => Some(None),
-            Fate::Becomes(new) => {
-                // Those before have their fate already, those behind will have it.
-                let will_be = |(number, other): (usize, &Place)| match fate(&other.name) {
+        let new_tag = match change_of(&place.name) {
+            TagChange::Keep => None,
+            TagChange::Remove => Some(None),
+            TagChange::Rename(new) => {
+                // Earlier tags are already changed, later ones are not yet.
+                let will_equal = |(number, other): (usize, &Place)| match change_of(&other.name) {
                     _ if number == next => false,
-                    Fate::Becomes(name) if number > next => is_same(&name, &new),
-                    Fate::Goes if number > next => false,
+                    TagChange::Rename(name) if number > next => is_same(&name, &new),
+                    TagChange::Remove if number > next => false,
                     _ => is_same(&other.name, &new),
                 };
-                let is_there = places.iter().enumerate().any(will_be);
+                let is_duplicate = places.iter().enumerate().any(will_equal);
                 match new == place.name {
                     true => None,
-                    false => Some((!is_there).then_some(new)),
+                    false => Some((!is_duplicate).then_some(new)),
                 }
             }
         };
-        let Some(becomes) = becomes else {
+        let Some(new_tag) = new_tag else {
             next += 1;
             continue;
         };
-        text = write(&text, &properties, place, becomes.as_deref())?;
+        text = write(&text, &properties, place, new_tag.as_deref())?;
         count += 1;
-        // Where a tag went, the next one has its number now.
-        next += usize::from(becomes.is_some());
+        // If a tag was removed, the next one now has its index.
+        next += usize::from(new_tag.is_some());
     }
 }
 
-/// Adds tags to the properties, in the style of the tags that are there.
+/// Adds tags to the properties, in the style of the existing tags.
 ///
 /// # Errors
-/// Where the frontmatter is broken, or what it has as `tags` can hold none.
+/// If the frontmatter is invalid, or its `tags` is not a list or string.
 pub(crate) fn add(note: &str, tags: &[String]) -> Result<String, TextError> {
     let properties = frontmatter::properties(note)?;
-    let key = ["tags", "tag"].iter().find_map(|wanted| {
-        properties
-            .keys()
-            .find(|key| key.eq_ignore_ascii_case(wanted))
-    });
+    let key = ["tags", "tag"]
+        .iter()
+        .find_map(|name| properties.keys().find(|key| key.eq_ignore_ascii_case(name)));
     let key = key.map_or("tags", String::as_str);
-    let listed = || tags.iter().cloned().map(Value::String);
+    let new_items = || tags.iter().cloned().map(Value::String);
     let value = match properties.get(key) {
-        None | Some(Value::Null) => Value::Array(listed().collect()),
-        Some(Value::Array(items)) => Value::Array(items.iter().cloned().chain(listed()).collect()),
-        Some(Value::String(text)) if text.trim().is_empty() => Value::Array(listed().collect()),
+        None | Some(Value::Null) => Value::Array(new_items().collect()),
+        Some(Value::Array(items)) => {
+            Value::Array(items.iter().cloned().chain(new_items()).collect())
+        }
+        Some(Value::String(text)) if text.trim().is_empty() => Value::Array(new_items().collect()),
         Some(Value::String(text)) => Value::String(joined(text, tags)),
         Some(Value::Number(number)) => Value::String(joined(&number.to_string(), tags)),
         Some(_) => {
@@ -93,11 +96,11 @@ pub(crate) fn add(note: &str, tags: &[String]) -> Result<String, TextError> {
     set_properties(note, &Map::from_iter([(key.to_owned(), value)]), &[])
 }
 
-/// A text of tags with some more, parted as the others are.
+/// Appends tags to a string of tags, with the same separator.
 fn joined(text: &str, tags: &[String]) -> String {
     let text = text.trim_end_matches([',', ' ']);
-    let is_by_blanks = !text.contains(',') && text.trim().contains(char::is_whitespace);
-    let separator = if is_by_blanks { " " } else { ", " };
+    let is_space_separated = !text.contains(',') && text.trim().contains(char::is_whitespace);
+    let separator = if is_space_separated { " " } else { ", " };
     let hash = if text.trim_start().starts_with('#') {
         "#"
     } else {
@@ -110,17 +113,17 @@ fn joined(text: &str, tags: &[String]) -> String {
     text.to_owned() + &added
 }
 
-/// Where a tag stands in the properties.
+/// The position of a tag in the properties.
 struct Place {
     name: String,
     key: String,
-    /// The way to its text through lists within lists.
+    /// The indices in nested lists.
     items: Vec<usize>,
-    /// Its bytes in that text; nothing for a number.
+    /// Its byte range in the string; `None` for a number.
     range: Option<Range<usize>>,
 }
 
-/// The tags of the properties, in the order in which `text::tags` tells them.
+/// The tags of the properties, in the order of `text::tags`.
 fn places(properties: &Map<String, Value>) -> Vec<Place> {
     let mut places = Vec::new();
     for (key, value) in properties {
@@ -156,7 +159,7 @@ fn collect(key: &str, value: &Value, items: &mut Vec<usize>, places: &mut Vec<Pl
     }
 }
 
-/// The tags of a text, without their `#`.
+/// The ranges of the tags in a string, without `#`.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = 0;
@@ -172,7 +175,7 @@ fn words(text: &str) -> Vec<Range<usize>> {
     words
 }
 
-/// The note with another tag in a place, or none.
+/// Replaces or removes the tag at a position.
 fn write(
     note: &str,
     properties: &Map<String, Value>,
@@ -186,7 +189,7 @@ fn write(
     }
 }
 
-/// A value with another tag in a place; nothing if nothing is left of it.
+/// Replaces or removes a tag in a value; `None` if the value becomes empty.
 fn edited(
     value: &Value,
     items: &[usize],
@@ -194,9 +197,9 @@ fn edited(
     tag: Option<&str>,
 ) -> Option<Value> {
     match (value, items, range) {
-        (Value::Array(list), [number, below @ ..], _) => {
+        (Value::Array(list), [number, inner @ ..], _) => {
             let mut list = list.clone();
-            match edited(list.get(*number)?, below, range, tag) {
+            match edited(list.get(*number)?, inner, range, tag) {
                 Some(value) => list[*number] = value,
                 None => drop(list.remove(*number)),
             }
@@ -205,7 +208,7 @@ fn edited(
         (Value::String(text), [], Some(range)) => {
             let text = match tag {
                 Some(tag) => format!("{}{tag}{}", &text[..range.start], &text[range.end..]),
-                None => cut(text, range),
+                None => without_tag(text, range),
             };
             (!text.trim().is_empty()).then_some(Value::String(text))
         }
@@ -213,16 +216,16 @@ fn edited(
     }
 }
 
-/// A text without one of its tags and what parts it from the next, or from the one before if it is the last.
-fn cut(text: &str, range: &Range<usize>) -> String {
-    let parts = |letter: char| letter == ',' || letter.is_whitespace();
+/// Removes a tag and its separator from a string.
+fn without_tag(text: &str, range: &Range<usize>) -> String {
+    let is_separator = |letter: char| letter == ',' || letter.is_whitespace();
     let start = text[..range.start]
         .strip_suffix('#')
         .map_or(range.start, str::len);
     let after = text[range.end..].trim_start_matches('/');
-    let rest = after.trim_start_matches(parts);
+    let rest = after.trim_start_matches(is_separator);
     if rest.is_empty() {
-        let before = text[..start].trim_end_matches(parts);
+        let before = text[..start].trim_end_matches(is_separator);
         format!("{before}{}", if before.is_empty() { "" } else { rest })
     } else {
         format!("{}{rest}", &text[..start])
@@ -235,25 +238,27 @@ mod tests {
 
     fn without(yaml: &str, tag: &str) -> String {
         let note = format!("---\n{yaml}---\nbody #x\n");
-        let fate = |name: &str| {
+        let change_of = |name: &str| {
             if is_same(name, tag) {
-                Fate::Goes
+                TagChange::Remove
             } else {
-                Fate::Stays
+                TagChange::Keep
             }
         };
-        change(&note, fate).unwrap().text
+        change(&note, change_of).unwrap().text
     }
 
     fn renamed(yaml: &str, from: &str, to: &str) -> String {
-        let fate = |name: &str| {
+        let change_of = |name: &str| {
             if is_same(name, from) {
-                Fate::Becomes(to.to_owned())
+                TagChange::Rename(to.to_owned())
             } else {
-                Fate::Stays
+                TagChange::Keep
             }
         };
-        let text = change(&format!("---\n{yaml}---\n"), fate).unwrap().text;
+        let text = change(&format!("---\n{yaml}---\n"), change_of)
+            .unwrap()
+            .text;
         let text = text.strip_prefix("---\n").unwrap();
         text.strip_suffix("---\n").unwrap().to_owned()
     }
@@ -266,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_added_in_the_style_that_is_there() {
+    fn tags_are_added_in_the_existing_style() {
         for (before, after) in [
             ("tags: [a, 'b'] # c\n", "tags: [a, 'b', x, y/z] # c\n"),
             (
@@ -293,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_go_without_a_trace() {
+    fn tags_are_removed_with_their_separators() {
         for (before, after) in [
             ("tags: [a, 'b', c] # d\n", "tags: [a, c] # d\n"),
             (
@@ -315,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_tag_stands_in_a_list_once() {
+    fn a_renamed_tag_is_not_duplicated() {
         for (before, after) in [
             ("tags: [a, \"b\", 'c']\n", "tags: [a, \"n\", 'c']\n"),
             ("tags: [b, n]\n", "tags: [n]\n"),
@@ -326,7 +331,7 @@ mod tests {
             assert_eq!(renamed(before, "b", "n"), after);
         }
         assert_eq!(renamed("tags: [b]\n", "b", "B"), "tags: [B]\n");
-        let deeper = |tag: &str| Fate::Becomes(tag.replacen('a', "a/b", 1));
+        let deeper = |tag: &str| TagChange::Rename(tag.replacen('a', "a/b", 1));
         assert_eq!(
             change("---\ntags: [a, a/b]\n---\n", deeper).unwrap().text,
             "---\ntags: [a/b, a/b/b]\n---\n"

@@ -1,4 +1,4 @@
-//! Tags that are added, taken, renamed and removed.
+//! Tests of `add`, `take`, `rename` and `remove`.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn tags_are_added_to_several_notes() {
 }
 
 #[test]
-fn what_cannot_be_added_is_refused_before_anything_happens() {
+fn invalid_additions_change_nothing() {
     let vault = Vault::in_memory()
         .with("A.md", "a")
         .with("Broken.md", "---\ntags: [a\n---\n#x")
@@ -126,7 +126,7 @@ fn tagged() -> MemoryVault {
 }
 
 #[test]
-fn a_renamed_tag_merges_with_one_that_is_there() {
+fn a_renamed_tag_is_merged_with_an_existing_one() {
     let vault = tagged();
     let renamed = ok(&vault, "rename", json!({ "from": "#old", "to": "new" }));
     assert_eq!(
@@ -141,12 +141,12 @@ fn a_renamed_tag_merges_with_one_that_is_there() {
     assert_eq!(
         renamed,
         json!({"tag": "old", "to": "new", "notes": 2, "inline": 3, "properties": 2,
-               "notes_left": [{"path": "Locked/L.md", "reason": "this caller may not write there"}]})
+               "notes_left": [{"path": "Locked/L.md", "reason": "no write permission"}]})
     );
 }
 
 #[test]
-fn a_tag_may_become_one_below_itself_or_change_its_case() {
+fn a_tag_can_be_nested_in_itself_or_change_case() {
     let vault = Vault::in_memory().with("A.md", "---\ntags: a, a/b\n---\n#a #a/b\n");
     ok(&vault, "rename", json!({ "from": "a", "to": "a/b" }));
     assert_eq!(
@@ -162,7 +162,7 @@ fn a_tag_may_become_one_below_itself_or_change_its_case() {
 }
 
 #[test]
-fn a_removed_tag_is_gone_everywhere() {
+fn a_tag_is_removed_everywhere() {
     let vault = tagged();
     let removed = ok(&vault, "remove", json!({ "tag": "old" }));
     assert_eq!(
@@ -179,7 +179,7 @@ fn a_removed_tag_is_gone_everywhere() {
 }
 
 #[test]
-fn tags_that_nobody_has_are_not_found() {
+fn unknown_tags_are_not_found() {
     let vault = tagged();
     for (action, arguments, code) in [
         (
@@ -215,5 +215,8 @@ fn tags_that_nobody_has_are_not_found() {
         assert!(!error.message().contains("`hidden`") || arguments.to_string().contains("hidden"));
     }
     let error = refused(&vault, "remove", json!({ "tag": "nee" }));
-    assert_eq!(error.message(), "no note has the tag `nee`; there is `new`");
+    assert_eq!(
+        error.message(),
+        "no note has the tag `nee`; existing tags: `new`"
+    );
 }

@@ -1,33 +1,33 @@
-//! Which tags there are, which notes have them, which a note has.
+//! Tag queries: all tags, the notes of a tag, the tags of a note.
 
 use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsOf};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
-use crate::names::{common, is_same, known_tag};
+use crate::names::{is_same, known_tag, prefix_length};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
-/// List the tags of the vault and in how many notes each is.
+/// List the tags of the vault with the number of notes of each.
 ///
 /// Example: `{"sort": "count"}`
 /// Example (of a folder): `{"path": "Coffee"}`
 #[args]
 pub struct List {
-    /// Only tags that begin so, whatever the case: `project/`.
+    /// Only tags with this prefix (case-insensitive): `project/`.
     pub prefix: Option<String>,
-    /// The order (default `name`):
+    /// The sort order (default `name`):
     pub sort: Option<Order>,
     /// Only tags of notes in this folder.
     pub path: Option<String>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// In which order tags come.
+/// The sort order of tags.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Order {
@@ -40,24 +40,24 @@ pub enum Order {
 /// Tags of the vault.
 #[reply]
 pub struct TagPage {
-    /// The tags. Those above a nested one are among them.
+    /// The tags, including the parents of nested tags.
     pub items: Vec<TagItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number of results.
     pub total: u64,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
 /// A tag.
 #[reply]
 pub struct TagItem {
-    /// Without `#`, in its most common spelling.
+    /// The tag without `#`, in its most common spelling.
     pub tag: String,
-    /// How many notes have it or one below it.
+    /// Number of notes with it or a tag nested in it.
     pub notes: u64,
-    /// How many notes have it itself.
+    /// Number of notes with exactly this tag.
     pub own: u64,
 }
 
@@ -98,7 +98,7 @@ impl Action for List {
     }
 }
 
-/// A folder as callers write it: `""`, `.` and `/` are the vault itself.
+/// Resolves a `path` argument to a folder; `""`, `.` and `/` are the vault root.
 fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
     let path = match path.map(str::trim).unwrap_or_default() {
         "." | "/" | "" => return Ok(String::new()),
@@ -107,22 +107,22 @@ fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
     match vault.stat(path) {
         Ok(entry) => Ok(entry.path),
         Err(error) if error.kind() == Code::NotFound => Err(Error::not_found(format!(
-            "no folder `{path}`: leave `path` out for the whole vault"
+            "no folder `{path}`: omit `path` for the whole vault"
         ))),
         Err(error) => Err(error),
     }
 }
 
-/// List the notes that have a tag or one below it: `vc` finds `vc/project`.
+/// List the notes that have a tag or a tag nested in it: `vc` also finds `vc/project`.
 ///
 /// Example: `{"tag": "garden"}`
 #[args]
 pub struct Notes {
     /// The tag.
     pub tag: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -133,11 +133,11 @@ pub struct NotePage {
     pub tag: String,
     /// The notes, by path.
     pub items: Vec<TaggedNote>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number of results.
     pub total: u64,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
@@ -146,9 +146,9 @@ pub struct NotePage {
 pub struct TaggedNote {
     /// The note.
     pub path: String,
-    /// The line where the tag first stands; of a property the one on which the frontmatter begins.
+    /// The line of its first occurrence; for a property the first line of the frontmatter.
     pub line: u32,
-    /// The tags that were looked for, as the note writes them.
+    /// The matching tags, as written in the note.
     pub tags: Vec<String>,
 }
 
@@ -175,12 +175,12 @@ impl Action for Notes {
             let all = note.tags.unwrap_or_default();
             let places: Vec<_> = all
                 .into_iter()
-                .filter(|found| common(&found.tag, &tag).is_some())
+                .filter(|found| prefix_length(&found.tag, &tag).is_some())
                 .collect();
             TaggedNote {
                 path: note.path,
                 line: places.iter().map(|place| place.line).min().unwrap_or(1),
-                tags: each_once(places.into_iter().map(|place| place.tag)),
+                tags: deduplicated(places.into_iter().map(|place| place.tag)),
             }
         });
         let items = items.collect();
@@ -202,16 +202,16 @@ impl Action for Notes {
     }
 }
 
-/// Tell the tags of a note and where they stand.
+/// Show the tags of a note and the lines where they occur.
 ///
 /// Example: `{"path": "Coffee/Beans"}`
 #[args]
 pub struct Of {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// How many places, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -222,26 +222,26 @@ pub struct TagsOfNote {
     pub path: String,
     /// For `if_match`.
     pub etag: String,
-    /// Its tags, each once.
+    /// Its tags, without duplicates.
     pub tags: Vec<String>,
-    /// Where they stand: those of the properties first, then those of the text in their order.
+    /// The occurrences: in properties first, then in the text, in order.
     pub items: Vec<TagPlace>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many places there are.
+    /// Total number of occurrences.
     pub total: usize,
 }
 
-/// A tag in a note.
+/// An occurrence of a tag.
 #[reply]
 pub struct TagPlace {
     /// The note.
     pub path: String,
-    /// The line of the file, from 1; of a property the one on which the frontmatter begins.
+    /// The line number in the file, from 1; for a property the first line of the frontmatter.
     pub line: u32,
-    /// Without `#`.
+    /// The tag without `#`.
     pub tag: String,
-    /// Whether it stands in the properties.
+    /// Whether it is in the properties.
     pub property: bool,
 }
 
@@ -253,7 +253,7 @@ impl Action for Of {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let note = vault.read_note(&self.path)?;
         let places = facts(&note.text).tags;
-        let tags = each_once(places.iter().map(|place| place.tag.clone()));
+        let tags = deduplicated(places.iter().map(|place| place.tag.clone()));
         let total = places.len();
         let (places, next_cursor) = span.of(places);
         let items = places.into_iter().map(|place| TagPlace {
@@ -281,8 +281,8 @@ impl Action for Of {
     }
 }
 
-/// Each tag in its first spelling.
-fn each_once(tags: impl Iterator<Item = String>) -> Vec<String> {
+/// Removes duplicates, keeping the first spelling.
+fn deduplicated(tags: impl Iterator<Item = String>) -> Vec<String> {
     let mut once: Vec<String> = Vec::new();
     for tag in tags {
         if !once.iter().any(|known| is_same(known, &tag)) {

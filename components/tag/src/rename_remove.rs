@@ -1,17 +1,17 @@
-//! A tag in all notes: another name for it, or none.
+//! Renames or removes a tag in all notes.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text;
 
-use crate::adding::{Inline, take};
-use crate::inline;
-use crate::listed::{self, Fate};
-use crate::names::{Meant, common, known_tag, new_tag};
-use crate::notes::{NoteLeft, Tagged, in_note, no_tag, tagged};
+use crate::add_take::{Inline, take};
+use crate::inline_tags;
+use crate::names::{TagMatcher, known_tag, new_tag, prefix_length};
+use crate::notes::{NoteLeft, TaggedNotes, in_note, tag_not_found, tagged_notes};
+use crate::property_tags::{self, TagChange};
 use notehost_sdk::pages::counted;
 
-/// Rename a tag in all notes, in text and properties; tags below it follow. If there is a tag of the new name, the two
-/// become one.
+/// Rename a tag in all notes, in text and properties, with its nested tags. If the new name is already a tag, the two
+/// are merged.
 ///
 /// Example: `{"from": "errand", "to": "todo/errand"}`
 #[args]
@@ -22,33 +22,33 @@ pub struct Rename {
     pub to: String,
 }
 
-/// Remove a tag and those below it from all notes, from text and properties. The notes stay.
+/// Remove a tag and its nested tags from all notes, from text and properties. The notes stay.
 ///
 /// Example: `{"tag": "shopping"}`
 #[args]
 pub struct Remove {
     /// The tag, with or without `#`.
     pub tag: String,
-    /// Also tags below it, as `vc/project` is below `vc` (default true).
+    /// Also nested tags such as `vc/project` for `vc` (default true).
     pub nested: Option<bool>,
-    /// What becomes of `#tag` in the text (default `delete`):
+    /// How to remove `#tag` from the text (default `delete`):
     pub inline: Option<Inline>,
 }
 
-/// A tag that was changed everywhere.
+/// The result of changing a tag everywhere.
 #[reply]
 pub struct ChangedTag {
-    /// The tag as it was.
+    /// The old tag.
     pub tag: String,
     /// Its new name.
     pub to: Option<String>,
-    /// In how many notes it was changed.
+    /// Number of changed notes.
     pub notes: usize,
-    /// How many places in the text of notes.
+    /// Number of changes in text.
     pub inline: usize,
-    /// How many entries of properties.
+    /// Number of changes in properties.
     pub properties: usize,
-    /// Notes that have the tag and were left as they are.
+    /// Notes that have the tag and were not changed.
     pub notes_left: Vec<NoteLeft>,
 }
 
@@ -64,13 +64,13 @@ impl ChangedTag {
         }
     }
 
-    /// Whether a note may be written; if not, it is told.
+    /// Whether a note may be written; if not, records it in `notes_left`.
     fn may_write(&mut self, vault: &Vault, path: &str) -> bool {
         let may = vault.access(path) >= Tier::Write;
         if !may {
             self.notes_left.push(NoteLeft {
                 path: path.to_owned(),
-                reason: "this caller may not write there".to_owned(),
+                reason: "no write permission".to_owned(),
             });
         }
         may
@@ -90,10 +90,7 @@ impl ChangedTag {
             self.properties
         );
         for left in &self.notes_left {
-            text.push_str(&format!(
-                "\nleft as it is: `{}`: {}",
-                left.path, left.reason
-            ));
+            text.push_str(&format!("\nnot changed: `{}`: {}", left.path, left.reason));
         }
         text
     }
@@ -108,28 +105,29 @@ impl Action for Rename {
         let to = new_tag(&self.to)?;
         if from == to {
             return Err(Error::validation(format!(
-                "`from` and `to` are both `{to}`: give another name"
+                "`from` and `to` are both `{to}`: give a different name"
             )));
         }
-        let Tagged { notes, left } = tagged(vault, &from)?;
+        let TaggedNotes { notes, left } = tagged_notes(vault, &from)?;
         if notes.is_empty() && left.is_empty() {
-            return Err(no_tag(vault, &from)?);
+            return Err(tag_not_found(vault, &from)?);
         }
         let mut changed = ChangedTag::new(from.clone(), Some(to.clone()), left);
         let mut steps = vault.steps(notes.len());
         for note in notes {
-            steps.done("notes looked through");
+            steps.done("notes searched");
             if !changed.may_write(vault, &note.path) {
                 continue;
             }
-            let prose = inline::rename(&note.text, &from, &to)
+            let prose = inline_tags::rename(&note.text, &from, &to)
                 .map_err(|error| in_note(&note.path, error))?;
-            // A frontmatter that cannot be read has no tags.
+            // An invalid frontmatter has no tags.
             let (text, properties) = match text::frontmatter::properties(&prose.text) {
                 Err(_) => (prose.text, 0),
                 Ok(_) => {
-                    let changed = listed::change(&prose.text, |tag| renamed(tag, &from, &to))
-                        .map_err(|error| in_note(&note.path, error))?;
+                    let changed =
+                        property_tags::change(&prose.text, |tag| rename_change(tag, &from, &to))
+                            .map_err(|error| in_note(&note.path, error))?;
                     (changed.text, changed.count)
                 }
             };
@@ -145,11 +143,11 @@ impl Action for Rename {
     }
 }
 
-/// What becomes of a tag when one is renamed.
-fn renamed(tag: &str, from: &str, to: &str) -> Fate {
-    match common(tag, from) {
-        Some(length) => Fate::Becomes(format!("{to}{}", &tag[length..])),
-        None => Fate::Stays,
+/// The change of a tag when `from` is renamed.
+fn rename_change(tag: &str, from: &str, to: &str) -> TagChange {
+    match prefix_length(tag, from) {
+        Some(length) => TagChange::Rename(format!("{to}{}", &tag[length..])),
+        None => TagChange::Keep,
     }
 }
 
@@ -160,27 +158,27 @@ impl Action for Remove {
     fn run(self, vault: &Vault) -> Result<ChangedTag> {
         let tag = known_tag(&self.tag)?;
         let tags = [tag.clone()];
-        let meant = Meant {
+        let matcher = TagMatcher {
             tags: &tags,
             nested: self.nested.unwrap_or(true),
         };
-        let Tagged { mut notes, left } = tagged(vault, &tag)?;
+        let TaggedNotes { mut notes, left } = tagged_notes(vault, &tag)?;
         notes.retain(|note| {
             let mut tags = text::tags(&note.text).into_iter();
-            tags.any(|found| meant.has(&found.name))
+            tags.any(|found| matcher.matches(&found.name))
         });
         if notes.is_empty() && left.is_empty() {
-            return Err(no_tag(vault, &tag)?);
+            return Err(tag_not_found(vault, &tag)?);
         }
-        let how = self.inline.unwrap_or(Inline::Delete).into();
+        let mode = self.inline.unwrap_or(Inline::Delete).into();
         let mut changed = ChangedTag::new(tag, None, left);
         let mut steps = vault.steps(notes.len());
         for note in notes {
-            steps.done("notes looked through");
+            steps.done("notes searched");
             if !changed.may_write(vault, &note.path) {
                 continue;
             }
-            let without = take(&note, &meant, how)?;
+            let without = take(&note, &matcher, mode)?;
             vault.write_note(&note, &without.text)?;
             changed.count(without.inline, without.properties);
         }

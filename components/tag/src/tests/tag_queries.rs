@@ -1,4 +1,4 @@
-//! Which tags there are and who has them.
+//! Tests of `list`, `notes` and `of`.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn vault() -> MemoryVault {
 fn tags_are_listed_with_counts() {
     let vault = vault();
     let all = ok(&vault, "list", json!({}));
-    // The tag is written in two ways, equally often: the first by bytes counts.
+    // Both spellings occur equally often: the first in byte order wins.
     assert_eq!(each(&all, "tag"), ["idea", "vc", "VC/Project"]);
     assert_eq!(each(&all, "notes"), [2, 2, 1]);
     assert_eq!(each(&all, "own"), [2, 1, 1]);
@@ -49,7 +49,7 @@ fn tags_are_listed_with_counts() {
 }
 
 #[test]
-fn notes_of_a_tag_include_those_below_it() {
+fn notes_of_a_tag_include_nested_tags() {
     let vault = vault();
     let found = ok(&vault, "notes", json!({ "tag": "#VC" }));
     assert_eq!(each(&found, "path"), ["Work/A.md", "Work/B.md"]);
@@ -68,7 +68,7 @@ fn notes_of_a_tag_include_those_below_it() {
 }
 
 #[test]
-fn a_note_tells_its_tags() {
+fn the_tags_of_a_note_are_listed_with_lines() {
     let vault = vault();
     let of = ok(&vault, "of", json!({ "path": "A" }));
     assert_eq!(of["tags"], json!(["VC/Project", "idea"]));

@@ -1,36 +1,36 @@
-//! Tags in the prose of a note: given another name, or taken out with as little else as a reader would take out.
+//! Renames and removes tags in the text of a note.
 //!
-//! Taking a tag out can make other things of what stands around it: a list of a dash, a heading of a line. So the note is
-//! looked at again afterwards, and where it would be read differently, the tag becomes a plain word instead.
+//! Removing a tag can change how Markdown parses the text around it: a dash may become a list, a line a heading. The
+//! note is parsed again afterwards, and where its structure would change, the tag becomes a plain word instead.
 
 use std::ops::Range;
 
 use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::text::{Splice, Tag, TextError, splice, tags};
 
-use crate::names::{Meant, common};
+use crate::names::{TagMatcher, prefix_length};
 
-/// What becomes of a tag in the prose that is taken away.
+/// How a tag is removed from the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Taking {
-    /// It goes.
-    Out,
-    /// Its words stay, without the `#`.
-    Hash,
+pub(crate) enum RemovalMode {
+    /// Delete the whole tag.
+    Delete,
+    /// Delete only the `#`.
+    KeepWord,
 }
 
-/// A note with other tags in its prose.
+/// A note with changed tags in its text.
 pub(crate) struct Changed {
     pub(crate) text: String,
-    /// How many tags are different.
+    /// The number of changed tags.
     pub(crate) count: usize,
 }
 
-/// Gives a tag of the prose, and those below it, another name.
+/// Renames a tag and its nested tags in the text.
 pub(crate) fn rename(note: &str, from: &str, to: &str) -> Result<Changed, TextError> {
     let mut splices = Vec::new();
     for tag in tags(note) {
-        let (Some(range), Some(length)) = (tag.range, common(&tag.name, from)) else {
+        let (Some(range), Some(length)) = (tag.range, prefix_length(&tag.name, from)) else {
             continue;
         };
         let start = range.start + 1;
@@ -45,13 +45,17 @@ pub(crate) fn rename(note: &str, from: &str, to: &str) -> Result<Changed, TextEr
     })
 }
 
-/// Takes tags out of the prose.
-pub(crate) fn take(note: &str, meant: &Meant<'_>, how: Taking) -> Result<Changed, TextError> {
+/// Removes tags from the text.
+pub(crate) fn remove(
+    note: &str,
+    matcher: &TagMatcher<'_>,
+    mode: RemovalMode,
+) -> Result<Changed, TextError> {
     let all = tags(note);
-    let is_meant = |tag: &&Tag| tag.range.is_some() && meant.has(&tag.name);
+    let is_matched = |tag: &&Tag| tag.range.is_some() && matcher.matches(&tag.name);
     let ranges: Vec<Range<usize>> = all
         .iter()
-        .filter(is_meant)
+        .filter(is_matched)
         .filter_map(|tag| tag.range.clone())
         .collect();
     if ranges.is_empty() {
@@ -60,23 +64,24 @@ pub(crate) fn take(note: &str, meant: &Meant<'_>, how: Taking) -> Result<Changed
             count: 0,
         });
     }
-    let before = Shape::of(note);
+    let before = Structure::of(note);
     let count = ranges.len();
-    let reads_the_same = |text: &str| before.fits(&Shape::of(text), meant, count);
-    if how == Taking::Out
+    let is_unchanged = |text: &str| before.is_same(&Structure::of(text), matcher, count);
+    if mode == RemovalMode::Delete
         && let Some(text) = without(note, &ranges)?
-        && reads_the_same(&text)
+        && is_unchanged(&text)
     {
         return Ok(Changed { text, count });
     }
-    // One by one from the end, so that the places of those before stay what they are.
+    // One by one from the end, so that the remaining ranges stay valid.
     let mut text = note.to_owned();
     for range in ranges.iter().rev() {
-        let out = match how {
-            Taking::Out => without(&text, std::slice::from_ref(range))?,
-            Taking::Hash => None,
+        let out = match mode {
+            RemovalMode::Delete => without(&text, std::slice::from_ref(range))?,
+            RemovalMode::KeepWord => None,
         };
-        text = match out.filter(|out| Shape::of(&text).fits(&Shape::of(out), meant, 1)) {
+        text = match out.filter(|out| Structure::of(&text).is_same(&Structure::of(out), matcher, 1))
+        {
             Some(out) => out,
             None => {
                 let hash = range.start..range.start + 1;
@@ -84,18 +89,18 @@ pub(crate) fn take(note: &str, meant: &Meant<'_>, how: Taking) -> Result<Changed
             }
         };
     }
-    if reads_the_same(&text) {
+    if is_unchanged(&text) {
         Ok(Changed { text, count })
     } else {
         Err(TextError::NotEditable {
-            key: "#".to_owned() + &meant.tags.join(", #"),
+            key: "#".to_owned() + &matcher.tags.join(", #"),
         })
     }
 }
 
-/// A note without the tags at some places; nothing if what follows one of them would begin a block.
+/// A note without the tags at some ranges; `None` if the text after one of them would start a block.
 fn without(note: &str, ranges: &[Range<usize>]) -> Result<Option<String>, TextError> {
-    // Tags with nothing but blanks between them go together.
+    // Tags separated only by blanks are removed together.
     let mut runs: Vec<Range<usize>> = Vec::new();
     for range in ranges {
         match runs.last_mut() {
@@ -113,8 +118,8 @@ fn without(note: &str, ranges: &[Range<usize>]) -> Result<Option<String>, TextEr
     splice::apply(note, cuts.collect()).map(Some)
 }
 
-/// Whether what follows a cut would come to stand at the beginning of a line, and mean something else there: a list, a
-/// quote, a rule, a fence, a table, HTML.
+/// Whether the text after a cut would move to the start of a line and start a block there: a list, a quote, a rule, a
+/// fence, a table, HTML.
 fn would_begin_block(note: &str, cut: &Range<usize>) -> bool {
     let line = note[..cut.start].rfind('\n').map_or(0, |at| at + 1);
     let is_mark = |letter: char| " \t>-+*.)[]".contains(letter) || letter.is_ascii_digit();
@@ -135,7 +140,7 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(|letter| letter == ' ' || letter == '\t')
 }
 
-/// A tag with the blanks that would be too many without it.
+/// The range of a tag with the blanks that would be superfluous without it.
 fn widened(note: &str, tag: &Range<usize>) -> Range<usize> {
     let blank = |letter: char| letter == ' ' || letter == '\t';
     let line_start = note[..tag.start].rfind('\n').map_or(0, |at| at + 1);
@@ -147,7 +152,7 @@ fn widened(note: &str, tag: &Range<usize>) -> Range<usize> {
     let ends_line = next.is_none_or(|letter| letter == '\n' || letter == '\r');
     let begins_line = blanks_before == before.len();
     if begins_line && !ends_line {
-        // What stands before is the indentation.
+        // The blanks before are the indentation.
         return tag.start..tag.end + blanks_after;
     }
     let is_closing = next.is_some_and(|letter| ",.;:!?)".contains(letter));
@@ -157,7 +162,7 @@ fn widened(note: &str, tag: &Range<usize>) -> Range<usize> {
     tag.clone()
 }
 
-/// A cut that leaves nothing but blanks of a line takes the line.
+/// Extends a cut to the whole line if only blanks would remain.
 fn whole_line(note: &str, cut: Range<usize>) -> Range<usize> {
     let start = note[..cut.start].rfind('\n').map_or(0, |at| at + 1);
     let end = note[cut.end..]
@@ -171,19 +176,18 @@ fn whole_line(note: &str, cut: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What a reader sees in a note, beside its words.
-struct Shape {
+/// The structure of a note: headings, links, blocks, tasks, properties, tags.
+struct Structure {
     facts: Facts,
 }
 
-impl Shape {
-    fn of(note: &str) -> Shape {
-        Shape { facts: facts(note) }
+impl Structure {
+    fn of(note: &str) -> Structure {
+        Structure { facts: facts(note) }
     }
 
-    /// Whether another note has the same headings, links, blocks, tasks and properties, and the same tags but for so many
-    /// of some.
-    fn fits(&self, other: &Shape, but: &Meant<'_>, gone: usize) -> bool {
+    /// Whether another note has the same structure, except for `removed` tags that `matcher` matches.
+    fn is_same(&self, other: &Structure, matcher: &TagMatcher<'_>, removed: usize) -> bool {
         let (one, other) = (&self.facts, &other.facts);
         let levels = |facts: &Facts| -> Vec<u8> {
             facts.headings.iter().map(|heading| heading.level).collect()
@@ -202,15 +206,15 @@ impl Shape {
         let others = |facts: &Facts| -> Vec<String> {
             let inline = facts.tags.iter().filter(|tag| !tag.property);
             inline
-                .filter(|tag| !but.has(&tag.tag))
+                .filter(|tag| !matcher.matches(&tag.tag))
                 .map(|tag| tag.tag.clone())
                 .collect()
         };
-        let meant = |facts: &Facts| {
+        let matched = |facts: &Facts| {
             let inline = facts.tags.iter().filter(|tag| !tag.property);
-            inline.filter(|tag| but.has(&tag.tag)).count()
+            inline.filter(|tag| matcher.matches(&tag.tag)).count()
         };
-        meant(one) == meant(other) + gone
+        matched(one) == matched(other) + removed
             && levels(one) == levels(other)
             && links(one) == links(other)
             && blocks(one) == blocks(other)
@@ -224,17 +228,17 @@ impl Shape {
 mod tests {
     use super::*;
 
-    fn taken(note: &str) -> String {
+    fn removed(note: &str) -> String {
         let tags = ["x".to_owned()];
-        let meant = Meant {
+        let matcher = TagMatcher {
             tags: &tags,
             nested: true,
         };
-        take(note, &meant, Taking::Out).unwrap().text
+        remove(note, &matcher, RemovalMode::Delete).unwrap().text
     }
 
     #[test]
-    fn a_tag_goes_with_its_blank() {
+    fn a_tag_is_removed_with_its_blank() {
         for (before, after) in [
             ("a #x b", "a b"),
             ("a #x, b #X/y.", "a, b."),
@@ -254,12 +258,12 @@ mod tests {
             ),
             ("`#x` [[a#x]] #xy", "`#x` [[a#x]] #xy"),
         ] {
-            assert_eq!(taken(before), after, "{before:?}");
+            assert_eq!(removed(before), after, "{before:?}");
         }
     }
 
     #[test]
-    fn what_would_be_read_differently_keeps_the_word() {
+    fn the_word_is_kept_where_the_structure_would_change() {
         for (before, after) in [
             ("text\n- #x", "text\n- x"),
             ("#x # no heading", "x # no heading"),
@@ -269,12 +273,12 @@ mod tests {
             ("- #x > b", "- x > b"),
             ("#x\n---\na: 1\n---\n", "x\n---\na: 1\n---\n"),
         ] {
-            assert_eq!(taken(before), after, "{before:?}");
+            assert_eq!(removed(before), after, "{before:?}");
         }
     }
 
     #[test]
-    fn a_renamed_tag_takes_those_below_it_along() {
+    fn nested_tags_are_renamed_too() {
         let renamed = rename(
             "#Old #old/a #older `#old` [x](#old) #a/old",
             "old",

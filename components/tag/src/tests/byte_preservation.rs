@@ -1,10 +1,10 @@
-//! Properties that hold for every note: what is no tag keeps its bytes, and the tags afterwards are the expected ones.
+//! Property tests: everything except tags keeps its bytes, and the tags afterwards are the expected ones.
 
 use notehost_sdk::text::tags;
 use proptest::prelude::*;
 
 use super::*;
-use crate::names::{common, is_same};
+use crate::names::{is_same, prefix_length};
 
 fn yaml() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -45,14 +45,14 @@ fn names(note: &str) -> Vec<String> {
     tags(note).into_iter().map(|tag| tag.name).collect()
 }
 
-/// A note's letters without tags, blanks and what lists tags in the frontmatter.
+/// The characters of a note without tags, blanks and the tag lists of the frontmatter.
 fn rest(note: &str, without: &[&str]) -> String {
     let mut text = note.to_owned();
     for tag in tags(note).into_iter().rev() {
         if let Some(range) = tag.range
             && without
                 .iter()
-                .any(|above| common(&tag.name, above).is_some())
+                .any(|above| prefix_length(&tag.name, above).is_some())
         {
             text.replace_range(range, "");
         }
@@ -62,27 +62,27 @@ fn rest(note: &str, without: &[&str]) -> String {
 
 proptest! {
     #[test]
-    fn renaming_changes_the_tag_and_nothing_else(note in note()) {
+    fn renaming_changes_only_the_tag(note in note()) {
         let vault = Vault::in_memory().with("N.md", &note);
         let before = names(&note);
-        let expected = |tag: &String| match common(tag, "a") {
+        let expected = |tag: &String| match prefix_length(tag, "a") {
             Some(length) => format!("new{}", &tag[length..]),
             None => tag.clone(),
         };
-        if !before.iter().any(|tag| common(tag, "a").is_some()) {
+        if !before.iter().any(|tag| prefix_length(tag, "a").is_some()) {
             prop_assert_eq!(refused(&vault, "rename", json!({ "from": "a", "to": "new" })).code(), "not_found");
             return Ok(());
         }
         ok(&vault, "rename", json!({ "from": "a", "to": "new" }));
         let text = vault.text("N.md").unwrap();
         prop_assert_eq!(names(&text), before.iter().map(expected).collect::<Vec<_>>());
-        // The same the other way round brings back every byte, but for the case of what was renamed.
+        // Renaming back restores every byte, except for the case of the renamed tags.
         ok(&vault, "rename", json!({ "from": "new", "to": "a" }));
         prop_assert_eq!(vault.text("N.md").unwrap().to_lowercase(), note.to_lowercase());
     }
 
     #[test]
-    fn taking_leaves_the_other_tags_and_all_words(note in note()) {
+    fn taking_keeps_other_tags_and_all_words(note in note()) {
         let vault = Vault::in_memory().with("N.md", &note);
         let taken = reply(&vault, "take", json!({ "paths": ["N"], "tags": ["a"] }));
         let Ok(taken) = taken else {
@@ -90,19 +90,19 @@ proptest! {
             return Ok(());
         };
         let text = vault.text("N.md").unwrap();
-        let kept: Vec<String> = names(&note).into_iter().filter(|tag| common(tag, "a").is_none()).collect();
+        let kept: Vec<String> = names(&note).into_iter().filter(|tag| prefix_length(tag, "a").is_none()).collect();
         prop_assert_eq!(names(&text), kept);
-        // Only tags, and blanks beside them, are gone from the body; a tag may have stayed as a word.
+        // Only tags and adjacent blanks are removed from the body; a tag may remain as a word.
         let letters = |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
         let body = letters(notehost_sdk::text::body(&text));
         let before = letters(notehost_sdk::text::body(&rest(&note, &["a"])));
         prop_assert!(is_within(&before, &body), "{note:?} → {text:?}");
         let lost = taken.json()["items"][0]["inline"].as_u64().unwrap();
-        prop_assert_eq!(lost as usize, tags(&note).iter().filter(|tag| tag.range.is_some() && common(&tag.name, "a").is_some()).count());
+        prop_assert_eq!(lost as usize, tags(&note).iter().filter(|tag| tag.range.is_some() && prefix_length(&tag.name, "a").is_some()).count());
     }
 
     #[test]
-    fn what_was_added_can_be_taken_again(note in note()) {
+    fn taking_reverts_adding(note in note()) {
         let vault = Vault::in_memory().with("N.md", &note);
         ok(&vault, "add", json!({ "paths": ["N"], "tags": ["fresh/one", "two"] }));
         let text = vault.text("N.md").unwrap();
@@ -122,7 +122,7 @@ proptest! {
     }
 }
 
-/// Whether all letters of one text stand in another, in their order.
+/// Whether one text is a subsequence of another.
 fn is_within(text: &str, whole: &str) -> bool {
     let mut letters = whole.chars();
     text.chars()

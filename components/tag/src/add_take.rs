@@ -1,16 +1,16 @@
-//! Tags of some notes: given to them, taken from them.
+//! Adds tags to notes and takes tags from notes.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text;
 use notehost_sdk::text::facts::facts;
 
-use crate::inline::{self, Taking};
-use crate::listed::{self, Fate};
-use crate::names::{Meant, is_same, known_tag, new_tag, several};
-use crate::notes::{in_note, named};
+use crate::inline_tags::{self, RemovalMode};
+use crate::names::{TagMatcher, is_same, known_tag, new_tag, parse_tags};
+use crate::notes::{in_note, read_notes};
+use crate::property_tags::{self, TagChange};
 use notehost_sdk::pages::counted;
 
-/// Add tags to notes, in their properties: to the `tags` that are there, in their style. A tag that a note has already,
+/// Add tags to notes, in their properties: to the existing `tags`, in the same style. A tag that a note already has,
 /// also in its text, is not added again.
 ///
 /// Example: `{"paths": ["Garden/Compost"], "tags": ["soil"]}`
@@ -22,21 +22,21 @@ pub struct Add {
     pub tags: Vec<String>,
 }
 
-/// What was added.
+/// The result of adding tags.
 #[reply]
 pub struct Added {
-    /// The notes, in the order asked for.
+    /// The notes, in the order of `paths`.
     pub items: Vec<AddedTo>,
 }
 
-/// What was added to a note.
+/// The tags added to a note.
 #[reply]
 pub struct AddedTo {
     /// The note.
     pub path: String,
-    /// The tags that it has now.
+    /// The added tags.
     pub added: Vec<String>,
-    /// The tags that it had before.
+    /// The tags that it already had.
     pub already: Vec<String>,
 }
 
@@ -45,19 +45,19 @@ impl Action for Add {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Added> {
-        let tags = several(&self.tags, new_tag)?;
+        let tags = parse_tags(&self.tags, new_tag)?;
         let mut items = Vec::new();
-        for note in named(vault, &self.paths)? {
-            // A frontmatter that cannot be read may have the tags: whoever adds to it must mend it first.
+        for note in read_notes(vault, &self.paths)? {
+            // An invalid frontmatter may already have the tags: the caller must fix it first.
             text::frontmatter::properties(&note.text)
                 .map_err(|error| in_note(&note.path, error))?;
-            let there = facts(&note.text).tags;
-            let has = |tag: &String| there.iter().any(|known| is_same(&known.tag, tag));
+            let existing = facts(&note.text).tags;
+            let has = |tag: &String| existing.iter().any(|known| is_same(&known.tag, tag));
             let (already, added): (Vec<String>, Vec<String>) =
                 tags.iter().cloned().partition(|tag| has(tag));
             if !added.is_empty() {
-                let text =
-                    listed::add(&note.text, &added).map_err(|error| in_note(&note.path, error))?;
+                let text = property_tags::add(&note.text, &added)
+                    .map_err(|error| in_note(&note.path, error))?;
                 vault.write_note(&note, &text)?;
             }
             items.push(AddedTo {
@@ -71,67 +71,67 @@ impl Action for Add {
 
     fn text(output: &Added) -> String {
         let lines = output.items.iter().map(|item| {
-            let added = told(&item.added);
+            let added = tag_list(&item.added);
             match item.already.as_slice() {
                 [] => format!("`{}`: added {added}", item.path),
-                already => format!("`{}`: added {added}; had {}", item.path, told(already)),
+                already => format!("`{}`: added {added}; had {}", item.path, tag_list(already)),
             }
         });
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Take tags from notes, out of their properties and their text.
+/// Take tags from notes: remove them from the properties and the text of these notes.
 ///
-/// Example: `{"paths": ["Garden/Compost"], "tags": ["how-to"]}`
+/// Example: `{"paths": ["Garden/Compost"], "tags": ["mode-to"]}`
 #[args]
 pub struct Take {
     /// The notes: paths, unique names or `[[links]]`; up to 500.
     pub paths: Vec<String>,
     /// The tags, with or without `#`.
     pub tags: Vec<String>,
-    /// Also tags below them, as `vc/project` is below `vc` (default true).
+    /// Also nested tags such as `vc/project` for `vc` (default true).
     pub nested: Option<bool>,
-    /// What becomes of `#tag` in the text (default `delete`):
+    /// How to remove `#tag` from the text (default `delete`):
     pub inline: Option<Inline>,
 }
 
-/// What becomes of a tag in the text.
+/// How a tag is removed from the text.
 #[args]
 #[derive(Copy)]
 pub enum Inline {
-    /// it goes; where that would change how the text around it is read, only its `#` goes.
+    /// delete it; where that would change the Markdown around it, only its `#`.
     Delete,
-    /// only its `#` goes, the word stays.
+    /// delete only its `#`, keep the word.
     Word,
 }
 
-impl From<Inline> for Taking {
-    fn from(inline: Inline) -> Taking {
+impl From<Inline> for RemovalMode {
+    fn from(inline: Inline) -> RemovalMode {
         match inline {
-            Inline::Delete => Taking::Out,
-            Inline::Word => Taking::Hash,
+            Inline::Delete => RemovalMode::Delete,
+            Inline::Word => RemovalMode::KeepWord,
         }
     }
 }
 
-/// What was taken.
+/// The result of taking tags.
 #[reply]
 pub struct Taken {
-    /// The notes, in the order asked for.
+    /// The notes, in the order of `paths`.
     pub items: Vec<TakenFrom>,
 }
 
-/// What was taken from a note.
+/// The tags taken from a note.
 #[reply]
 pub struct TakenFrom {
     /// The note.
     pub path: String,
-    /// How many tags went from its properties.
+    /// Number of tags removed from its properties.
     pub properties: usize,
-    /// How many went from its text.
+    /// Number of tags removed from its text.
     pub inline: usize,
-    /// The tags that were asked for and that it did not have.
+    /// The requested tags that it did not have.
     pub missing: Vec<String>,
 }
 
@@ -140,27 +140,27 @@ impl Action for Take {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Taken> {
-        let tags = several(&self.tags, known_tag)?;
+        let tags = parse_tags(&self.tags, known_tag)?;
         let nested = self.nested.unwrap_or(true);
-        let meant = Meant {
+        let matcher = TagMatcher {
             tags: &tags,
             nested,
         };
-        let how = self.inline.unwrap_or(Inline::Delete).into();
+        let mode = self.inline.unwrap_or(Inline::Delete).into();
         let mut items = Vec::new();
-        for note in named(vault, &self.paths)? {
+        for note in read_notes(vault, &self.paths)? {
             text::frontmatter::properties(&note.text)
                 .map_err(|error| in_note(&note.path, error))?;
-            let there = facts(&note.text).tags;
+            let existing = facts(&note.text).tags;
             let lacks = |tag: &&String| {
-                let one = Meant {
+                let one = TagMatcher {
                     tags: std::slice::from_ref(*tag),
                     nested,
                 };
-                !there.iter().any(|known| one.has(&known.tag))
+                !existing.iter().any(|known| one.matches(&known.tag))
             };
             let missing = tags.iter().filter(lacks).cloned().collect();
-            let taken = take(&note, &meant, how)?;
+            let taken = take(&note, &matcher, mode)?;
             vault.write_note(&note, &taken.text)?;
             items.push(TakenFrom {
                 path: note.path,
@@ -175,52 +175,57 @@ impl Action for Take {
     fn text(output: &Taken) -> String {
         let lines = output.items.iter().map(|item| {
             let taken = format!(
-                "`{}`: took {} from the properties, {} from the text",
+                "`{}`: removed {} from the properties, {} from the text",
                 item.path,
                 counted(item.properties as u64, "tag"),
                 item.inline
             );
             match item.missing.as_slice() {
                 [] => taken,
-                missing => format!("{taken}; it did not have {}", told(missing)),
+                missing => format!("{taken}; it did not have {}", tag_list(missing)),
             }
         });
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
-/// A note without some tags.
-pub(crate) struct Without {
+/// A note after the removal of tags.
+pub(crate) struct TagsRemoved {
     pub(crate) text: String,
     pub(crate) properties: usize,
     pub(crate) inline: usize,
 }
 
-/// Take tags out of a note. A frontmatter that cannot be read has none.
-pub(crate) fn take(note: &Note, meant: &Meant<'_>, how: Taking) -> Result<Without> {
-    let prose = inline::take(&note.text, meant, how).map_err(|error| in_note(&note.path, error))?;
+/// Removes tags from a note. An invalid frontmatter has no tags.
+pub(crate) fn take(
+    note: &Note,
+    matcher: &TagMatcher<'_>,
+    mode: RemovalMode,
+) -> Result<TagsRemoved> {
+    let prose = inline_tags::remove(&note.text, matcher, mode)
+        .map_err(|error| in_note(&note.path, error))?;
     if text::frontmatter::properties(&prose.text).is_err() {
-        return Ok(Without {
+        return Ok(TagsRemoved {
             text: prose.text,
             properties: 0,
             inline: prose.count,
         });
     }
-    let fate = |tag: &str| match meant.has(tag) {
-        true => Fate::Goes,
-        false => Fate::Stays,
+    let change = |tag: &str| match matcher.matches(tag) {
+        true => TagChange::Remove,
+        false => TagChange::Keep,
     };
     let properties =
-        listed::change(&prose.text, fate).map_err(|error| in_note(&note.path, error))?;
-    Ok(Without {
+        property_tags::change(&prose.text, change).map_err(|error| in_note(&note.path, error))?;
+    Ok(TagsRemoved {
         text: properties.text,
         properties: properties.count,
         inline: prose.count,
     })
 }
 
-/// Tags for a sentence.
-fn told(tags: &[String]) -> String {
+/// Formats tags for a sentence.
+fn tag_list(tags: &[String]) -> String {
     match tags {
         [] => "nothing".to_owned(),
         tags => format!("#{}", tags.join(" #")),
