@@ -1,6 +1,6 @@
-//! How large a picture is. Only the first bytes are looked at; nothing is decoded.
+//! Reads the dimensions of images from their headers; nothing is decoded.
 
-use crate::kinds::SVG;
+use crate::file_type::SVG;
 
 /// Width and height in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(crate) struct Dimensions {
     pub(crate) height: u64,
 }
 
-/// How large a picture is, if it tells.
+/// The dimensions of an image, if known.
 pub(crate) fn dimensions(mime: &str, bytes: &[u8]) -> Option<Dimensions> {
     if mime == SVG {
         return svg_dimensions(bytes);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn vector_graphics_tell_their_size_in_several_ways() {
+    fn svg_dimensions_come_from_size_or_view_box() {
         assert_eq!(svg("<svg width=\"10\" height='20px'>"), Some((10, 20)));
         assert_eq!(
             svg("<svg stroke-width='3' viewBox='0 0 30.4, 40'>"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_tells_its_size() {
+    fn image_dimensions_come_from_the_header() {
         let gif = b"GIF89a\x03\x00\x02\x00\x80\x00\x00";
         let size = dimensions("image/gif", gif).unwrap();
         assert_eq!((size.width, size.height), (3, 2));
@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_make_it_stumble(
+        fn arbitrary_bytes_never_panic(
             magic in prop::sample::select(vec![
                 &b""[..], b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff\xe0", b"RIFF\0\0\0\0WEBPVP8 ", b"BM",
                 b"II*\0", b"MM\0*", b"8BPS", b"\0\0\x01\0", b"\0\0\0\x18ftypavif", b"\0\0\0\x18ftypheic",
@@ -126,7 +126,7 @@ mod tests {
         }
 
         #[test]
-        fn no_element_makes_it_stumble(inside in "[ a-z=\"'0-9é.,%]{0,40}") {
+        fn arbitrary_svg_never_panics(inside in "[ a-z=\"'0-9é.,%]{0,40}") {
             let _ = svg(&format!("<svg width{inside}viewBox='{inside}'>"));
         }
     }

@@ -1,5 +1,5 @@
-//! Notes as one HTML file: a table of contents where there are several, an article for each, a small stylesheet. The
-//! same notes make the same bytes, and a browser is told to run and load nothing.
+//! Exports notes as one HTML file: a table of contents for several notes, an article for each, a small stylesheet. The
+//! output is reproducible, and its content security policy forbids scripts and external resources.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
@@ -8,12 +8,12 @@ use notehost_sdk::text::{self, frontmatter};
 
 use super::html::Renderer;
 use super::links::escaped;
-use super::{Made, within_limit};
+use super::{ExportData, check_size};
 
 const STYLE: &str = include_str!("page.css");
 
-/// Make the page.
-pub(super) fn make(vault: &Vault, paths: &[String], title: &str) -> Result<Made> {
+/// Builds the page.
+pub(super) fn build(vault: &Vault, paths: &[String], title: &str) -> Result<ExportData> {
     let mut notes = Vec::new();
     let mut size = 0;
     let mut steps = vault.steps(2 * paths.len());
@@ -21,7 +21,7 @@ pub(super) fn make(vault: &Vault, paths: &[String], title: &str) -> Result<Made>
         steps.done("notes read");
         let note = vault.read_text(path)?;
         size += note.text.len();
-        within_limit(size)?;
+        check_size(size)?;
         notes.push(note);
     }
     let mut renderer = Renderer::new(vault, &notes)?;
@@ -56,10 +56,10 @@ pub(super) fn make(vault: &Vault, paths: &[String], title: &str) -> Result<Made>
         page.push_str(&properties(&note.text));
         page.push_str(&renderer.article(note)?);
         page.push_str("</article>\n");
-        within_limit(page.len())?;
+        check_size(page.len())?;
     }
     page.push_str("</body>\n</html>\n");
-    Ok(Made {
+    Ok(ExportData {
         bytes: page.into_bytes(),
         notes: notes.len(),
         files: renderer.files(),
@@ -78,7 +78,7 @@ fn head(title: &str) -> String {
     )
 }
 
-/// Whether the first thing that the note says is a heading of the first level.
+/// Whether the note starts with a level 1 heading.
 fn begins_with_title(note: &str) -> bool {
     let start = text::body::start(note);
     let lead = note[start..].len() - note[start..].trim_start().len();
@@ -90,7 +90,7 @@ fn begins_with_title(note: &str) -> bool {
     })
 }
 
-/// The properties as a table; nothing where there are none or they cannot be read.
+/// The properties as an HTML table; empty if there are none or they are invalid.
 fn properties(note: &str) -> String {
     let properties = frontmatter::properties(note).unwrap_or_default();
     if properties.is_empty() {

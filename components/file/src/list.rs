@@ -1,59 +1,59 @@
-//! Which files there are.
+//! Lists files.
 
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, dates, is_note};
 
-use crate::kinds::{self, FileKind};
-use crate::places::folder;
+use crate::file_type::{self, FileKind};
+use crate::paths::folder;
 
-/// List files that are no notes, with kind and size.
+/// List files that are not notes, with kind and size.
 ///
 /// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct List {
-    /// Only in this folder and below.
+    /// Only in this folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
-    /// 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Files.
+/// A page of files.
 #[reply]
 pub struct Files {
     /// The files, by path.
-    pub items: Vec<FileTold>,
-    /// For the next page.
+    pub items: Vec<FileItem>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// In bytes, of all pages.
+    /// Total size of all pages in bytes.
     pub total_size: u64,
 }
 
 /// A file.
 #[reply]
-pub struct FileTold {
+pub struct FileItem {
     /// The file.
     pub path: String,
-    /// By its name.
+    /// The kind, by name.
     pub kind: FileKind,
-    /// By its name.
+    /// The MIME type, by name.
     pub mime: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last changed.
+    /// The time of the last change.
     pub modified: String,
 }
 
-impl FileTold {
-    pub(crate) fn of(entry: Entry) -> FileTold {
-        let found = kinds::by_name(&entry.path);
-        FileTold {
+impl FileItem {
+    pub(crate) fn of(entry: Entry) -> FileItem {
+        let found = file_type::by_name(&entry.path);
+        FileItem {
             path: entry.path,
             kind: found.kind,
             mime: found.mime.to_owned(),
@@ -74,7 +74,7 @@ impl Action for List {
     }
 
     fn text(output: &Files) -> String {
-        output.sentence("no such files", "file")
+        output.sentence("no files", "file")
     }
 }
 
@@ -84,7 +84,7 @@ impl Files {
         let total_size = files.iter().map(|entry| entry.size).sum();
         let (items, next_cursor) = span.of(files);
         Files {
-            items: items.into_iter().map(FileTold::of).collect(),
+            items: items.into_iter().map(FileItem::of).collect(),
             next_cursor,
             total,
             total_size,
@@ -104,7 +104,7 @@ impl Files {
             text.push_str(&format!(
                 "\n{}  {}, {}",
                 file.path,
-                file.kind.word(),
+                file.kind.as_str(),
                 readable_size(file.size)
             ));
         }
@@ -112,7 +112,7 @@ impl Files {
     }
 }
 
-/// The files below a folder that are no notes, by path.
+/// The files in a folder (recursive) that are not notes, by path.
 pub(crate) fn assets(
     vault: &Vault,
     path: Option<&str>,
@@ -120,7 +120,7 @@ pub(crate) fn assets(
 ) -> Result<Vec<Entry>> {
     if only.is_some_and(<[FileKind]>::is_empty) {
         return Err(Error::validation(
-            "`kinds` is empty: name at least one kind, or leave it out for all",
+            "`kinds` is empty: give at least one kind, or omit it for all",
         ));
     }
     let folder = folder(vault, path)?;
@@ -128,7 +128,7 @@ pub(crate) fn assets(
     files.retain(|entry| {
         entry.kind == Kind::File
             && !is_note(&entry.path)
-            && only.is_none_or(|only| only.contains(&kinds::by_name(&entry.path).kind))
+            && only.is_none_or(|only| only.contains(&file_type::by_name(&entry.path).kind))
     });
     Ok(files)
 }

@@ -1,4 +1,4 @@
-//! Notes taken out of the vault with what belongs to them: a zip of Markdown, or one HTML file.
+//! Exports notes with their files: a zip of Markdown, or one HTML file.
 
 mod bundle;
 mod html;
@@ -11,21 +11,21 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Code, Kind, parent_of, stem_of};
 
-use crate::kinds::extension;
-use crate::listing::readable_size;
-use crate::places::{file_name, new_file, within};
-use crate::writing::{IfExists, put};
+use crate::file_type::extension;
+use crate::list::readable_size;
+use crate::paths::{file_name, join, new_file};
+use crate::write::{IfExists, write_file};
 
-/// How many notes one export holds.
-const MOST_NOTES: usize = 1000;
-/// How much an export may hold before it is packed.
-pub(crate) const LARGEST: usize = 48 << 20;
-/// How much of what is not in an export is told.
-const MOST_LEFT_OUT: usize = 100;
-/// Where exports go unless the caller says.
-const FOLDER: &str = "Exports";
+/// The maximum number of notes in an export.
+const MAX_NOTES: usize = 1000;
+/// The maximum uncompressed size of an export.
+pub(crate) const MAX_EXPORT_BYTES: usize = 48 << 20;
+/// The maximum number of reported omissions.
+const MAX_LEFT_OUT: usize = 100;
+/// The default folder of exports.
+const DEFAULT_FOLDER: &str = "Exports";
 
-/// Export notes with their files: `markdown` is a zip, `html` one file with images inlined.
+/// Export notes with their files: `markdown` is a zip, `html` one file with inlined images.
 ///
 /// Example: `{"paths": ["Coffee"], "format": "html"}`
 /// Example (one note with its files): `{"paths": ["Coffee/Gear"], "format": "markdown", "to": "Exports/Gear.zip"}`
@@ -33,15 +33,15 @@ const FOLDER: &str = "Exports";
 pub struct Export {
     /// Notes, or folders of notes.
     pub paths: Vec<String>,
-    /// As what.
+    /// The format:
     pub format: Format,
     /// The file to write (default in `Exports`).
     pub to: Option<String>,
-    /// If it is there already (default `fail`):
+    /// If the file exists (default `fail`):
     pub if_exists: Option<IfExists>,
 }
 
-/// What an export is.
+/// The format of an export.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Format {
@@ -60,41 +60,41 @@ impl Format {
     }
 }
 
-/// An export.
+/// The result of an export.
 #[reply]
 pub struct Exported {
-    /// The file that was written.
+    /// The written file.
     pub path: String,
     /// Its etag.
     pub etag: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// How many notes are in it.
+    /// Number of notes in it.
     pub notes: usize,
-    /// How many other files are in it.
+    /// Number of other files in it.
     pub files: usize,
-    /// What its notes name and it does not hold; the first hundred.
+    /// What its notes reference but it does not contain; the first hundred.
     pub left_out: Vec<LeftOut>,
-    /// How many there are.
+    /// Total number of these.
     pub left_out_total: usize,
 }
 
-/// Something that an export does not hold.
+/// A reference that is not in the export.
 #[reply]
 #[derive(PartialEq, Eq, Hash)]
 pub struct LeftOut {
-    /// The note that names it.
+    /// The note that references it.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: usize,
-    /// What it names.
+    /// The reference.
     pub target: String,
-    /// Why it is not in the export.
+    /// The reason.
     pub reason: String,
 }
 
-/// What was made, before it is written.
-struct Made {
+/// An export before it is written.
+struct ExportData {
     bytes: Vec<u8>,
     notes: usize,
     files: usize,
@@ -109,30 +109,30 @@ impl Action for Export {
         let notes = self.notes(vault)?;
         let to = self.destination(vault, &notes)?;
         let may_replace = self.if_exists == Some(IfExists::Overwrite);
-        // Known before the work is done, not after it.
+        // Fail early, before the export is built.
         if !may_replace && let Ok(entry) = vault.stat(&to) {
             return Err(Error::already_exists(format!(
-                "`{}` is there already: choose another `to`, or replace it with `if_exists` `overwrite`",
+                "`{}` already exists: choose another `to`, or set `if_exists` to `overwrite`",
                 entry.path
             )));
         }
-        let mut made = match self.format {
-            Format::Markdown => bundle::make(vault, &notes)?,
+        let mut export = match self.format {
+            Format::Markdown => bundle::build(vault, &notes)?,
             Format::Html => {
                 let title = title(&self.paths, &notes);
-                page::make(vault, &notes, &title)?
+                page::build(vault, &notes, &title)?
             }
         };
-        let (path, _, etag) = put(vault, &to, &made.bytes, may_replace)?;
-        let left_out_total = made.left_out.len();
-        made.left_out.truncate(MOST_LEFT_OUT);
+        let (path, _, etag) = write_file(vault, &to, &export.bytes, may_replace)?;
+        let left_out_total = export.left_out.len();
+        export.left_out.truncate(MAX_LEFT_OUT);
         Ok(Exported {
             path,
             etag,
-            size: made.bytes.len() as u64,
-            notes: made.notes,
-            files: made.files,
-            left_out: made.left_out,
+            size: export.bytes.len() as u64,
+            notes: export.notes,
+            files: export.files,
+            left_out: export.left_out,
             left_out_total,
         })
     }
@@ -147,7 +147,7 @@ impl Action for Export {
         );
         for left in &output.left_out {
             text.push_str(&format!(
-                "\nnot in it: {} ({}:{}): {}",
+                "\nleft out: {} ({}:{}): {}",
                 left.target, left.path, left.line, left.reason
             ));
         }
@@ -160,17 +160,17 @@ impl Action for Export {
 }
 
 impl Export {
-    /// The notes that are meant, each once, in the order in which they are named.
+    /// The notes of `paths`, without duplicates, in order.
     fn notes(&self, vault: &Vault) -> Result<Vec<String>> {
         if self.paths.is_empty() {
             return Err(Error::validation(
-                "`paths` is empty: name at least one note or folder",
+                "`paths` is empty: give at least one note or folder",
             ));
         }
         let mut notes = Vec::new();
         let mut seen = HashSet::new();
         for name in &self.paths {
-            for path in meant(vault, name)? {
+            for path in resolve_notes(vault, name)? {
                 if seen.insert(path.clone()) {
                     notes.push(path);
                 }
@@ -178,39 +178,39 @@ impl Export {
         }
         match notes.len() {
             0 => Err(Error::not_found(
-                "there are no notes in these folders: name notes, or other folders",
+                "no notes in these folders: give notes or other folders",
             )),
-            count if count > MOST_NOTES => Err(Error::too_large(format!(
-                "these are {count} notes, and {MOST_NOTES} is the most of one export: export folder by folder"
+            count if count > MAX_NOTES => Err(Error::too_large(format!(
+                "the export has {count} notes, the maximum is {MAX_NOTES}: export folder by folder"
             ))),
             _ => Ok(notes),
         }
     }
 
     fn destination(&self, vault: &Vault, notes: &[String]) -> Result<String> {
-        let wanted = self.format.extension();
+        let own_extension = self.format.extension();
         let Some(to) = self.to.as_deref().map(str::trim) else {
             let name = default_name(vault, &self.paths, notes);
-            return Ok(format!("{FOLDER}/{name}.{wanted}"));
+            return Ok(format!("{DEFAULT_FOLDER}/{name}.{own_extension}"));
         };
         if let Some(folder) = to.strip_suffix('/') {
             let name = default_name(vault, &self.paths, notes);
-            return Ok(within(folder, &format!("{name}.{wanted}")));
+            return Ok(join(folder, &format!("{name}.{own_extension}")));
         }
         let to = new_file(to, "to")?;
         match extension(&to).as_deref() {
             Some("htm") if self.format == Format::Html => Ok(to),
-            Some(extension) if extension == wanted => Ok(to),
+            Some(extension) if extension == own_extension => Ok(to),
             Some("zip" | "html" | "htm") => Err(Error::validation(format!(
-                "`to` is `{to}`, and this format is written as `.{wanted}`"
+                "`to` is `{to}`, but this format has the extension `.{own_extension}`"
             ))),
-            _ => Ok(format!("{to}.{wanted}")),
+            _ => Ok(format!("{to}.{own_extension}")),
         }
     }
 }
 
-/// The notes that a name means: one, or all of a folder.
-fn meant(vault: &Vault, name: &str) -> Result<Vec<String>> {
+/// Resolves an item of `paths`: a note, or all notes of a folder.
+fn resolve_notes(vault: &Vault, name: &str) -> Result<Vec<String>> {
     let folder = name.trim().trim_end_matches('/');
     let is_root = matches!(name.trim(), "/" | ".");
     if is_root
@@ -224,19 +224,19 @@ fn meant(vault: &Vault, name: &str) -> Result<Vec<String>> {
         let notes = vault.notes(&folder)?;
         return Ok(notes.into_iter().map(|entry| entry.path).collect());
     }
-    let no_note = match vault.find_note(name) {
+    let error = match vault.find_note(name) {
         Ok(path) => return Ok(vec![path]),
         Err(error) => error,
     };
     Err(match vault.find_file(name) {
-        Ok(file) if no_note.kind() == Code::NotFound => Error::validation(format!(
-            "`{file}` is no note: export the notes that use it, and it comes along"
+        Ok(file) if error.kind() == Code::NotFound => Error::validation(format!(
+            "`{file}` is not a note: export the notes that use it, and the file is included"
         )),
-        _ => no_note,
+        _ => error,
     })
 }
 
-/// What the export is about: the note, the folder, or the day.
+/// The default name: the note, the folder, or the date.
 fn default_name(vault: &Vault, paths: &[String], notes: &[String]) -> String {
     match title(paths, notes).as_str() {
         "" => format!("Export {}", Moment::now(vault).format("YYYY-MM-DD")),
@@ -251,10 +251,10 @@ fn title(paths: &[String], notes: &[String]) -> String {
     let Some(first) = notes.first() else {
         return String::new();
     };
-    // One folder was named, or all notes are from one.
+    // A single folder was given, or all notes are in the same folder.
     let folder = match paths {
         [only] if !matches!(only.trim(), "/" | ".") => {
-            // The caller may have spelt it in another way: it is the beginning of every path.
+            // Take the spelling from the paths of the notes, not from the caller.
             let depth = only.trim().trim_matches('/').split('/').count();
             let end = first.match_indices('/').nth(depth - 1);
             end.map_or("", |(end, _)| &first[..end])
@@ -270,9 +270,9 @@ fn title(paths: &[String], notes: &[String]) -> String {
     file_name(folder).to_owned()
 }
 
-/// The files that notes show or name, and what they name that is not there.
+/// The notes and files of an export, and missing references.
 #[derive(Default)]
-struct Gathered {
+struct Bundle {
     /// Notes by path, with their bytes.
     notes: BTreeMap<String, Vec<u8>>,
     /// Other files by path.
@@ -281,19 +281,19 @@ struct Gathered {
     size: usize,
 }
 
-impl Gathered {
+impl Bundle {
     fn add(&mut self, bytes: &[u8]) -> Result<()> {
         self.size += bytes.len();
-        within_limit(self.size)
+        check_size(self.size)
     }
 }
 
-/// Refuse an export that grows too large.
-fn within_limit(size: usize) -> Result<()> {
-    match size > LARGEST {
+/// Returns an error if an export is too large.
+fn check_size(size: usize) -> Result<()> {
+    match size > MAX_EXPORT_BYTES {
         true => Err(Error::too_large(format!(
-            "the export would have over {}: export fewer notes at once",
-            readable_size(LARGEST as u64)
+            "the export would exceed {}: export fewer notes at once",
+            readable_size(MAX_EXPORT_BYTES as u64)
         ))),
         false => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! Templates.
+//! Tests of `templates` and `render`.
 
 use crate::Domain;
 use notehost_sdk::calls;
@@ -9,7 +9,7 @@ use notehost_sdk::testing::each;
 calls!(Domain);
 
 #[test]
-fn templates_are_those_of_the_owner() {
+fn the_templates_of_the_owner_are_listed() {
     let vault = Vault::in_memory()
         .with("Meta/T/Meeting.md", "# {{title}}\n{{date:DD}} {{who}}")
         .with("Meta/T/picture.png", "")
@@ -45,7 +45,7 @@ fn templates_are_those_of_the_owner() {
 }
 
 #[test]
-fn a_template_is_filled_in_and_what_is_missing_told() {
+fn a_template_is_rendered_and_missing_variables_are_reported() {
     let vault = Vault::in_memory()
         .at(1_767_261_845_000)
         .with(
@@ -53,13 +53,13 @@ fn a_template_is_filled_in_and_what_is_missing_told() {
             "# {{title}}\r\n{{date}} {{time:HH}} {{who}} {{n}}",
         )
         .with("T.md", "another");
-    let filled = ok(
+    let rendered = ok(
         &vault,
         "render",
         json!({"template": "t", "variables": {"Title": "Plan", "n": 3, "x": true}}),
     );
     assert_eq!(
-        filled,
+        rendered,
         json!({
             "path": "Templates/T.md",
             "content": "# Plan\r\n2026-01-01 10 {{who}} 3",
@@ -67,21 +67,21 @@ fn a_template_is_filled_in_and_what_is_missing_told() {
             "unneeded": ["x"]
         })
     );
-    let filled = ok(
+    let rendered = ok(
         &vault,
         "render",
         json!({"template": "Templates/T.md", "variables": {"date": "2024-02-29"}}),
     );
     assert_eq!(
-        filled["content"],
+        rendered["content"],
         "# {{title}}\r\n2024-02-29 10 {{who}} {{n}}"
     );
-    assert_eq!(filled["unknown"], json!(["title", "who", "n"]));
+    assert_eq!(rendered["unknown"], json!(["title", "who", "n"]));
     assert!(vault.text("Templates/T.md").unwrap().contains("{{title}}"));
 }
 
 #[test]
-fn what_cannot_be_filled_in_is_refused() {
+fn invalid_renders_are_rejected() {
     let vault = Vault::in_memory()
         .with("Templates/T.md", "")
         .with_bytes("Templates/L.md", b"\xff");

@@ -1,4 +1,4 @@
-//! Exports: what is in them, where they go, what is refused.
+//! Tests of `export`.
 
 use std::io::{Cursor, Read as _};
 
@@ -25,7 +25,7 @@ fn garden() -> MemoryVault {
         .with("F/d c.pdf", "pdf")
 }
 
-/// What is in a zip, by name.
+/// The files of a zip.
 fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("a zip");
     (0..zip.len())
@@ -39,7 +39,7 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn a_bundle_holds_notes_with_all_they_show() {
+fn a_zip_contains_notes_with_embedded_notes_and_files() {
     let vault = garden();
     let exported = ok(
         &vault,
@@ -53,7 +53,7 @@ fn a_bundle_holds_notes_with_all_they_show() {
     );
     assert_eq!(
         exported["left_out"],
-        json!([{"path": "Work/A.md", "line": 2, "target": "gone.png", "reason": "there is no such file"}])
+        json!([{"path": "Work/A.md", "line": 2, "target": "gone.png", "reason": "file not found"}])
     );
     let files = unpacked(&vault.bytes("Exports/A.zip").unwrap());
     let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
@@ -73,7 +73,7 @@ fn a_bundle_holds_notes_with_all_they_show() {
 }
 
 #[test]
-fn the_same_notes_make_the_same_bytes() {
+fn exports_are_reproducible() {
     for format in ["markdown", "html"] {
         let made: Vec<_> = (0..2)
             .map(|hours| {
@@ -92,7 +92,7 @@ fn the_same_notes_make_the_same_bytes() {
 }
 
 #[test]
-fn an_export_is_named_by_what_is_in_it() {
+fn the_default_name_is_derived_from_the_content() {
     let path = |arguments| ok(&garden(), "export", arguments)["path"].clone();
     assert_eq!(
         path(json!({"paths": ["work"], "format": "html"})),
@@ -125,7 +125,7 @@ fn an_export_is_named_by_what_is_in_it() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_refused_and_changes_nothing() {
+fn failed_exports_change_nothing() {
     let vault = garden()
         .with("Exports/C.html", "mine")
         .with_folder("Empty")
@@ -189,8 +189,8 @@ fn what_cannot_be_exported_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn an_export_that_grows_without_measure_is_refused() {
-    // Each note shows the next one sixty times.
+fn an_export_that_explodes_in_size_is_rejected() {
+    // Each note embeds the next one sixty times.
     let mut vault = Vault::in_memory();
     for depth in 0..6 {
         let inner = format!("![[N{}]]\n", depth + 1).repeat(60);
@@ -207,7 +207,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn a_bundle_keeps_every_byte(notes in prop::collection::btree_map("[a-zé]{1,6}", prop::collection::vec(any::<u8>(), 0..200), 1..6)) {
+    fn a_zip_keeps_every_byte(notes in prop::collection::btree_map("[a-zé]{1,6}", prop::collection::vec(any::<u8>(), 0..200), 1..6)) {
         let mut vault = Vault::in_memory();
         for (name, bytes) in &notes {
             vault = vault.with_bytes(&format!("N/{name}.md"), bytes);

@@ -1,4 +1,4 @@
-//! Lists.
+//! Tests of `list` and of the description.
 
 use crate::Domain;
 use notehost_sdk::prelude::*;
@@ -44,12 +44,12 @@ fn files_are_listed_by_path_with_their_kinds() {
 }
 
 #[test]
-fn folders_and_kinds_narrow_the_list() {
+fn folders_and_kinds_filter_the_list() {
     let list = ok(&vault(), "list", json!({"path": "p/"}));
     assert_eq!(list["total"], 3);
     let list = ok(&vault(), "list", json!({"kinds": ["image", "audio"]}));
     assert_eq!(each(&list, "path"), ["P/b.PNG", "P/deep/c.mp3"]);
-    assert!(told(&vault(), "list", json!({"kinds": ["video"]})).contains("no such files"));
+    assert!(told(&vault(), "list", json!({"kinds": ["video"]})).contains("no files"));
     assert_eq!(
         all_pages(&vault(), "list", &json!({"path": "/"}), 2).len(),
         5
@@ -57,7 +57,7 @@ fn folders_and_kinds_narrow_the_list() {
 }
 
 #[test]
-fn what_cannot_be_listed_is_refused() {
+fn invalid_lists_are_rejected() {
     for (arguments, code) in [
         (json!({"path": "Gone"}), "not_found"),
         (json!({"path": "Hidden"}), "not_found"),
@@ -89,7 +89,7 @@ fn the_description_is_flat_and_short() {
                 action["name"]
             );
         }
-        // Examples are shown by help, not with the tool.
+        // Examples are shown by help, not in the tool description.
         let about = action["description"].as_str().unwrap();
         length += about.split("\nExample").next().unwrap().len();
         let properties = action["input"]["properties"].as_object().unwrap();

@@ -1,4 +1,4 @@
-//! What notes use, what nothing uses, what is missing.
+//! Tests of `of`, `unused`, `remove_unused` and `missing`.
 
 use crate::Domain;
 use notehost_sdk::prelude::*;
@@ -8,7 +8,7 @@ use notehost_sdk::{MemoryVault, Tier, calls};
 calls!(Domain);
 
 #[test]
-fn a_note_tells_the_files_it_uses() {
+fn the_files_of_a_note_are_listed() {
     let vault = Vault::in_memory()
         .with("P/a.png", "123")
         .with("b.pdf", "1")
@@ -55,7 +55,7 @@ fn garden() -> MemoryVault {
 }
 
 #[test]
-fn a_file_is_unused_only_if_nothing_uses_it() {
+fn a_file_is_unused_only_without_any_reference() {
     let unused = ok(&garden(), "unused", json!({}));
     assert_eq!(each(&unused, "path"), ["F/un used.png", "F/unused.pdf"]);
     assert_eq!(
@@ -81,7 +81,7 @@ fn a_file_is_unused_only_if_nothing_uses_it() {
 }
 
 #[test]
-fn hidden_notes_are_not_told_of() {
+fn hidden_notes_are_not_revealed() {
     let vault = garden()
         .with("Hidden/N.md", "![[unused.pdf]]")
         .allow("Hidden", Tier::None);
@@ -90,7 +90,7 @@ fn hidden_notes_are_not_told_of() {
 }
 
 #[test]
-fn unused_files_go_to_the_trash() {
+fn unused_files_are_moved_to_the_trash() {
     let vault = garden().with("R/kept.png", "").allow("R", Tier::Write);
     let removed = ok(&vault, "remove_unused", json!({}));
     assert_eq!(removed["paths"], json!(["F/un used.png", "F/unused.pdf"]));
@@ -111,7 +111,7 @@ fn unused_files_go_to_the_trash() {
 }
 
 #[test]
-fn missing_files_are_told_with_their_places() {
+fn missing_files_are_listed_with_their_places() {
     let vault = Vault::in_memory()
         .with("Old/a.png", "")
         .with(

@@ -1,5 +1,5 @@
-//! A note as HTML that nothing in it can make do anything: its own HTML is shown as text, links lead to harmless places,
-//! pictures are part of the page, and notes that it shows are shown in it.
+//! Renders a note as safe HTML: raw HTML is escaped, only harmless links are kept, images are inlined, and embedded
+//! notes are rendered in place.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,44 +11,44 @@ use notehost_sdk::text::section::{self, Extent};
 use notehost_sdk::text::{self, dialect};
 use notehost_sdk::{fold_name, is_note, stem_of};
 
-use super::links::{Address, block_place, escaped, place, slug};
-use super::{LeftOut, within_limit};
+use super::links::{Address, block_anchor, escaped, fragment_anchor, slug};
+use super::{LeftOut, check_size};
 use crate::encoding::data_uri;
-use crate::kinds::{self, FileKind};
-use crate::places::file_name;
+use crate::file_type::{self, FileKind};
+use crate::paths::file_name;
 
-/// How deep notes may show each other.
-const DEEPEST: usize = 6;
+/// The maximum nesting depth of embedded notes.
+const MAX_EMBED_DEPTH: usize = 6;
 
-/// What the notes of one page share.
+/// Renders the notes of one page.
 pub(super) struct Renderer<'v> {
     vault: &'v Vault,
     names: Names,
     /// The notes that are articles of the page, by path, with their anchors.
     articles: HashMap<String, Article>,
-    /// Files that were read, as data URIs.
-    shown: HashMap<String, Option<String>>,
+    /// Inlined files as data URIs; `None` for files that cannot be inlined.
+    inlined: HashMap<String, Option<String>>,
     pub(super) left_out: Vec<LeftOut>,
-    /// The same, to tell each once.
-    told: HashSet<LeftOut>,
-    /// What the page will have at least, in bytes.
+    /// The same, to avoid duplicates.
+    left_out_set: HashSet<LeftOut>,
+    /// A lower bound of the page size, in bytes.
     size: usize,
 }
 
 struct Article {
     anchor: String,
-    /// The places in it that links may lead to.
-    places: HashSet<String>,
+    /// The fragments that links may point to.
+    fragments: HashSet<String>,
 }
 
-/// Which note is being rendered, and where.
-struct Place<'p> {
+/// The note being rendered, and its context.
+struct RenderContext<'p> {
     path: &'p str,
-    /// The anchor of the article; nothing where the note is shown in another.
+    /// The anchor of the article; `None` for an embedded note.
     anchor: Option<&'p str>,
-    /// The notes around this one, itself included.
-    around: &'p [String],
-    /// How many lines of the file come before the text.
+    /// The chain of embedding notes, including this one.
+    ancestors: &'p [String],
+    /// The number of lines of the file before the text.
     lines_before: usize,
 }
 
@@ -58,10 +58,10 @@ impl<'v> Renderer<'v> {
         let articles = notes.iter().zip(1..).map(|(note, number)| {
             let facts = text::facts::facts(&note.text);
             let headings = facts.headings.iter().map(|heading| slug(&heading.text));
-            let blocks = facts.blocks.iter().map(|block| block_place(&block.id));
+            let blocks = facts.blocks.iter().map(|block| block_anchor(&block.id));
             let article = Article {
                 anchor: format!("n{number}"),
-                places: headings.chain(blocks).collect(),
+                fragments: headings.chain(blocks).collect(),
             };
             (note.path.clone(), article)
         });
@@ -69,9 +69,9 @@ impl<'v> Renderer<'v> {
             vault,
             names: Names::new(vault.files()?),
             articles: articles.collect(),
-            shown: HashMap::new(),
+            inlined: HashMap::new(),
             left_out: Vec::new(),
-            told: HashSet::new(),
+            left_out_set: HashSet::new(),
             size: 0,
         })
     }
@@ -84,9 +84,9 @@ impl<'v> Renderer<'v> {
             .unwrap_or_default()
     }
 
-    /// How many files are part of the page.
+    /// The number of inlined files.
     pub(super) fn files(&self) -> usize {
-        self.shown.values().flatten().count()
+        self.inlined.values().flatten().count()
     }
 
     /// The body of an article.
@@ -95,26 +95,26 @@ impl<'v> Renderer<'v> {
         let start = text::body::start(&note.text);
         let html = self.render(
             &note.text[start..],
-            &Place {
+            &RenderContext {
                 path: &note.path,
                 anchor: Some(&anchor),
-                around: std::slice::from_ref(&note.path),
+                ancestors: std::slice::from_ref(&note.path),
                 lines_before: text::line_of(&note.text, start) - 1,
             },
         )?;
-        // Footnotes are numbered in each note anew.
+        // Footnote numbers restart in each note.
         Ok(html
             .replace("id=\"fn", &format!("id=\"{anchor}-fn"))
             .replace("href=\"#fn", &format!("href=\"#{anchor}-fn")))
     }
 
-    fn grown(&mut self, by: usize) -> Result<()> {
+    fn add_size(&mut self, by: usize) -> Result<()> {
         self.size += by;
-        within_limit(self.size)
+        check_size(self.size)
     }
 
-    fn render(&mut self, markdown: &str, place: &Place<'_>) -> Result<String> {
-        self.grown(markdown.len())?;
+    fn render(&mut self, markdown: &str, context: &RenderContext<'_>) -> Result<String> {
+        self.add_size(markdown.len())?;
         let options = options();
         let arena = Arena::new();
         let root = parse_document(&arena, markdown, &options);
@@ -122,11 +122,11 @@ impl<'v> Renderer<'v> {
         let mut taken: HashMap<String, usize> = HashMap::new();
         for node in nodes {
             let value = node.data().value.clone();
-            let line = place.lines_before + node.data().sourcepos.start.line;
+            let line = context.lines_before + node.data().sourcepos.start.line;
             match value {
                 NodeValue::Heading(_) => {
-                    if let Some(anchor) = place.anchor {
-                        let slug = slug(&shown_text(node));
+                    if let Some(anchor) = context.anchor {
+                        let slug = slug(&plain_text(node));
                         let count = taken.entry(slug.clone()).or_default();
                         *count += 1;
                         let id = match count {
@@ -137,24 +137,24 @@ impl<'v> Renderer<'v> {
                     }
                 }
                 NodeValue::WikiLink(link) => {
-                    let label = shown_text(node);
+                    let label = plain_text(node);
                     let html = match link.embed {
-                        true => self.embed(&Address::in_vault(&link.url), &label, place, line)?,
-                        false => self.wikilink(&link.url, &label, place),
+                        true => self.embed(&Address::in_vault(&link.url), &label, context, line)?,
+                        false => self.wikilink(&link.url, &label, context),
                     };
                     replace(node, html);
                 }
                 NodeValue::Image(link) => {
-                    let label = shown_text(node);
-                    let html = self.image(&link.url, &label, place, line)?;
+                    let label = plain_text(node);
+                    let html = self.image(&link.url, &label, context, line)?;
                     replace(node, html);
                 }
                 NodeValue::Link(link) => {
                     let href = match Address::of(&link.url) {
-                        Address::Outside => Some(link.url.clone()),
-                        Address::Picture | Address::Refused => None,
+                        Address::External => Some(link.url.clone()),
+                        Address::InlineImage | Address::Blocked => None,
                         Address::File { target, fragment } => {
-                            self.href(place, &target, fragment.as_deref())
+                            self.href(context, &target, fragment.as_deref())
                         }
                     };
                     match href {
@@ -174,8 +174,8 @@ impl<'v> Renderer<'v> {
                 }
                 NodeValue::Text(text) if node.next_sibling().is_none() => {
                     if let Some((kept, block)) = block_id(&text) {
-                        let id = place.anchor.map_or_else(String::new, |anchor| {
-                            format!("<a id=\"{anchor}-{}\"></a>", block_place(block))
+                        let id = context.anchor.map_or_else(String::new, |anchor| {
+                            format!("<a id=\"{anchor}-{}\"></a>", block_anchor(block))
                         });
                         let kept = kept.to_owned();
                         node.insert_after(raw(&arena, id));
@@ -189,29 +189,34 @@ impl<'v> Renderer<'v> {
         format_html(root, &options, &mut html).map_err(|_| {
             Error::new(
                 notehost_sdk::Code::InternalError,
-                format!("`{}` could not be written as HTML", place.path),
+                format!("`{}` could not be written as HTML", context.path),
             )
         })?;
-        self.grown(html.len().saturating_sub(markdown.len()))?;
+        self.add_size(html.len().saturating_sub(markdown.len()))?;
         Ok(html)
     }
 
-    /// Where a link to a file leads on this page.
-    fn href(&self, from: &Place<'_>, target: &str, fragment: Option<&str>) -> Option<String> {
+    /// The target on this page of a link to a file.
+    fn href(
+        &self,
+        from: &RenderContext<'_>,
+        target: &str,
+        fragment: Option<&str>,
+    ) -> Option<String> {
         let found = self.names.resolve(from.path, target)?;
         let article = self.articles.get(found.path)?;
         let inner = fragment
-            .map(place)
-            .filter(|inner| article.places.contains(inner));
+            .map(fragment_anchor)
+            .filter(|inner| article.fragments.contains(inner));
         Some(match inner {
             Some(inner) => format!("#{}-{inner}", article.anchor),
             None => format!("#{}", article.anchor),
         })
     }
 
-    fn wikilink(&self, url: &str, label: &str, place: &Place<'_>) -> String {
+    fn wikilink(&self, url: &str, label: &str, context: &RenderContext<'_>) -> String {
         let href = match Address::in_vault(url) {
-            Address::File { target, fragment } => self.href(place, &target, fragment.as_deref()),
+            Address::File { target, fragment } => self.href(context, &target, fragment.as_deref()),
             _ => None,
         };
         let label = escaped(label);
@@ -221,30 +226,36 @@ impl<'v> Renderer<'v> {
         }
     }
 
-    fn image(&mut self, url: &str, label: &str, place: &Place<'_>, line: usize) -> Result<String> {
+    fn image(
+        &mut self,
+        url: &str,
+        label: &str,
+        context: &RenderContext<'_>,
+        line: usize,
+    ) -> Result<String> {
         Ok(match Address::of(url) {
-            Address::Picture => {
+            Address::InlineImage => {
                 format!("<img src=\"{}\" alt=\"{}\">", escaped(url), escaped(label))
             }
-            Address::Outside => {
-                self.leave_out(place, line, url, "it lies outside of the vault");
+            Address::External => {
+                self.leave_out(context, line, url, "outside of the vault");
                 format!(
                     "<a href=\"{}\">{}</a>",
                     escaped(url),
                     escaped(if label.is_empty() { url } else { label })
                 )
             }
-            Address::Refused => escaped(label),
-            address @ Address::File { .. } => self.embed(&address, label, place, line)?,
+            Address::Blocked => escaped(label),
+            address @ Address::File { .. } => self.embed(&address, label, context, line)?,
         })
     }
 
-    /// What is shown in place: a picture, a recording, another note.
+    /// Renders an embed: an image, audio, video or another note.
     fn embed(
         &mut self,
         address: &Address,
         label: &str,
-        place: &Place<'_>,
+        context: &RenderContext<'_>,
         line: usize,
     ) -> Result<String> {
         let Address::File { target, fragment } = address else {
@@ -252,34 +263,34 @@ impl<'v> Renderer<'v> {
         };
         let Some(path) = self
             .names
-            .resolve(place.path, target)
+            .resolve(context.path, target)
             .map(|found| found.path.to_owned())
         else {
-            self.leave_out(place, line, target, "there is no such file");
+            self.leave_out(context, line, target, "file not found");
             return Ok(format!(
                 "<span class=\"outside\">{}</span>",
                 escaped(target)
             ));
         };
         if is_note(&path) {
-            return self.note(&path, fragment.as_deref(), place, line);
+            return self.note(&path, fragment.as_deref(), context, line);
         }
         let name = file_name(&path).to_owned();
         let size = size_attributes(label);
-        // `![[a.png|300]]` has a size where others have a text.
+        // In `![[a.png|300]]` the label is a size.
         let alt = match size.is_some() || label.trim() == target || label.is_empty() {
             true => name.as_str(),
             false => label,
         };
         let alt = escaped(alt);
         let size = size.unwrap_or_default();
-        let kind = kinds::by_name(&path).kind;
+        let kind = file_type::by_name(&path).kind;
         let Some(uri) = self.data_uri(&path)? else {
             self.leave_out(
-                place,
+                context,
                 line,
                 &path,
-                "only pictures, sound and films are shown",
+                "only images, audio and video can be embedded",
             );
             return Ok(format!("<span class=\"outside\">{alt}</span>"));
         };
@@ -290,73 +301,75 @@ impl<'v> Renderer<'v> {
         })
     }
 
-    /// A file as an address that holds it, if it is of a kind that a page can show.
+    /// A file as a data URI, if a page can display it.
     fn data_uri(&mut self, path: &str) -> Result<Option<String>> {
-        if !self.shown.contains_key(path) {
+        if !self.inlined.contains_key(path) {
             let bytes = self.vault.read(path)?.bytes;
-            let found = kinds::by_content(path, &bytes);
+            let found = file_type::by_content(path, &bytes);
             let is_shown = matches!(
                 found.kind,
                 FileKind::Image | FileKind::Audio | FileKind::Video
             );
             let uri = is_shown.then(|| data_uri(found.mime, &bytes));
-            self.shown.insert(path.to_owned(), uri);
+            self.inlined.insert(path.to_owned(), uri);
         }
-        let uri = self.shown.get(path).cloned().flatten();
-        self.grown(uri.as_ref().map_or(0, String::len))?;
+        let uri = self.inlined.get(path).cloned().flatten();
+        self.add_size(uri.as_ref().map_or(0, String::len))?;
         Ok(uri)
     }
 
-    /// Another note, or a part of it, shown within this one.
+    /// Renders an embedded note, or a part of it.
     fn note(
         &mut self,
         path: &str,
         fragment: Option<&str>,
-        place: &Place<'_>,
+        context: &RenderContext<'_>,
         line: usize,
     ) -> Result<String> {
         let title = escaped(stem_of(path));
-        if place.around.iter().any(|around| around == path) || place.around.len() >= DEEPEST {
+        if context.ancestors.iter().any(|ancestor| ancestor == path)
+            || context.ancestors.len() >= MAX_EMBED_DEPTH
+        {
             return Ok(match self.articles.get(path) {
                 Some(article) => format!("<a href=\"#{}\">{title}</a>", article.anchor),
                 None => format!("<span class=\"outside\">{title}</span>"),
             });
         }
         let Ok(note) = self.vault.read_text(path) else {
-            self.leave_out(place, line, path, "the note is not UTF-8 text");
+            self.leave_out(context, line, path, "the note is not UTF-8 text");
             return Ok(format!("<span class=\"outside\">{title}</span>"));
         };
         let Some((start, part)) = part_of(&note.text, fragment) else {
-            let reason = format!("there is no `{}` in it", fragment.unwrap_or_default());
-            self.leave_out(place, line, path, &reason);
+            let reason = format!("it has no `{}`", fragment.unwrap_or_default());
+            self.leave_out(context, line, path, &reason);
             return Ok(format!("<span class=\"outside\">{title}</span>"));
         };
-        let mut around = place.around.to_vec();
-        around.push(path.to_owned());
+        let mut ancestors = context.ancestors.to_vec();
+        ancestors.push(path.to_owned());
         let inner = self.render(
             part,
-            &Place {
+            &RenderContext {
                 path,
                 anchor: None,
-                around: &around,
+                ancestors: &ancestors,
                 lines_before: text::line_of(&note.text, start) - 1,
             },
         )?;
-        // Footnotes of a note within a note have no place of their own.
+        // Footnotes of embedded notes must not reuse ids.
         let inner = inner.replace(" id=\"fn", " data-id=\"fn");
         Ok(format!(
             "<div class=\"embed\"><div class=\"embed-title\">{title}</div>\n{inner}</div>"
         ))
     }
 
-    fn leave_out(&mut self, place: &Place<'_>, line: usize, target: &str, reason: &str) {
+    fn leave_out(&mut self, context: &RenderContext<'_>, line: usize, target: &str, reason: &str) {
         let left = LeftOut {
-            path: place.path.to_owned(),
+            path: context.path.to_owned(),
             line,
             target: target.to_owned(),
             reason: reason.to_owned(),
         };
-        if self.told.insert(left.clone()) {
+        if self.left_out_set.insert(left.clone()) {
             self.left_out.push(left);
         }
     }
@@ -374,7 +387,7 @@ fn raw<'a>(arena: &'a Arena<'a>, html: String) -> Node<'a> {
     arena.alloc(AstNode::from(NodeValue::Raw(html)))
 }
 
-/// Put HTML in the place of a node and all that is in it.
+/// Replaces a node and its children by HTML.
 fn replace(node: Node<'_>, html: String) {
     let children: Vec<Node<'_>> = node.children().collect();
     for child in children {
@@ -383,7 +396,7 @@ fn replace(node: Node<'_>, html: String) {
     node.data_mut().value = NodeValue::Raw(html);
 }
 
-/// Keep what a link says, and not the link.
+/// Replaces a link by its content.
 fn unwrap<'a>(arena: &'a Arena<'a>, node: Node<'a>) {
     node.insert_before(raw(arena, "<span class=\"outside\">".to_owned()));
     let children: Vec<Node<'a>> = node.children().collect();
@@ -394,8 +407,8 @@ fn unwrap<'a>(arena: &'a Arena<'a>, node: Node<'a>) {
     node.data_mut().value = NodeValue::Raw("</span>".to_owned());
 }
 
-/// The text of a node, without what marks it up.
-fn shown_text(node: Node<'_>) -> String {
+/// The text of a node, without markup.
+fn plain_text(node: Node<'_>) -> String {
     let mut text = String::new();
     for inner in node.descendants() {
         match &inner.data().value {
@@ -409,15 +422,15 @@ fn shown_text(node: Node<'_>) -> String {
     text
 }
 
-/// A text that ends in the id of its block: what comes before, and the id.
+/// Splits off a block id at the end of a text.
 fn block_id(text: &str) -> Option<(&str, &str)> {
     let (before, id) = text.trim_end().rsplit_once('^')?;
     let is_id = !id.is_empty()
         && id
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    let stands_apart = before.is_empty() || before.ends_with([' ', '\t']);
-    (is_id && stands_apart).then(|| (before.trim_end(), id))
+    let is_separate = before.is_empty() || before.ends_with([' ', '\t']);
+    (is_id && is_separate).then(|| (before.trim_end(), id))
 }
 
 /// `300` or `300x200` as attributes.
@@ -433,7 +446,7 @@ fn size_attributes(label: &str) -> Option<String> {
     }
 }
 
-/// The part of a note that a fragment means, with its first byte; the body if there is none.
+/// The part of a note that a fragment refers to, with its offset; the body without a fragment.
 fn part_of<'n>(note: &'n str, fragment: Option<&str>) -> Option<(usize, &'n str)> {
     let Some(fragment) = fragment else {
         let start = text::body::start(note);
@@ -445,7 +458,7 @@ fn part_of<'n>(note: &'n str, fragment: Option<&str>) -> Option<(usize, &'n str)
     }
     let path: Vec<&str> = fragment.split('#').map(str::trim).collect();
     let found = section::read(note, &path.join(" > "), Extent::Whole).ok();
-    // Of several headings that fit, Obsidian shows the first.
+    // Like Obsidian, use the first of several matching headings.
     found
         .map(|found| (found.range.start, found.text))
         .or_else(|| first_section(note, innermost))
@@ -453,14 +466,14 @@ fn part_of<'n>(note: &'n str, fragment: Option<&str>) -> Option<(usize, &'n str)
 
 fn first_section<'n>(note: &'n str, heading: &str) -> Option<(usize, &'n str)> {
     let outline = text::outline(note).ok()?;
-    let wanted = slug(heading);
+    let heading_slug = slug(heading);
     let found = outline.headings.iter().find(|found| {
-        fold_name(&found.name()) == fold_name(heading) || slug(&found.name()) == wanted
+        fold_name(&found.name()) == fold_name(heading) || slug(&found.name()) == heading_slug
     })?;
     Some((found.section.start, note.get(found.section.clone())?))
 }
 
-/// The lines around the id of a block, up to the empty ones.
+/// The paragraph of a block id.
 fn block_of<'n>(note: &'n str, block: &str) -> Option<(usize, &'n str)> {
     let facts = text::facts::facts(note);
     let at = facts
@@ -474,15 +487,15 @@ fn block_of<'n>(note: &'n str, block: &str) -> Option<(usize, &'n str)> {
         line.starts_with(['-', '*', '+']) || line.starts_with(|first: char| first.is_ascii_digit())
     };
     let own = lines.get(index)?;
-    // An id alone on its line belongs to what stands above it.
+    // A block id on its own line belongs to the paragraph above.
     let mut first = index;
-    let stands_alone = own.trim_start().starts_with('^');
-    if stands_alone {
+    let is_own_line = own.trim_start().starts_with('^');
+    if is_own_line {
         while first > 0 && lines[first - 1].trim().is_empty() {
             first -= 1;
         }
     }
-    if stands_alone || !is_item(own) {
+    if is_own_line || !is_item(own) {
         while first > 0 && !lines[first - 1].trim().is_empty() {
             first -= 1;
         }

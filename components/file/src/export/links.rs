@@ -1,22 +1,22 @@
-//! Where the links of an exported page lead. Only what is listed here becomes a link: every other address stays text.
+//! Classifies the links of an exported page. Only allowed addresses become links; all others stay text.
 
 use notehost_sdk::fold_name;
 
 use crate::encoding::percent_decoded;
 
-/// Schemes that a reader may follow.
-const FOLLOWED: [&str; 4] = ["http", "https", "mailto", "tel"];
+/// Allowed URL schemes.
+const ALLOWED_SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
 
 /// An address of a Markdown link.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Address {
-    /// Outside, and harmless.
-    Outside,
-    /// A picture that stands in the address itself.
-    Picture,
-    /// Not to be followed.
-    Refused,
-    /// A file of the vault, and a place in it.
+    /// An allowed external URL.
+    External,
+    /// An image as a data URI.
+    InlineImage,
+    /// A URL that must not become a link.
+    Blocked,
+    /// A file of the vault with an optional fragment.
     File {
         target: String,
         fragment: Option<String>,
@@ -28,22 +28,22 @@ impl Address {
         let end = url.find(['/', '?', '#']).unwrap_or(url.len());
         if let Some((scheme, _)) = url[..end].split_once(':') {
             let scheme = scheme.to_ascii_lowercase();
-            return if FOLLOWED.contains(&scheme.as_str()) {
-                Address::Outside
-            } else if is_picture(url) {
-                Address::Picture
+            return if ALLOWED_SCHEMES.contains(&scheme.as_str()) {
+                Address::External
+            } else if is_inline_image(url) {
+                Address::InlineImage
             } else {
-                Address::Refused
+                Address::Blocked
             };
         }
-        // `data:image/png` has a slash behind its colon, and was handled; `//host` has no scheme.
+        // `//host` is a URL without a scheme; `data:image/png` was handled above.
         if url.starts_with("//") {
-            return Address::Outside;
+            return Address::External;
         }
         Address::in_vault(url)
     }
 
-    /// The same for what stands between double brackets, which is never an address outside.
+    /// Parses the target of a wikilink, which is never external.
     pub(super) fn in_vault(written: &str) -> Address {
         let (target, fragment) = match written.split_once('#') {
             Some((target, fragment)) => (target, Some(fragment)),
@@ -58,8 +58,8 @@ impl Address {
     }
 }
 
-/// A picture of a format that only shows.
-fn is_picture(url: &str) -> bool {
+/// Whether a URL is a data URI of a raster image.
+fn is_inline_image(url: &str) -> bool {
     let Some(rest) = url
         .get(..5)
         .filter(|head| head.eq_ignore_ascii_case("data:"))
@@ -83,7 +83,7 @@ fn is_picture(url: &str) -> bool {
     })
 }
 
-/// A heading as part of an anchor: letters and digits, the rest as dashes.
+/// A heading as part of an anchor: letters and digits, everything else as dashes.
 pub(super) fn slug(heading: &str) -> String {
     let mut slug = String::new();
     for letter in fold_name(heading).chars() {
@@ -96,21 +96,21 @@ pub(super) fn slug(heading: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// The slug of the place that a fragment means: the innermost heading, or a block.
-pub(super) fn place(fragment: &str) -> String {
+/// The anchor of a fragment: the innermost heading, or a block.
+pub(super) fn fragment_anchor(fragment: &str) -> String {
     let innermost = fragment.rsplit('#').next().unwrap_or(fragment).trim();
     match innermost.strip_prefix('^') {
-        Some(block) => block_place(block),
+        Some(block) => block_anchor(block),
         None => slug(innermost),
     }
 }
 
 /// The anchor of a block.
-pub(super) fn block_place(block: &str) -> String {
+pub(super) fn block_anchor(block: &str) -> String {
     format!("block-{}", slug(block))
 }
 
-/// Text as HTML shows it.
+/// Escapes text for HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -131,11 +131,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_harmless_addresses_are_followed() {
+    fn only_allowed_addresses_become_links() {
         for harmless in ["https://a.b/c?d#e", "HTTP://a", "mailto:a@b", "//a.b/c"] {
-            assert_eq!(Address::of(harmless), Address::Outside, "{harmless}");
+            assert_eq!(Address::of(harmless), Address::External, "{harmless}");
         }
-        for refused in [
+        for blocked in [
             "javascript:alert(1)",
             "JaVaScRiPt:x",
             "java\tscript:x",
@@ -146,9 +146,12 @@ mod tests {
             "data:image/svg+xml;base64,AAAA",
             "data:image/png;base64,AA\"onerror=",
         ] {
-            assert_eq!(Address::of(refused), Address::Refused, "{refused}");
+            assert_eq!(Address::of(blocked), Address::Blocked, "{blocked}");
         }
-        assert_eq!(Address::of("data:image/png;base64,AA=="), Address::Picture);
+        assert_eq!(
+            Address::of("data:image/png;base64,AA=="),
+            Address::InlineImage
+        );
         assert_eq!(
             Address::of("My%20note.md#A%20b"),
             Address::File {
@@ -159,9 +162,9 @@ mod tests {
     }
 
     #[test]
-    fn places_are_told_by_their_letters() {
-        assert_eq!(place("A#B c: d!"), "b-c-d");
-        assert_eq!(place("^x-1"), "block-x-1");
+    fn anchors_are_slugs() {
+        assert_eq!(fragment_anchor("A#B c: d!"), "b-c-d");
+        assert_eq!(fragment_anchor("^x-1"), "block-x-1");
         assert_eq!(slug("日本 \"<"), "日本");
     }
 }

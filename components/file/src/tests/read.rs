@@ -1,10 +1,10 @@
-//! Reading files of every kind.
+//! Tests of `read`.
 
 use std::ops::ControlFlow;
 
 use super::fixtures::{GIF, PNG, composite_pdf, packed, pdf};
 use crate::Domain;
-use crate::pdf::{Document, Unreadable};
+use crate::pdf::{Document, PdfError};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value;
 use notehost_sdk::testing::succeeded;
@@ -19,7 +19,7 @@ fn read(path: &str, bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn a_picture_is_shown_with_its_size() {
+fn an_image_is_returned_with_its_size() {
     let vault = Vault::in_memory().with_bytes("P/a.png", GIF);
     let reply = succeeded::<Domain>(&vault, "read", &json!({"path": "a.png"}));
     let json = reply.json();
@@ -40,7 +40,7 @@ fn a_picture_is_shown_with_its_size() {
         )
     );
     assert!(
-        json["etag"].is_string() && json.get("base64").is_none() && json.get("picture").is_none()
+        json["etag"].is_string() && json.get("base64").is_none() && json.get("image").is_none()
     );
     assert_eq!(
         reply.content,
@@ -53,7 +53,7 @@ fn a_picture_is_shown_with_its_size() {
 }
 
 #[test]
-fn what_only_calls_itself_a_picture_is_not_shown() {
+fn a_file_with_a_wrong_image_extension_is_not_returned_as_image() {
     let vault = Vault::in_memory().with("a.png", "not a picture");
     let reply = succeeded::<Domain>(&vault, "read", &json!({"path": "a.png"}));
     assert_eq!(reply.content, []);
@@ -61,7 +61,7 @@ fn what_only_calls_itself_a_picture_is_not_shown() {
 }
 
 #[test]
-fn a_vector_graphic_is_text_with_a_size() {
+fn svg_is_text_with_a_size() {
     let json = read("a.svg", b"<svg width='10' height='4'><script/></svg>");
     assert_eq!(
         (&json["kind"], &json["width"]),
@@ -74,7 +74,7 @@ fn a_vector_graphic_is_text_with_a_size() {
 }
 
 #[test]
-fn a_picture_that_is_too_large_is_refused_with_its_size() {
+fn a_large_image_is_rejected_with_its_size() {
     let mut bytes = PNG.to_vec();
     bytes.resize((5 << 20) + 1, 0);
     let vault = Vault::in_memory().with_bytes("a.png", &bytes);
@@ -113,7 +113,7 @@ fn text_is_read_by_lines() {
 }
 
 #[test]
-fn a_long_text_is_cut_with_the_way_to_go_on() {
+fn a_long_text_is_truncated_and_can_be_continued() {
     let text = "0123456789\n".repeat(10_000);
     let vault = Vault::in_memory().with("a.log", &text);
     let mut whole = String::new();
@@ -137,7 +137,7 @@ fn a_note_is_read_as_text() {
 }
 
 #[test]
-fn other_bytes_are_base64_as_long_as_they_fit() {
+fn other_content_is_base64_up_to_the_limit() {
     let json = read("a.bin", b"\x00\x01\xff");
     assert_eq!(
         (&json["base64"], &json["kind"]),
@@ -151,7 +151,7 @@ fn other_bytes_are_base64_as_long_as_they_fit() {
 }
 
 #[test]
-fn what_is_not_there_or_hidden_is_not_found() {
+fn missing_and_hidden_files_are_not_found() {
     let vault = Vault::in_memory()
         .with("Hidden/a.txt", "x")
         .with("A/b.txt", "")
@@ -172,9 +172,9 @@ fn what_is_not_there_or_hidden_is_not_found() {
     );
 }
 
-fn page_text(document: &Document, page: usize, most: usize) -> String {
+fn page_text(document: &Document, page: usize, max_bytes: usize) -> String {
     let mut text = String::new();
-    document.read(page..=page, most, |_, shown| {
+    document.read(page..=page, max_bytes, |_, shown| {
         text = shown;
         ControlFlow::Continue(())
     });
@@ -208,7 +208,7 @@ fn a_pdf_is_read_page_by_page() {
 }
 
 #[test]
-fn a_pdf_that_lost_its_table_is_read_all_the_same() {
+fn a_pdf_without_xref_table_is_read() {
     let mut bytes = pdf(&[HELLO]);
     let table = bytes
         .windows(5)
@@ -220,13 +220,13 @@ fn a_pdf_that_lost_its_table_is_read_all_the_same() {
 }
 
 #[test]
-fn compressed_pages_and_letters_of_two_bytes_are_read() {
+fn compressed_pages_and_two_byte_fonts_are_read() {
     let document = Document::open(composite_pdf()).expect("a PDF");
     assert_eq!(page_text(&document, 1, 1000), "日😀\n");
 }
 
 #[test]
-fn a_long_pdf_is_cut_with_the_way_to_go_on() {
+fn a_long_pdf_is_truncated_and_can_be_continued() {
     let line = format!("BT /F 9 Tf ({}) Tj ET", "word ".repeat(9000));
     let vault = Vault::in_memory().with_bytes("a.pdf", &pdf(&[&line, &line, &line]));
     let first = ok(&vault, "read", json!({"path": "a.pdf"}));
@@ -242,7 +242,7 @@ fn a_long_pdf_is_cut_with_the_way_to_go_on() {
 }
 
 #[test]
-fn a_broken_or_explosive_pdf_is_refused() {
+fn invalid_pdfs_and_decompression_bombs_are_rejected() {
     let vault = Vault::in_memory().with("a.pdf", "%PDF-1.7\nnothing else");
     assert_eq!(
         refused(&vault, "read", json!({"path": "a.pdf"})).code(),
@@ -250,11 +250,11 @@ fn a_broken_or_explosive_pdf_is_refused() {
     );
     let zeros = packed(&vec![b' '; (64 << 20) + 10]);
     let bomb = [b"%PDF-1.7\n1 0 obj\n<<>>\nstream\r\n", zeros.as_slice()].concat();
-    assert_eq!(Document::open(bomb).err(), Some(Unreadable::Bomb));
+    assert_eq!(Document::open(bomb).err(), Some(PdfError::TooLarge));
 }
 
 #[test]
-fn drawings_that_hold_themselves_end() {
+fn recursive_forms_terminate() {
     let nested = format!("BT /F 9 Tf (a) Tj ET {}", "[".repeat(50_000));
     let document = Document::open(pdf(&[&nested, &"q ".repeat(100_000)])).expect("a PDF");
     assert_eq!(page_text(&document, 1, 1000), "a\n");
@@ -262,7 +262,7 @@ fn drawings_that_hold_themselves_end() {
     assert_eq!(page_text(&document, 7, 1000), "");
 }
 
-/// Whatever bytes come, there is an answer.
+/// Arbitrary bytes never panic.
 fn survives(bytes: Vec<u8>) {
     if let Ok(document) = Document::open(bytes) {
         for page in 0..=document.pages().min(4) {
@@ -273,7 +273,7 @@ fn survives(bytes: Vec<u8>) {
 }
 
 #[test]
-fn a_pdf_may_end_anywhere() {
+fn truncated_pdfs_never_panic() {
     for whole in [pdf(&[HELLO, "BT ET"]), composite_pdf()] {
         for end in 0..whole.len() {
             survives(whole[..end].to_vec());
@@ -285,7 +285,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn a_mutated_pdf_is_survived(
+    fn mutated_pdfs_never_panic(
         is_composite in any::<bool>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
     ) {
@@ -298,12 +298,12 @@ proptest! {
     }
 
     #[test]
-    fn random_instructions_are_survived(content in "([0-9]{1,3} |-?[0-9.]{1,12} |/F |\\([a-z\\\\]{0,5}\\) |\\[|\\] |<[0-9a-f]{0,6}> |BT |ET |Tf |Td |TD |Tm |T\\* |Tj |TJ |' |\" |q |Q |cm |Tz |Tw |Tc |TL |Ts |Do |BI |ID |EI ){0,60}") {
+    fn random_operations_never_panic(content in "([0-9]{1,3} |-?[0-9.]{1,12} |/F |\\([a-z\\\\]{0,5}\\) |\\[|\\] |<[0-9a-f]{0,6}> |BT |ET |Tf |Td |TD |Tm |T\\* |Tj |TJ |' |\" |q |Q |cm |Tz |Tw |Tc |TL |Ts |Do |BI |ID |EI ){0,60}") {
         survives(pdf(&[&content]));
     }
 
     #[test]
-    fn random_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..500), named in "a\\.(pdf|png|svg|zip|txt)") {
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..500), named in "a\\.(pdf|png|svg|zip|txt)") {
         survives([b"%PDF-1.4\n".as_slice(), &bytes].concat());
         let vault = Vault::in_memory().with_bytes(&named, &bytes);
         let json = ok(&vault, "read", json!({"path": named}));

@@ -1,8 +1,7 @@
-//! Which notes use which files: what a note shows, what nothing uses, what is used and not there. Links are the index's
-//! affair; what it does not see as a link (canvases, HTML, properties) is looked at here, so that nothing in use is called
-//! unused.
+//! Which notes use which files: the files of a note, unused and missing files. The index provides links; canvases, HTML
+//! and properties are checked in addition, so that no file in use is reported as unused.
 
-mod uses;
+mod unused;
 
 use notehost_sdk::index::{Building, UnresolvedIn, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
@@ -10,27 +9,27 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Names};
 use notehost_sdk::{Code, Tier, is_note};
 
-use crate::kinds::{self, FileKind};
-use crate::listing::{FileTold, Files, assets, readable_size};
-use crate::places::{file_name, folder};
+use crate::file_type::{self, FileKind};
+use crate::list::{FileItem, Files, assets, readable_size};
+use crate::paths::{file_name, folder};
 
-/// What an answer about unused files cannot know.
-const CAVEAT: &str = "links in notes that this caller may not read are not known";
-/// How many unused files one call removes.
-const MOST_REMOVED: usize = 500;
-/// How many places of one missing file are told.
-const MOST_PLACES: u32 = 1000;
+/// The caveat of replies about unused files.
+const CAVEAT: &str = "links in notes that this caller may not read are not considered";
+/// The maximum number of unused files to remove per call.
+const MAX_REMOVED: usize = 500;
+/// The maximum number of places per missing file.
+const MAX_PLACES: u32 = 1000;
 
-/// The files that a note embeds or links to, and whether they are there.
+/// List the files that a note embeds or links to, and whether they exist.
 ///
 /// Example: `{"path": "Coffee/Gear"}`
 #[args]
 pub struct Of {
     /// The note.
     pub path: String,
-    /// 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -39,28 +38,28 @@ pub struct Of {
 pub struct FilesOf {
     /// The note.
     pub note: String,
-    /// Its links to files, in their order.
+    /// Its links to files, in order.
     pub items: Vec<FileUsed>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
 }
 
 /// A link to a file.
 #[reply]
 pub struct FileUsed {
-    /// The file; if it is not there, as the link has it.
+    /// The file; if it is missing, the target as written.
     pub path: String,
-    /// Whether it is there.
+    /// Whether it exists.
     pub exists: bool,
-    /// Whether it is shown in place.
+    /// Whether it is embedded.
     pub embedded: bool,
-    /// The line of the note, from 1.
+    /// The line number in the note, from 1.
     pub line: usize,
-    /// By its name.
+    /// The kind, by name.
     pub kind: FileKind,
-    /// In bytes, if it is there.
+    /// Size in bytes, if it exists.
     pub size: Option<u64>,
 }
 
@@ -81,16 +80,16 @@ impl Action for Of {
                     Some(found) => found.path.to_owned(),
                     None => link.target.clone(),
                 };
-                // A link that leads nowhere is one to a file if its name says so.
+                // A broken link counts as a file link if it has a known file extension.
                 let is_file = match found {
                     Some(_) => !is_note(&path),
-                    None => kinds::known(&path).is_some(),
+                    None => file_type::known(&path).is_some(),
                 };
                 is_file.then(|| FileUsed {
                     exists: found.is_some(),
                     embedded: matches!(link.kind, links::Kind::Embed | links::Kind::Image),
                     line: link.line,
-                    kind: kinds::by_name(&path).kind,
+                    kind: file_type::by_name(&path).kind,
                     size: None,
                     path,
                 })
@@ -117,9 +116,9 @@ impl Action for Of {
         };
         for file in &output.items {
             let state = match (file.exists, file.size) {
-                (false, _) => "is not there".to_owned(),
+                (false, _) => "missing".to_owned(),
                 (true, Some(size)) => readable_size(size),
-                (true, None) => "is there".to_owned(),
+                (true, None) => "exists".to_owned(),
             };
             let how = if file.embedded { "embedded" } else { "linked" };
             text.push_str(&format!(
@@ -136,30 +135,30 @@ impl Action for Of {
 /// Example: `{}`
 #[args]
 pub struct Unused {
-    /// Only in this folder and below.
+    /// Only in this folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
-    /// 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Files that nothing uses.
+/// A page of unused files.
 #[reply]
 pub struct UnusedFiles {
     /// The files, by path.
-    pub items: Vec<FileTold>,
-    /// For the next page.
+    pub items: Vec<FileItem>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// In bytes, of all pages.
+    /// Total size of all pages in bytes.
     pub total_size: u64,
-    /// What could not be known.
+    /// The limits of this result.
     pub caveat: String,
-    /// How far the index is, if it is being built: then files may be wrongly here.
+    /// Progress of the index, if it is being built: used files may be listed.
     pub building: Option<Building>,
 }
 
@@ -170,7 +169,7 @@ impl Action for Unused {
     fn run(self, vault: &Vault) -> Result<UnusedFiles> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let files = assets(vault, self.path.as_deref(), self.kinds.as_deref())?;
-        let page = Files::page(uses::unused(vault, files)?, &span);
+        let page = Files::page(unused::unused_files(vault, files)?, &span);
         Ok(UnusedFiles {
             items: page.items,
             next_cursor: page.next_cursor,
@@ -188,7 +187,7 @@ impl Action for Unused {
             total: output.total,
             total_size: output.total_size,
         };
-        let text = files.sentence("every file is used", "unused file");
+        let text = files.sentence("no unused files", "unused file");
         format!(
             "{text}\n{}{}",
             output.caveat,
@@ -197,31 +196,31 @@ impl Action for Unused {
     }
 }
 
-/// Remove the files that `unused` lists: they go to the trash.
+/// Remove (delete) the files that `unused` lists: moves them to the trash.
 ///
 /// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct RemoveUnused {
-    /// Only in this folder and below.
+    /// Only in this folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
 }
 
-/// What was removed.
+/// The result of removing unused files.
 #[reply]
 pub struct UnusedRemoved {
-    /// The files that went.
+    /// The removed files.
     pub paths: Vec<String>,
     /// For `document.restore`, in the same order.
     pub trash_ids: Vec<String>,
-    /// How many bytes went.
+    /// Their total size in bytes.
     pub size: u64,
-    /// Unused files that this caller may not remove.
+    /// Unused files without delete permission.
     pub kept: Vec<String>,
-    /// How many more there are: call again.
+    /// Number of remaining unused files: call again.
     pub left: usize,
-    /// What could not be known.
+    /// The limits of this result.
     pub caveat: String,
 }
 
@@ -231,18 +230,18 @@ impl Action for RemoveUnused {
 
     fn run(self, vault: &Vault) -> Result<UnusedRemoved> {
         let files = assets(vault, self.path.as_deref(), self.kinds.as_deref())?;
-        let unused = uses::unused(vault, files)?;
-        // Asked last: an index that nobody had asked before is only begun by the questions above.
+        let unused = unused::unused_files(vault, files)?;
+        // Check last: the queries above may have started the build of the index.
         if building(vault).is_some() {
             return Err(Error::new(
                 Code::Unavailable,
-                "the index is being built, and until it is complete a used file may look unused: try again in a moment",
+                "the index is being built, so used files may look unused: retry in a moment",
             ));
         }
         let (removable, kept): (Vec<_>, Vec<_>) = unused
             .into_iter()
             .partition(|entry| vault.access(&entry.path) >= Tier::Delete);
-        let left = removable.len().saturating_sub(MOST_REMOVED);
+        let left = removable.len().saturating_sub(MAX_REMOVED);
         let mut removed = UnusedRemoved {
             paths: Vec::new(),
             trash_ids: Vec::new(),
@@ -251,7 +250,7 @@ impl Action for RemoveUnused {
             left,
             caveat: CAVEAT.to_owned(),
         };
-        for entry in removable.into_iter().take(MOST_REMOVED) {
+        for entry in removable.into_iter().take(MAX_REMOVED) {
             removed.trash_ids.extend(vault.remove(&entry.path)?);
             removed.size += entry.size;
             removed.paths.push(entry.path);
@@ -261,9 +260,9 @@ impl Action for RemoveUnused {
 
     fn text(output: &UnusedRemoved) -> String {
         let mut text = match output.paths.len() {
-            0 => "nothing to remove: every file is used".to_owned(),
+            0 => "nothing to remove: no unused files".to_owned(),
             count => format!(
-                "removed {}, {}; `document.restore` brings them back:",
+                "removed {}, {}; restore them with `document.restore`:",
                 counted(count as u64, "unused file"),
                 readable_size(output.size)
             ),
@@ -272,7 +271,7 @@ impl Action for RemoveUnused {
             text.push_str(&format!("\n{path}  trash_id {id}"));
         }
         for path in &output.kept {
-            text.push_str(&format!("\nkept, as this caller may not remove it: {path}"));
+            text.push_str(&format!("\nkept, no delete permission: {path}"));
         }
         if output.left > 0 {
             text.push_str(&format!("\n{} more: call again", output.left));
@@ -281,43 +280,43 @@ impl Action for RemoveUnused {
     }
 }
 
-/// Links and embeds of files that are not there, with note and line.
+/// List links and embeds of missing files (that do not exist), with note and line.
 ///
 /// Example: `{}`
 #[args]
 pub struct Missing {
-    /// Only in this folder and below.
+    /// Only in this folder (recursive).
     pub path: Option<String>,
-    /// 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Links to files that are not there.
+/// A page of links to missing files.
 #[reply]
 pub struct MissingFiles {
     /// The links, by note and line.
     pub items: Vec<MissingFile>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// How far the index is, if it is being built.
+    /// Progress of the index, if it is being built.
     pub building: Option<Building>,
 }
 
-/// A link to a file that is not there.
+/// A link to a missing file.
 #[reply]
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingFile {
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
-    /// What the link names.
+    /// The target as written.
     pub target: String,
-    /// Files of the same name in other places.
+    /// Files with the same name in other folders.
     pub elsewhere: Vec<String>,
 }
 
@@ -330,18 +329,18 @@ impl Action for Missing {
         let under = folder(vault, self.path.as_deref())?;
         let names = Names::new(vault.files()?);
         let mut links: Vec<MissingFile> = Vec::new();
-        let mut asked = UnresolvedIn {
+        let mut query = UnresolvedIn {
             under,
             offset: 0,
             limit: 500,
-            places: MOST_PLACES,
+            places: MAX_PLACES,
         };
         loop {
-            let page = vault.unresolved(&asked)?;
-            asked.offset += page.items.len() as u64;
-            let is_last = page.items.is_empty() || asked.offset >= page.total;
+            let page = vault.unresolved(&query)?;
+            query.offset += page.items.len() as u64;
+            let is_last = page.items.is_empty() || query.offset >= page.total;
             for missing in page.items {
-                if kinds::known(&missing.target).is_none() {
+                if file_type::known(&missing.target).is_none() {
                     continue;
                 }
                 let elsewhere: Vec<String> = names
@@ -374,13 +373,13 @@ impl Action for Missing {
 
     fn text(output: &MissingFiles) -> String {
         let mut text = match output.total {
-            0 => "no link to a file leads nowhere".to_owned(),
-            total => format!("{} to files that are not there:", counted(total, "link")),
+            0 => "no links to missing files".to_owned(),
+            total => format!("{} to missing files:", counted(total, "link")),
         };
         for link in &output.items {
             text.push_str(&format!("\n{}:{}  {}", link.path, link.line, link.target));
             if !link.elsewhere.is_empty() {
-                text.push_str(&format!(" (there is {})", link.elsewhere.join(", ")));
+                text.push_str(&format!(" (elsewhere: {})", link.elsewhere.join(", ")));
             }
         }
         text + &more(output.next_cursor.as_ref()) + &unfinished(output.building.as_ref())

@@ -1,5 +1,5 @@
-//! What kind of file something is: by its name where only that is known, by its first bytes where they are there. A name
-//! can lie, so nothing is shown as a picture that does not begin like one.
+//! Detects file types: by name, or by content if it is available. A name can be wrong, so a file is only shown as an
+//! image if its content is one.
 
 use notehost_sdk::prelude::*;
 
@@ -8,7 +8,7 @@ use notehost_sdk::prelude::*;
 #[derive(Copy, PartialEq, Eq, notehost_sdk::serde::Serialize)]
 #[allow(
     missing_docs,
-    reason = "the words say it, and a model reads each of them"
+    reason = "the names are self-explanatory, and descriptions cost tokens"
 )]
 pub enum FileKind {
     Image,
@@ -23,8 +23,8 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// The word that callers see.
-    pub fn word(self) -> &'static str {
+    /// The name in replies.
+    pub fn as_str(self) -> &'static str {
         match self {
             FileKind::Image => "image",
             FileKind::Audio => "audio",
@@ -39,7 +39,7 @@ impl FileKind {
     }
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileType {
     /// Its kind.
@@ -48,19 +48,19 @@ pub struct FileType {
     pub mime: &'static str,
 }
 
-/// What is known of nothing.
+/// The type of unknown files.
 const UNKNOWN: FileType = FileType {
     kind: FileKind::Other,
     mime: "application/octet-stream",
 };
-/// The MIME type of vector graphics, which are text and picture at once.
+/// The MIME type of SVG, which is both text and image.
 pub const SVG: &str = "image/svg+xml";
 /// The MIME type of PDF.
 pub const PDF: &str = "application/pdf";
-/// Pictures that every client of a model can show.
-const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// Image formats that every client can display.
+const DISPLAYABLE: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Extensions in lower case. What is not here is `other`, and a link to it that leads nowhere is a link to a note.
+/// Known extensions in lower case. Other files are `other`, and a broken link to one counts as a link to a note.
 const KNOWN: &[(&str, FileKind, &str)] = &[
     ("png", FileKind::Image, "image/png"),
     ("apng", FileKind::Image, "image/apng"),
@@ -168,14 +168,14 @@ const KNOWN: &[(&str, FileKind, &str)] = &[
     ("zst", FileKind::Archive, "application/zstd"),
 ];
 
-/// The extension of a path in lower case, without the dot; a name that only begins with a dot has none.
+/// The extension of a path in lower case, without the dot; a dotfile has none.
 pub fn extension(path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = name.rsplit_once('.')?;
     (!stem.is_empty() && !extension.is_empty()).then(|| extension.to_ascii_lowercase())
 }
 
-/// What a file is by its name.
+/// Detects the type by name.
 pub fn by_name(path: &str) -> FileType {
     known(path).unwrap_or(if notehost_sdk::is_note(path) {
         FileType {
@@ -187,7 +187,7 @@ pub fn by_name(path: &str) -> FileType {
     })
 }
 
-/// What a file is by its name, if its extension is one of a known kind of file that is no note.
+/// Detects the type by extension; `None` for notes and unknown extensions.
 pub fn known(path: &str) -> Option<FileType> {
     let extension = extension(path)?;
     let found = KNOWN.iter().find(|(known, ..)| *known == extension)?;
@@ -197,10 +197,10 @@ pub fn known(path: &str) -> Option<FileType> {
     })
 }
 
-/// What a file is by its bytes, and by its name where they do not tell.
+/// Detects the type by content, or by name if the content is inconclusive.
 pub fn by_content(path: &str, bytes: &[u8]) -> FileType {
     let named = by_name(path);
-    // A graphic is also XML, or text; a note that begins with one is a note.
+    // SVG is also XML and text; a note that starts with SVG is still a note.
     if is_svg(bytes) && named.mime != "text/markdown" {
         return FileType {
             kind: FileKind::Image,
@@ -208,19 +208,19 @@ pub fn by_content(path: &str, bytes: &[u8]) -> FileType {
         };
     }
     let Some(found) = infer::get(bytes) else {
-        // It says to be something that always begins in a way that it does not begin.
-        let is_lie = (named.kind == FileKind::Image && named.mime != SVG)
+        // The extension promises a magic number that the content does not have.
+        let is_mismatch = (named.kind == FileKind::Image && named.mime != SVG)
             || matches!(named.kind, FileKind::Pdf | FileKind::Archive);
-        return match is_lie || named.mime == SVG {
+        return match is_mismatch || named.mime == SVG {
             true => UNKNOWN,
             false => named,
         };
     };
     let mime = found.mime_type();
-    // What wears the clothes of another format: an office document is a zip, a canvas may look like anything.
-    let is_worn = |outer: &[&str]| outer.contains(&mime) && named.kind == FileKind::Document;
+    // Formats inside other formats: an office document is a zip, a canvas is any text.
+    let is_container = |outer: &[&str]| outer.contains(&mime) && named.kind == FileKind::Document;
     if mime == named.mime
-        || is_worn(&[
+        || is_container(&[
             "application/zip",
             "text/xml",
             "text/html",
@@ -234,7 +234,7 @@ pub fn by_content(path: &str, bytes: &[u8]) -> FileType {
         (PDF, _) => FileKind::Pdf,
         (_, infer::MatcherType::Image) => FileKind::Image,
         (_, infer::MatcherType::Audio) => FileKind::Audio,
-        // Sound alone is often kept in a container for films.
+        // Audio often uses a video container.
         (_, infer::MatcherType::Video) if named.kind == FileKind::Audio => FileKind::Audio,
         (_, infer::MatcherType::Video) => FileKind::Video,
         (_, infer::MatcherType::Archive) => FileKind::Archive,
@@ -246,19 +246,19 @@ pub fn by_content(path: &str, bytes: &[u8]) -> FileType {
     FileType { kind, mime }
 }
 
-/// Canvases, bases and notes are what their names say as long as they are text.
+/// Canvases and bases are detected by name, if they are text.
 fn is_text_kind(kind: FileKind, bytes: &[u8]) -> bool {
     matches!(kind, FileKind::Canvas | FileKind::Base) && text_of(bytes).is_some()
 }
 
-/// Whether any client can show this as a picture.
-pub fn is_shown(mime: &str) -> bool {
-    SHOWN.contains(&mime)
+/// Whether every client can display this image type.
+pub fn is_displayable(mime: &str) -> bool {
+    DISPLAYABLE.contains(&mime)
 }
 
-/// Whether a text is a vector graphic: its first element is `svg`.
+/// Whether the content is SVG: its first element is `svg`.
 pub fn is_svg(bytes: &[u8]) -> bool {
-    // The element stands near the beginning, behind a declaration and comments.
+    // The element may follow a declaration and comments.
     let head = &bytes[..bytes.len().min(4096)];
     let head = String::from_utf8_lossy(head);
     let mut rest = head.trim_start_matches('\u{feff}').trim_start();
@@ -279,7 +279,7 @@ pub fn is_svg(bytes: &[u8]) -> bool {
         .is_some_and(|after| after.starts_with(|next: char| next.is_whitespace() || next == '>'))
 }
 
-/// The text of a file that is text: UTF-8 without the bytes that no text has.
+/// The content as text, if it is UTF-8 without NUL bytes.
 pub fn text_of(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!bytes.contains(&0)).then_some(text)
@@ -293,7 +293,7 @@ mod tests {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
     #[test]
-    fn bytes_are_believed_and_names_are_not() {
+    fn content_takes_precedence_over_the_name() {
         let kind = |path: &str, bytes: &[u8]| {
             let found = by_content(path, bytes);
             (found.kind, found.mime)
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_dot_has_not_always_an_extension() {
+    fn not_every_dot_starts_an_extension() {
         assert_eq!(extension("a/b.c/D.PNG").as_deref(), Some("png"));
         for none in ["a", ".png", "a.", "x.png/a"] {
             assert_eq!(extension(none), None, "{none}");
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_are_listed_once() {
+    fn extensions_are_unique() {
         let mut names: Vec<&str> = KNOWN.iter().map(|(name, ..)| *name).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
@@ -342,7 +342,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_have_a_kind(
+        fn every_input_has_a_type(
             name in "[a-z.é]{0,6}\\.(png|svg|pdf|zip|docx|canvas|x)",
             magic in prop::sample::select(vec![&b""[..], PNG, b"PK\x03\x04", b"<svg", b"<!--", b"RIFF", b"\0\0\0\x18ftyp"]),
             bytes in prop::collection::vec(any::<u8>(), 0..300),

@@ -1,62 +1,62 @@
-//! Files get their bytes.
+//! Writes files.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Code, Kind};
 
 use crate::encoding::decode;
-use crate::kinds::{self, FileKind};
-use crate::listing::readable_size;
-use crate::pictures::dimensions;
-use crate::places::new_file;
+use crate::file_type::{self, FileKind};
+use crate::image_size::dimensions;
+use crate::list::readable_size;
+use crate::paths::new_file;
 
-/// The largest file that is written.
-const LARGEST: usize = 24 << 20;
+/// The maximum size of a written file.
+const MAX_WRITE_BYTES: usize = 24 << 20;
 
-/// Write a file that is no note, from text or base64; folders are made.
+/// Write a file that is not a note, from text or base64; creates folders.
 ///
 /// Example: `{"path": "Garden/harvest.csv", "text": "month,kg\nJuly,3\n"}`
 #[args]
 pub struct Write {
     /// Its path, with extension.
     pub path: String,
-    /// Its bytes.
+    /// The content as base64.
     pub base64: Option<String>,
-    /// Or its text.
+    /// Or the content as text.
     pub text: Option<String>,
-    /// If it is there already (default `fail`):
+    /// If the file exists (default `fail`):
     pub if_exists: Option<IfExists>,
 }
 
-/// What becomes of a file that is there already.
+/// What to do if the file exists.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum IfExists {
-    /// an error.
+    /// return an error.
     Fail,
     /// replace it.
     Overwrite,
 }
 
-/// A file that was written.
+/// The result of writing a file.
 #[reply]
 pub struct Written {
-    /// Where it is.
+    /// Its path.
     pub path: String,
     /// Whether it is new.
     pub created: bool,
-    /// What it is, by its content.
+    /// The kind, detected from the content.
     pub kind: FileKind,
-    /// What it is, by its content.
+    /// The MIME type, detected from the content.
     pub mime: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// Its etag.
     pub etag: String,
-    /// Of a picture, in pixels.
+    /// Image width in pixels.
     pub width: Option<u64>,
-    /// Of a picture, in pixels.
+    /// Image height in pixels.
     pub height: Option<u64>,
-    /// If its content is not what its name says.
+    /// Set if the content does not match the extension.
     pub warning: Option<String>,
 }
 
@@ -71,30 +71,30 @@ impl Action for Write {
             (None, Some(text)) => text.into_bytes(),
             (Some(_), Some(_)) => {
                 return Err(Error::validation(
-                    "`base64` and `text` cannot both be given: one of them is the content",
+                    "`base64` and `text` are mutually exclusive: give one of them",
                 ));
             }
             (None, None) => {
                 return Err(Error::validation(
-                    "the content is missing: give `text`, or `base64` for anything that is no text",
+                    "missing content: give `text`, or `base64` for binary content",
                 ));
             }
         };
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_WRITE_BYTES {
             return Err(Error::too_large(format!(
-                "the content has {}, and {} is the most that is written at once",
+                "the content has {}, the maximum is {}",
                 readable_size(bytes.len() as u64),
-                readable_size(LARGEST as u64)
+                readable_size(MAX_WRITE_BYTES as u64)
             )));
         }
         let may_replace = self.if_exists == Some(IfExists::Overwrite);
-        let (path, created, etag) = put(vault, &path, &bytes, may_replace)?;
-        let found = kinds::by_content(&path, &bytes);
-        let named = kinds::by_name(&path);
+        let (path, created, etag) = write_file(vault, &path, &bytes, may_replace)?;
+        let found = file_type::by_content(&path, &bytes);
+        let named = file_type::by_name(&path);
         let size = dimensions(found.mime, &bytes);
         let warning = (found.mime != named.mime && named.kind != FileKind::Other).then(|| {
             format!(
-                "by its name it is {}, by its content {}",
+                "the extension indicates {}, the content {}",
                 named.mime, found.mime
             )
         });
@@ -129,8 +129,8 @@ impl Action for Write {
     }
 }
 
-/// Put bytes at a path. Returns the path as it is spelt, whether it is new, and its etag.
-pub(crate) fn put(
+/// Writes bytes to a path. Returns the path as spelt on disk, whether the file is new, and its etag.
+pub(crate) fn write_file(
     vault: &Vault,
     path: &str,
     bytes: &[u8],
@@ -142,7 +142,7 @@ pub(crate) fn put(
             entry.path
         ))),
         Ok(entry) if !may_replace => Err(Error::already_exists(format!(
-            "`{}` is there already: choose another path, or replace it with `if_exists` `overwrite`",
+            "`{}` already exists: choose another path, or set `if_exists` to `overwrite`",
             entry.path
         ))),
         Ok(entry) => {
@@ -151,7 +151,7 @@ pub(crate) fn put(
         }
         Err(error) if error.kind() == Code::NotFound => {
             let etag = vault.create(path, bytes)?;
-            // The folders above it are spelt as they are on disk, whatever the caller wrote.
+            // Return the spelling on disk, which may differ from the caller's.
             Ok((vault.stat(path)?.path, true, etag))
         }
         Err(error) => Err(error),

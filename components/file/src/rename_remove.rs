@@ -1,4 +1,4 @@
-//! Files get other paths, or go.
+//! Renames, moves and removes files.
 
 use notehost_sdk::Tier;
 use notehost_sdk::index::BacklinksOf;
@@ -7,32 +7,32 @@ use notehost_sdk::text::links::{self, Names};
 use notehost_sdk::text::moving::{LinkLeft, move_with_links};
 
 use crate::canvas::{self, Value};
-use crate::places::{asset, destination};
+use crate::paths::{asset_path, destination};
 
-/// How many links to a file that goes are told.
-const MOST_TOLD: u32 = 50;
+/// The maximum number of broken links to report.
+const MAX_REPORTED_LINKS: u32 = 50;
 
-/// Rename or move a file; embeds and links follow everywhere.
+/// Rename or move a file; all embeds and links are updated.
 ///
 /// Example: `{"path": "Pictures/kettle.png", "to": "Pictures/gooseneck.png"}`
 #[args]
 pub struct Rename {
     /// The file.
     pub path: String,
-    /// A name in its folder, a path, or a folder ending with `/`.
+    /// A name in the same folder, a path, or a folder ending with `/`.
     pub to: String,
 }
 
-/// Where a file is now.
+/// The result of renaming a file.
 #[reply]
 pub struct Renamed {
-    /// Its path now.
+    /// The new path.
     pub path: String,
-    /// Its path before.
+    /// The old path.
     pub from: String,
-    /// How many links were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not follow.
+    /// Links that could not be updated.
     pub links_left: Vec<LinkLeft>,
 }
 
@@ -41,7 +41,7 @@ impl Action for Rename {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Renamed> {
-        let from = asset(vault, &self.path, "rename")?;
+        let from = asset_path(vault, &self.path, "rename")?;
         let to = destination(&from, &self.to)?;
         if from == to {
             return Ok(Renamed {
@@ -51,18 +51,17 @@ impl Action for Rename {
                 links_left: Vec::new(),
             });
         }
-        // Canvases are looked at while the file has its old path, and written when it has the new one. Only those that
-        // name it are kept.
+        // Canvases are read before the move and written after it. Only those that reference the file are kept.
         let before = Names::new(vault.files()?);
         let mut left_in_canvases = Vec::new();
         let mut canvases = Vec::new();
         canvas::each(vault, |canvas| {
-            left_in_canvases.extend(linking_texts(&canvas, &before, &from));
+            left_in_canvases.extend(links_in_texts(&canvas, &before, &from));
             if canvas::renamed(&canvas.text, &from, &to).is_none() || canvas.path == from {
                 return;
             }
             match vault.access(&canvas.path) < Tier::Write {
-                true => left_in_canvases.extend(named_in(&canvas, &from)),
+                true => left_in_canvases.extend(references_in(&canvas, &from)),
                 false => canvases.push(canvas),
             }
         })?;
@@ -92,7 +91,7 @@ impl Action for Rename {
         }
         for left in &output.links_left {
             text.push_str(&format!(
-                "\nleft as it is: {} in `{}`, line {}: {}",
+                "\nnot updated: {} in `{}`, line {}: {}",
                 left.link, left.path, left.line, left.reason
             ));
         }
@@ -100,38 +99,38 @@ impl Action for Rename {
     }
 }
 
-/// The cards of a canvas that name a file and may not be changed.
-fn named_in(canvas: &Note, file: &str) -> Vec<LinkLeft> {
+/// The references to a file in a canvas that may not be changed.
+fn references_in(canvas: &Note, file: &str) -> Vec<LinkLeft> {
     let values = canvas::values(&canvas.text).into_iter();
-    let naming = values.filter(|(_, value)| *value == Value::File(file.to_owned()));
-    naming
+    let references = values.filter(|(_, value)| *value == Value::File(file.to_owned()));
+    references
         .map(|(range, _)| LinkLeft {
             path: canvas.path.clone(),
             line: notehost_sdk::text::line_of(&canvas.text, range.start),
             link: canvas.text[range].to_owned(),
-            reason: "this caller may not write there".to_owned(),
+            reason: "no write permission".to_owned(),
         })
         .collect()
 }
 
-/// Links to a file in the texts of a canvas: they are Markdown within JSON, and stay as they are.
-fn linking_texts(canvas: &Note, names: &Names, file: &str) -> Vec<LinkLeft> {
+/// Links to a file in the text cards of a canvas: Markdown inside JSON, which is not updated.
+fn links_in_texts(canvas: &Note, names: &Names, file: &str) -> Vec<LinkLeft> {
     let mut left = Vec::new();
     for (range, value) in canvas::values(&canvas.text) {
         let Value::Text(text) = value else {
             continue;
         };
         for link in links::parse(&text) {
-            let is_meant = !link.external
+            let is_match = !link.external
                 && names
                     .resolve(&canvas.path, &link.target)
                     .is_some_and(|found| found.path == file);
-            if is_meant {
+            if is_match {
                 left.push(LinkLeft {
                     path: canvas.path.clone(),
                     line: notehost_sdk::text::line_of(&canvas.text, range.start),
                     link: text[link.range.clone()].to_owned(),
-                    reason: "it stands in the text of a canvas".to_owned(),
+                    reason: "links in the text of a canvas are not updated".to_owned(),
                 });
             }
         }
@@ -139,7 +138,7 @@ fn linking_texts(canvas: &Note, names: &Names, file: &str) -> Vec<LinkLeft> {
     left
 }
 
-/// Remove a file: to the trash, `document.restore` brings it back.
+/// Remove (delete) a file: moves it to the trash; undo with `document.restore`.
 ///
 /// Example: `{"path": "Pictures/label.png"}`
 #[args]
@@ -148,25 +147,25 @@ pub struct Remove {
     pub path: String,
 }
 
-/// What was removed.
+/// The result of removing a file.
 #[reply]
 pub struct Removed {
-    /// The file that went.
+    /// The removed file.
     pub path: String,
     /// For `document.restore`.
     pub trash_id: String,
-    /// How many links led to it and lead nowhere now.
+    /// Number of links that are broken now.
     pub links_broken: u64,
-    /// Where some of them stand.
+    /// The places of some of them.
     pub links: Vec<LinkPlace>,
 }
 
-/// Where a link stands.
+/// The place of a link.
 #[reply]
 pub struct LinkPlace {
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
 }
 
@@ -175,11 +174,11 @@ impl Action for Remove {
     const EFFECT: Effect = Effect::Delete;
 
     fn run(self, vault: &Vault) -> Result<Removed> {
-        let path = asset(vault, &self.path, "remove")?;
+        let path = asset_path(vault, &self.path, "remove")?;
         let links = vault.backlinks(&BacklinksOf {
             path: path.clone(),
             offset: 0,
-            limit: MOST_TOLD,
+            limit: MAX_REPORTED_LINKS,
         })?;
         let trash_id = vault.remove(&path)?.into_iter().next().unwrap_or_default();
         Ok(Removed {
@@ -199,15 +198,15 @@ impl Action for Remove {
 
     fn text(output: &Removed) -> String {
         let mut text = format!(
-            "removed `{}`; `document.restore` brings it back with `trash_id` {}",
+            "removed `{}`; restore it with `document.restore`, `trash_id` {}",
             output.path, output.trash_id
         );
         if output.links_broken > 0 {
             text.push_str(&format!(
-                "\n{} to it and lead nowhere now:",
+                "\n{} now:",
                 match output.links_broken {
-                    1 => "1 link led".to_owned(),
-                    several => format!("{several} links led"),
+                    1 => "1 link to it is broken".to_owned(),
+                    several => format!("{several} links to it are broken"),
                 }
             ));
             for link in &output.links {

@@ -1,4 +1,4 @@
-//! Writing, renaming and removing files.
+//! Tests of `write`, `rename` and `remove`.
 
 use super::fixtures::GIF;
 use crate::Domain;
@@ -37,7 +37,7 @@ fn a_file_is_written_from_text_or_base64() {
 }
 
 #[test]
-fn a_file_is_replaced_only_on_purpose() {
+fn an_existing_file_is_only_replaced_with_overwrite() {
     let vault = Vault::in_memory().with("a.txt", "old");
     let error = refused(&vault, "write", json!({"path": "A.txt", "text": "new"}));
     assert_eq!(error.code(), "already_exists");
@@ -52,7 +52,7 @@ fn a_file_is_replaced_only_on_purpose() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused_and_changes_nothing() {
+fn failed_writes_change_nothing() {
     let vault = Vault::in_memory()
         .with("Read/a.txt", "")
         .with_folder("Folder.txt")
@@ -101,7 +101,7 @@ fn garden() -> MemoryVault {
 }
 
 #[test]
-fn links_of_every_form_follow_a_file() {
+fn links_of_all_kinds_are_updated() {
     let vault = garden();
     let renamed = ok(
         &vault,
@@ -127,13 +127,13 @@ fn links_of_every_form_follow_a_file() {
     );
     assert_eq!(
         renamed["links_left"],
-        json!([{"path": "Text.canvas", "line": 2, "link": "![[my pic.png]]", "reason": "it stands in the text of a canvas"}])
+        json!([{"path": "Text.canvas", "line": 2, "link": "![[my pic.png]]", "reason": "links in the text of a canvas are not updated"}])
     );
     assert_eq!(vault.bytes("P/new pic.png").unwrap(), b"\x00\xff");
 }
 
 #[test]
-fn a_file_moves_into_a_folder_or_stays() {
+fn a_file_is_moved_into_a_folder_or_stays() {
     let vault = garden();
     let moved = ok(
         &vault,
@@ -153,7 +153,7 @@ fn a_file_moves_into_a_folder_or_stays() {
 }
 
 #[test]
-fn what_may_not_be_written_is_told() {
+fn links_without_write_permission_are_reported() {
     let vault = garden()
         .with("R/N.md", "x\n![[my pic.png]]")
         .with("R/M.canvas", "{\"file\":\"P/my pic.png\"}")
@@ -178,7 +178,7 @@ fn what_may_not_be_written_is_told() {
 }
 
 #[test]
-fn a_rename_that_is_refused_changes_nothing() {
+fn failed_renames_change_nothing() {
     let vault = garden()
         .with("P/b.png", "")
         .with("R/c.png", "")
@@ -212,7 +212,7 @@ fn a_rename_that_is_refused_changes_nothing() {
 }
 
 #[test]
-fn a_file_that_goes_leaves_its_links() {
+fn removing_a_file_reports_broken_links() {
     let vault = garden();
     let removed = ok(&vault, "remove", json!({"path": "my pic.png"}));
     assert_eq!(removed["path"], "P/my pic.png");
@@ -226,7 +226,7 @@ fn a_file_that_goes_leaves_its_links() {
 }
 
 #[test]
-fn what_cannot_be_removed_is_refused() {
+fn invalid_removals_are_rejected() {
     let vault = garden().with("R/c.png", "").allow("R", Tier::Write);
     for (arguments, code) in [
         (json!({"path": "gone.png"}), "not_found"),
@@ -242,9 +242,9 @@ fn what_cannot_be_removed_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Text and links in turn: the links follow, the text stays.
+    /// Links are updated, the text between them does not change.
     #[test]
-    fn embeds_follow_and_nothing_else_changes(
+    fn only_embeds_are_updated(
         parts in prop::collection::vec(("[ a-zé\n\r\t.,#*-]{0,8}", 0usize..7), 0..8),
         end in "[ a-zé\n]{0,8}",
     ) {
@@ -253,7 +253,7 @@ proptest! {
         let written = |links: [&str; 7]| {
             let mut text = String::from("x ");
             for (before, link) in &parts {
-                // A line that is indented or begins with a mark may be code, and code holds no links.
+                // An indented or marked line may be code, and code contains no links.
                 text.push_str(&before.replace(['\t', '\n', '\r', '-', '#', '*'], "_"));
                 text.push(' ');
                 text.push_str(links[*link]);

@@ -1,11 +1,11 @@
-//! Paths that callers give: folders to look in, files to find, places for files to be.
+//! Path arguments: folders to list, files to find, destinations.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Kind, is_note, parent_of};
 
-use crate::kinds::extension;
+use crate::file_type::extension;
 
-/// A folder as callers write it: `""`, `.` and `/` are the vault itself. It must be there.
+/// Resolves a `path` argument to an existing folder; `""`, `.` and `/` are the vault root.
 pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
     let path = match path.map(str::trim).unwrap_or_default() {
         "" | "." | "/" => return Ok(String::new()),
@@ -14,15 +14,15 @@ pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
     let entry = vault.stat(path)?;
     if entry.kind == Kind::File {
         return Err(Error::validation(format!(
-            "`path` is the file `{}`, and should be a folder",
+            "`path` is the file `{}`, expected a folder",
             entry.path
         )));
     }
     Ok(entry.path)
 }
 
-/// The file that is no note that a caller named. `instead` is what the document domain calls the same act.
-pub(crate) fn asset(vault: &Vault, name: &str, instead: &str) -> Result<String> {
+/// Resolves an existing file that is not a note. `instead` is the equivalent action of the document domain.
+pub(crate) fn asset_path(vault: &Vault, name: &str, instead: &str) -> Result<String> {
     let path = vault
         .find_file(name)
         .map_err(|error| file_error(name, error))?;
@@ -34,39 +34,39 @@ pub(crate) fn asset(vault: &Vault, name: &str, instead: &str) -> Result<String> 
     }
 }
 
-/// Not only notes were looked for.
+/// Adapts the not-found error of notes to files.
 pub(crate) fn file_error(name: &str, error: Error) -> Error {
     match error.code() {
         "not_found" if error.details().is_none() => Error::not_found(format!(
-            "no file `{}`: `file.list` tells what is there",
+            "no file `{}`: `file.list` lists the files",
             name.trim()
         )),
         _ => error,
     }
 }
 
-/// The path of a new file that is no note.
+/// Validates the path of a new file that is not a note.
 pub(crate) fn new_file(path: &str, argument: &str) -> Result<String> {
     let path = path.trim();
     if path.is_empty() || path.ends_with('/') {
         return Err(Error::validation(format!(
-            "`{argument}` is `{path}`, which names no file: give a path such as `Files/picture.png`"
+            "`{argument}` is `{path}`, expected a file path such as `Files/picture.png`"
         )));
     }
     if is_note(path) {
         return Err(Error::validation(format!(
-            "`{path}` would be a note: use `document.create` or `document.update`, which keep notes text"
+            "`{path}` is a note: use `document.create` or `document.update`"
         )));
     }
     Ok(path.to_owned())
 }
 
-/// Where a file goes: `to` is a path, a name in the folder of `from`, or a folder if it ends with `/`. A name without
-/// extension keeps that of the file.
+/// The destination of a file: `to` is a path, a name in the folder of `from`, or a folder if it ends with `/`. A name
+/// without extension keeps the extension of the file.
 pub(crate) fn destination(from: &str, to: &str) -> Result<String> {
     let to = to.trim();
     if let Some(folder) = to.strip_suffix('/') {
-        return Ok(within(folder, file_name(from)));
+        return Ok(join(folder, file_name(from)));
     }
     let mut path = new_file(to, "to")?;
     if extension(&path).is_none() && extension(from).is_some() {
@@ -75,12 +75,12 @@ pub(crate) fn destination(from: &str, to: &str) -> Result<String> {
     }
     Ok(match path.contains('/') {
         true => path,
-        false => within(parent_of(from), &path),
+        false => join(parent_of(from), &path),
     })
 }
 
-/// A name in a folder; `""` is the vault itself.
-pub(crate) fn within(folder: &str, name: &str) -> String {
+/// Joins a folder and a name; `""` is the vault root.
+pub(crate) fn join(folder: &str, name: &str) -> String {
     match folder {
         "" => name.to_owned(),
         folder => format!("{folder}/{name}"),
@@ -104,9 +104,9 @@ mod tests {
         assert_eq!(to("Files/"), "Files/a.png");
         assert_eq!(to("/"), "a.png");
         assert_eq!(to("Files/b.c"), "Files/b.c");
-        for refused in ["", " ", "b.md"] {
-            let error = destination("a.png", refused).unwrap_err();
-            assert_eq!(error.code(), "validation_error", "{refused}");
+        for invalid in ["", " ", "b.md"] {
+            let error = destination("a.png", invalid).unwrap_err();
+            assert_eq!(error.code(), "validation_error", "{invalid}");
         }
         assert_eq!(destination("LICENSE", "COPYING").unwrap(), "COPYING");
     }
