@@ -12,11 +12,11 @@ use crate::paths::folder;
 /// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct List {
-    /// Only in this folder (recursive).
+    /// Folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
-    /// Page size, 1–500 (default 50).
+    /// 1–500 (default 50).
     pub limit: Option<usize>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

@@ -13,7 +13,7 @@ use crate::paths::join;
 /// Example: `{}`
 #[args]
 pub struct Templates {
-    /// Page size, 1–500 (default 50).
+    /// 1–500 (default 50).
     pub limit: Option<usize>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

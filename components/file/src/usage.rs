@@ -27,7 +27,7 @@ const MAX_PLACES: u32 = 1000;
 pub struct Of {
     /// The note.
     pub path: String,
-    /// Page size, 1–500 (default 50).
+    /// 1–500 (default 50).
     pub limit: Option<usize>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
@@ -135,11 +135,11 @@ impl Action for Of {
 /// Example: `{}`
 #[args]
 pub struct Unused {
-    /// Only in this folder (recursive).
+    /// Folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
-    /// Page size, 1–500 (default 50).
+    /// 1–500 (default 50).
     pub limit: Option<usize>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
@@ -201,7 +201,7 @@ impl Action for Unused {
 /// Example: `{"kinds": ["image"]}`
 #[args]
 pub struct RemoveUnused {
-    /// Only in this folder (recursive).
+    /// Folder (recursive).
     pub path: Option<String>,
     /// Only these kinds.
     pub kinds: Option<Vec<FileKind>>,
@@ -280,14 +280,14 @@ impl Action for RemoveUnused {
     }
 }
 
-/// List links and embeds of missing files (that do not exist), with note and line.
+/// List links and embeds of files that do not exist, with note and line.
 ///
 /// Example: `{}`
 #[args]
 pub struct Missing {
-    /// Only in this folder (recursive).
+    /// Folder (recursive).
     pub path: Option<String>,
-    /// Page size, 1–500 (default 50).
+    /// 1–500 (default 50).
     pub limit: Option<usize>,
     /// `next_cursor` of the previous page.
     pub cursor: Option<String>,

@@ -19,9 +19,9 @@ const MAX_WRITE_BYTES: usize = 24 << 20;
 pub struct Write {
     /// Its path, with extension.
     pub path: String,
-    /// The content as base64.
+    /// Content as base64.
     pub base64: Option<String>,
-    /// Or the content as text.
+    /// Or as text.
     pub text: Option<String>,
     /// If the file exists (default `fail`):
     pub if_exists: Option<IfExists>,

@@ -4,7 +4,7 @@ use notehost_sdk::dates::Moment;
 use notehost_sdk::pages::counted;
 use notehost_sdk::{Kind, prelude::*};
 
-/// Who you are here: your name, scopes, permissions in each notebook, and how many calls you have left (rate limits).
+/// Who you are here: your name, scopes, permissions in each notebook, rate limits, how many calls you have left.
 ///
 /// Example: `{}`
 #[args]
@@ -111,7 +111,7 @@ impl Action for Whoami {
     }
 }
 
-/// Current date and time where the owner of the notes lives: what time and which day it is.
+/// Current time, date and day of the week where the owner of the notes lives.
 ///
 /// Example: `{"format": "dddd, D MMMM YYYY"}`
 #[args]
