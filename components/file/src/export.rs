@@ -181,7 +181,7 @@ impl Export {
                 "no notes in these folders: give notes or other folders",
             )),
             count if count > MAX_NOTES => Err(Error::too_large(format!(
-                "the export has {count} notes, the maximum is {MAX_NOTES}: export folder by folder"
+                "the export has {count} notes; the limit is {MAX_NOTES}: export folder by folder"
             ))),
             _ => Ok(notes),
         }

@@ -120,7 +120,7 @@ impl Action for Read {
         let size = vault.stat(&path)?.size;
         if size > MAX_FILE_BYTES {
             return Err(Error::too_large(format!(
-                "`{path}` has {}, the maximum is {}",
+                "`{path}` has {}; the limit is {}",
                 readable_size(size),
                 readable_size(MAX_FILE_BYTES)
             )));
@@ -270,7 +270,7 @@ impl Read {
     fn pdf(&self, mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
         if bytes.len() > MAX_PDF_BYTES {
             return Err(Error::too_large(format!(
-                "`{}` has {}, the maximum for text extraction is {}",
+                "`{}` has {}; the limit for text extraction is {}",
                 read.path,
                 readable_size(read.size),
                 readable_size(MAX_PDF_BYTES as u64)
@@ -316,7 +316,7 @@ fn image_content(mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
             _ => String::new(),
         };
         return Err(Error::too_large(format!(
-            "`{}` is an image of {size}{}, the maximum is {}: use a smaller copy",
+            "`{}` is an image of {size}{}; the limit is {}: use a smaller copy",
             read.path,
             readable_size(read.size),
             readable_size(MAX_IMAGE_BYTES as u64)
@@ -329,7 +329,7 @@ fn image_content(mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
 fn bytes(mut read: FileRead, bytes: &[u8]) -> Result<FileRead> {
     if bytes.len() > MAX_BASE64_BYTES {
         return Err(Error::too_large(format!(
-            "`{}` ({}) has {}, the maximum for base64 is {}; `file.list` returns its kind and size",
+            "`{}` ({}) has {}; the limit for base64 is {}; `file.list` returns its kind and size",
             read.path,
             read.mime,
             readable_size(read.size),

@@ -12,7 +12,7 @@ use crate::paths::{asset_path, destination};
 /// The maximum number of broken links to report.
 const MAX_REPORTED_LINKS: u32 = 50;
 
-/// Rename or move a file; all embeds and links are updated.
+/// Rename or move a file; all embeds and links follow.
 ///
 /// Example: `{"path": "Pictures/kettle.png", "to": "Pictures/gooseneck.png"}`
 #[args]

@@ -12,7 +12,7 @@ use crate::paths::new_file;
 /// The maximum size of a written file.
 const MAX_WRITE_BYTES: usize = 24 << 20;
 
-/// Write a file that is not a note, from text or base64; creates folders.
+/// Write a file that is not a note, from text or base64; makes missing folders.
 ///
 /// Example: `{"path": "Garden/harvest.csv", "text": "month,kg\nJuly,3\n"}`
 #[args]
@@ -82,7 +82,7 @@ impl Action for Write {
         };
         if bytes.len() > MAX_WRITE_BYTES {
             return Err(Error::too_large(format!(
-                "the content has {}, the maximum is {}",
+                "the content has {}; the limit is {}",
                 readable_size(bytes.len() as u64),
                 readable_size(MAX_WRITE_BYTES as u64)
             )));

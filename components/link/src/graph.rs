@@ -99,7 +99,7 @@ impl Action for Graph {
         let limit = self.limit.unwrap_or(DEFAULT_NODES);
         if !(1..=MAX_NODES).contains(&limit) {
             return Err(Error::validation(format!(
-                "`limit` is {limit}, expected 1 to {MAX_NODES}"
+                "`limit` is {limit}; it must be 1 to {MAX_NODES}"
             )));
         }
         if self.depth.is_some() && self.path.is_none() {

@@ -142,7 +142,7 @@ impl Action for Health {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Error::validation(format!(
-                "`limit` is {limit}, expected 1 to {MAX_LIMIT}"
+                "`limit` is {limit}; it must be 1 to {MAX_LIMIT}"
             )));
         }
         let mut report = Report {

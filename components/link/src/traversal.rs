@@ -133,7 +133,7 @@ pub(crate) fn checked_depth(depth: Option<usize>, default: usize) -> Result<usiz
         return Ok(depth);
     }
     Err(Error::validation(format!(
-        "`depth` is {depth}, expected 1 to {MAX_DEPTH}"
+        "`depth` is {depth}; it must be 1 to {MAX_DEPTH}"
     )))
 }
 

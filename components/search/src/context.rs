@@ -91,7 +91,7 @@ impl Action for Context {
             budget @ 100..=50_000 => budget,
             budget => {
                 return Err(Error::validation(format!(
-                    "`budget_tokens` is {budget}, expected 100 to 50000"
+                    "`budget_tokens` is {budget}; it must be 100 to 50000"
                 )));
             }
         };

@@ -15,7 +15,7 @@ pub(crate) fn parse(text: Option<&str>) -> Result<Vec<Sort>> {
     let criteria: Vec<&str> = text.split(',').map(str::trim).collect();
     if criteria.len() > MAX_CRITERIA {
         return Err(Error::validation(format!(
-            "`sort` has {} criteria, the maximum is {MAX_CRITERIA}",
+            "`sort` has {} criteria; the limit is {MAX_CRITERIA}",
             criteria.len()
         )));
     }

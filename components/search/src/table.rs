@@ -73,7 +73,7 @@ impl Action for QueryNotes {
         }
         if columns.len() > MAX_COLUMNS {
             return Err(Error::validation(format!(
-                "`columns` has {}, the maximum is {MAX_COLUMNS}",
+                "`columns` has {}; the limit is {MAX_COLUMNS}",
                 columns.len()
             )));
         }

@@ -32,7 +32,7 @@ pub(crate) fn read_notes(vault: &Vault, paths: &[String]) -> Result<Vec<Note>> {
     }
     if paths.len() > MAX_PATHS {
         return Err(Error::too_large(format!(
-            "`paths` has {} notes, the maximum is {MAX_PATHS}: use several calls",
+            "`paths` has {} notes; the limit is {MAX_PATHS}: use several calls",
             paths.len()
         )));
     }

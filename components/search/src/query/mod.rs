@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 24;
 pub fn parse(text: &str, now: &Now) -> Result<Condition> {
     if text.len() > MAX_QUERY_BYTES {
         return Err(Error::validation(format!(
-            "`query` has {} bytes, the maximum is {MAX_QUERY_BYTES}: `similar` accepts a long text",
+            "`query` has {} bytes; the limit is {MAX_QUERY_BYTES}: `similar` accepts a long text",
             text.len()
         )));
     }
