@@ -138,7 +138,7 @@ fn links_in_texts(canvas: &Note, names: &Names, file: &str) -> Vec<LinkLeft> {
     left
 }
 
-/// Remove (delete) a file: to the trash, undo with `document.restore`.
+/// Remove a file: moves it to the trash, undo with `document.restore`.
 ///
 /// Example: `{"path": "Pictures/label.png"}`
 #[args]

@@ -196,7 +196,7 @@ impl Action for Unused {
     }
 }
 
-/// Remove (delete) the files that `unused` lists, to the trash.
+/// Remove the files that `unused` lists: moves them to the trash.
 ///
 /// Example: `{"kinds": ["image"]}`
 #[args]

@@ -9,8 +9,8 @@ use notehost_sdk::{Kind, fold_name, is_note};
 
 use notehost_sdk::pages::counted;
 
-/// Rewrite (redirect) links: change all links to one note or file, existing or missing, to lead to another. Their
-/// syntax, text and `#fragment` stay. Both files stay as they are; links of a note to itself do not change.
+/// Redirect links: all links to one note or file, existing or missing, then lead to another. Their syntax, text and
+/// `#fragment` stay. Both files stay as they are; links of a note to itself do not change.
 ///
 /// Example: `{"from": "Beans", "to": "The morning cup"}`
 #[args]

@@ -20,7 +20,7 @@ const TYPO_SIMILARITY: f64 = 0.9;
 /// How many notes to fetch per index query.
 const BATCH_SIZE: u32 = 500;
 
-/// List broken (unresolved) links by missing target, the most wanted first, with the places of the links.
+/// List broken links by missing target, the most wanted first, with the places of the links.
 ///
 /// Example: `{"suggest": true}`
 #[args]

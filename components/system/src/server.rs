@@ -212,7 +212,7 @@ pub enum NoticeLevel {
     Error,
 }
 
-/// Show a message (notification) to the people who watch the server's console; it changes no notes.
+/// Show a message to the people who watch the server's console; it changes no notes.
 ///
 /// Example: `{"message": "The garden notes are tidied."}`
 #[args]
