@@ -1,6 +1,7 @@
 //! Exports notes with their files: a zip of Markdown, or one HTML file.
 
 mod bundle;
+mod fragment;
 mod html;
 mod links;
 mod page;
