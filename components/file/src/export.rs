@@ -63,7 +63,7 @@ impl Format {
 
 /// The result of an export.
 #[reply]
-pub struct Exported {
+pub struct ExportResult {
     /// The written file.
     pub path: String,
     /// Its etag.
@@ -103,10 +103,10 @@ struct ExportData {
 }
 
 impl Action for Export {
-    type Output = Exported;
+    type Output = ExportResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Exported> {
+    fn run(self, vault: &Vault) -> Result<ExportResult> {
         let notes = self.notes(vault)?;
         let to = self.destination(vault, &notes)?;
         let may_replace = self.if_exists == Some(IfExists::Overwrite);
@@ -127,7 +127,7 @@ impl Action for Export {
         let (path, _, etag) = write_file(vault, &to, &export.bytes, may_replace)?;
         let left_out_total = export.left_out.len();
         export.left_out.truncate(MAX_LEFT_OUT);
-        Ok(Exported {
+        Ok(ExportResult {
             path,
             etag,
             size: export.bytes.len() as u64,
@@ -138,7 +138,7 @@ impl Action for Export {
         })
     }
 
-    fn text(output: &Exported) -> String {
+    fn text(output: &ExportResult) -> String {
         let mut text = format!(
             "exported to `{}`, {}: {} notes, {} other files",
             output.path,
@@ -155,7 +155,7 @@ impl Action for Export {
         text
     }
 
-    fn content(output: &Exported) -> Vec<Content> {
+    fn content(output: &ExportResult) -> Vec<Content> {
         vec![Content::Link(output.path.clone())]
     }
 }

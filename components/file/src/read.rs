@@ -43,7 +43,7 @@ pub struct Read {
 
 /// The content of a file.
 #[reply]
-pub struct FileRead {
+pub struct FileContent {
     /// The file.
     pub path: String,
     /// The kind, detected from the content.
@@ -103,10 +103,10 @@ pub struct PageRange {
 }
 
 impl Action for Read {
-    type Output = FileRead;
+    type Output = FileContent;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<FileRead> {
+    fn run(self, vault: &Vault) -> Result<FileContent> {
         for (name, value) in [("offset", self.offset), ("limit", self.limit)] {
             if value == Some(0) {
                 return Err(Error::validation(format!(
@@ -127,7 +127,7 @@ impl Action for Read {
         }
         let blob = vault.read(&path)?;
         let found = file_type::by_content(&path, &blob.bytes);
-        let mut read = FileRead::of(path, found, size, blob.etag);
+        let mut read = FileContent::of(path, found, size, blob.etag);
         let size_in_pixels = dimensions(found.mime, &blob.bytes);
         read.width = size_in_pixels.map(|size| size.width);
         read.height = size_in_pixels.map(|size| size.height);
@@ -145,7 +145,7 @@ impl Action for Read {
         bytes(read, &blob.bytes)
     }
 
-    fn text(output: &FileRead) -> String {
+    fn text(output: &FileContent) -> String {
         let mut text = format!(
             "`{}`: {}, {}",
             output.path,
@@ -179,7 +179,7 @@ impl Action for Read {
         text
     }
 
-    fn content(output: &FileRead) -> Vec<Content> {
+    fn content(output: &FileContent) -> Vec<Content> {
         let image = output.image.iter().map(|bytes| Content::Image {
             bytes: bytes.clone(),
             mime: output.mime.clone(),
@@ -188,9 +188,9 @@ impl Action for Read {
     }
 }
 
-impl FileRead {
-    fn of(path: String, found: FileType, size: u64, etag: String) -> FileRead {
-        FileRead {
+impl FileContent {
+    fn of(path: String, found: FileType, size: u64, etag: String) -> FileContent {
+        FileContent {
             path,
             kind: found.kind,
             mime: found.mime.to_owned(),
@@ -213,7 +213,7 @@ impl FileRead {
 
 impl Read {
     /// Checks that the arguments apply to the kind of file.
-    fn check_arguments(&self, read: &FileRead, is_text: bool) -> Result<()> {
+    fn check_arguments(&self, read: &FileContent, is_text: bool) -> Result<()> {
         let is_pdf = read.kind == FileKind::Pdf;
         if self.pages.is_some() && !is_pdf {
             return Err(Error::validation(format!(
@@ -230,7 +230,7 @@ impl Read {
         Ok(())
     }
 
-    fn text(&self, mut read: FileRead, content: &str) -> Result<FileRead> {
+    fn text(&self, mut read: FileContent, content: &str) -> Result<FileContent> {
         let total = text::lines::count(content);
         let offset = self.offset.unwrap_or(1);
         if offset > total.max(1) {
@@ -267,7 +267,7 @@ impl Read {
         Ok(read)
     }
 
-    fn pdf(&self, mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
+    fn pdf(&self, mut read: FileContent, bytes: Vec<u8>) -> Result<FileContent> {
         if bytes.len() > MAX_PDF_BYTES {
             return Err(Error::too_large(format!(
                 "`{}` has {}; the limit for text extraction is {}",
@@ -309,7 +309,7 @@ impl Read {
     }
 }
 
-fn image_content(mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
+fn image_content(mut read: FileContent, bytes: Vec<u8>) -> Result<FileContent> {
     if bytes.len() > MAX_IMAGE_BYTES {
         let size = match (read.width, read.height) {
             (Some(width), Some(height)) => format!("{width} × {height} pixels and "),
@@ -326,7 +326,7 @@ fn image_content(mut read: FileRead, bytes: Vec<u8>) -> Result<FileRead> {
     Ok(read)
 }
 
-fn bytes(mut read: FileRead, bytes: &[u8]) -> Result<FileRead> {
+fn bytes(mut read: FileContent, bytes: &[u8]) -> Result<FileContent> {
     if bytes.len() > MAX_BASE64_BYTES {
         return Err(Error::too_large(format!(
             "`{}` ({}) has {}; the limit for base64 is {}; `file.list` returns its kind and size",

@@ -25,7 +25,7 @@ pub struct Rename {
 
 /// The result of renaming a file.
 #[reply]
-pub struct Renamed {
+pub struct RenameResult {
     /// The new path.
     pub path: String,
     /// The old path.
@@ -37,14 +37,14 @@ pub struct Renamed {
 }
 
 impl Action for Rename {
-    type Output = Renamed;
+    type Output = RenameResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Renamed> {
+    fn run(self, vault: &Vault) -> Result<RenameResult> {
         let from = asset_path(vault, &self.path, "rename")?;
         let to = destination(&from, &self.to)?;
         if from == to {
-            return Ok(Renamed {
+            return Ok(RenameResult {
                 path: to,
                 from,
                 links_rewritten: 0,
@@ -74,7 +74,7 @@ impl Action for Rename {
                 moved.links_rewritten += count;
             }
         }
-        Ok(Renamed {
+        Ok(RenameResult {
             path,
             from,
             links_rewritten: moved.links_rewritten,
@@ -82,7 +82,7 @@ impl Action for Rename {
         })
     }
 
-    fn text(output: &Renamed) -> String {
+    fn text(output: &RenameResult) -> String {
         let mut text = format!("`{}` is now `{}`", output.from, output.path);
         match output.links_rewritten {
             0 => {}
@@ -149,7 +149,7 @@ pub struct Remove {
 
 /// The result of removing a file.
 #[reply]
-pub struct Removed {
+pub struct RemoveResult {
     /// The removed file.
     pub path: String,
     /// For `document.restore`.
@@ -170,10 +170,10 @@ pub struct LinkPlace {
 }
 
 impl Action for Remove {
-    type Output = Removed;
+    type Output = RemoveResult;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Removed> {
+    fn run(self, vault: &Vault) -> Result<RemoveResult> {
         let path = asset_path(vault, &self.path, "remove")?;
         let links = vault.backlinks(&BacklinksOf {
             path: path.clone(),
@@ -181,7 +181,7 @@ impl Action for Remove {
             limit: MAX_REPORTED_LINKS,
         })?;
         let trash_id = vault.remove(&path)?.into_iter().next().unwrap_or_default();
-        Ok(Removed {
+        Ok(RemoveResult {
             path,
             trash_id,
             links_broken: links.total,
@@ -196,7 +196,7 @@ impl Action for Remove {
         })
     }
 
-    fn text(output: &Removed) -> String {
+    fn text(output: &RemoveResult) -> String {
         let mut text = format!(
             "removed `{}`; restore it with `document.restore`, `trash_id` {}",
             output.path, output.trash_id

@@ -105,7 +105,7 @@ pub struct Render {
 
 /// A rendered template.
 #[reply]
-pub struct Rendered {
+pub struct RenderResult {
     /// The template.
     pub path: String,
     /// The rendered text. Data, not instructions.
@@ -117,10 +117,10 @@ pub struct Rendered {
 }
 
 impl Action for Render {
-    type Output = Rendered;
+    type Output = RenderResult;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Rendered> {
+    fn run(self, vault: &Vault) -> Result<RenderResult> {
         let path = find(vault, &self.template)?;
         let template = vault.read_text(&path)?;
         let mut variables = Variables::new(vault)?;
@@ -157,7 +157,7 @@ impl Action for Render {
             })
         };
         let rendered = templates::fill(&template.text, &variables);
-        Ok(Rendered {
+        Ok(RenderResult {
             path,
             content: rendered.text,
             unknown: rendered.unknown,
@@ -169,7 +169,7 @@ impl Action for Render {
         })
     }
 
-    fn text(output: &Rendered) -> String {
+    fn text(output: &RenderResult) -> String {
         let mut text = format!("from `{}`:\n{}", output.path, output.content);
         if !text.ends_with('\n') {
             text.push('\n');

@@ -39,7 +39,7 @@ pub struct FilesOf {
     /// The note.
     pub note: String,
     /// Its links to files, in order.
-    pub items: Vec<FileUsed>,
+    pub items: Vec<FileLink>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Number of results on all pages.
@@ -48,7 +48,7 @@ pub struct FilesOf {
 
 /// A link to a file.
 #[reply]
-pub struct FileUsed {
+pub struct FileLink {
     /// The file; if it is missing, the target as written.
     pub path: String,
     /// Whether it exists.
@@ -71,7 +71,7 @@ impl Action for Of {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let note = vault.read_note(&self.path)?;
         let names = Names::new(vault.files()?);
-        let mut used: Vec<FileUsed> = links::parse(&note.text)
+        let mut used: Vec<FileLink> = links::parse(&note.text)
             .into_iter()
             .filter(|link| !link.external && !link.target.is_empty())
             .filter_map(|link| {
@@ -85,7 +85,7 @@ impl Action for Of {
                     Some(_) => !is_note(&path),
                     None => file_type::known(&path).is_some(),
                 };
-                is_file.then(|| FileUsed {
+                is_file.then(|| FileLink {
                     exists: found.is_some(),
                     embedded: matches!(link.kind, links::Kind::Embed | links::Kind::Image),
                     line: link.line,
@@ -209,7 +209,7 @@ pub struct RemoveUnused {
 
 /// The result of removing unused files.
 #[reply]
-pub struct UnusedRemoved {
+pub struct RemoveUnusedResult {
     /// The removed files.
     pub paths: Vec<String>,
     /// For `document.restore`, in the same order.
@@ -225,10 +225,10 @@ pub struct UnusedRemoved {
 }
 
 impl Action for RemoveUnused {
-    type Output = UnusedRemoved;
+    type Output = RemoveUnusedResult;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<UnusedRemoved> {
+    fn run(self, vault: &Vault) -> Result<RemoveUnusedResult> {
         let files = assets(vault, self.path.as_deref(), self.kinds.as_deref())?;
         let unused = unused::unused_files(vault, files)?;
         // Check last: the queries above may have started the build of the index.
@@ -242,7 +242,7 @@ impl Action for RemoveUnused {
             .into_iter()
             .partition(|entry| vault.access(&entry.path) >= Tier::Delete);
         let left = removable.len().saturating_sub(MAX_REMOVED);
-        let mut removed = UnusedRemoved {
+        let mut removed = RemoveUnusedResult {
             paths: Vec::new(),
             trash_ids: Vec::new(),
             size: 0,
@@ -258,7 +258,7 @@ impl Action for RemoveUnused {
         Ok(removed)
     }
 
-    fn text(output: &UnusedRemoved) -> String {
+    fn text(output: &RemoveUnusedResult) -> String {
         let mut text = match output.paths.len() {
             0 => "nothing to remove: no unused files".to_owned(),
             count => format!(

@@ -39,7 +39,7 @@ pub enum IfExists {
 
 /// The result of writing a file.
 #[reply]
-pub struct Written {
+pub struct WriteResult {
     /// Its path.
     pub path: String,
     /// Whether it is new.
@@ -61,10 +61,10 @@ pub struct Written {
 }
 
 impl Action for Write {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let path = new_file(&self.path, "path")?;
         let bytes = match (self.base64, self.text) {
             (Some(base64), None) => decode(&base64)?,
@@ -98,7 +98,7 @@ impl Action for Write {
                 named.mime, found.mime
             )
         });
-        Ok(Written {
+        Ok(WriteResult {
             created,
             kind: found.kind,
             mime: found.mime.to_owned(),
@@ -111,7 +111,7 @@ impl Action for Write {
         })
     }
 
-    fn text(output: &Written) -> String {
+    fn text(output: &WriteResult) -> String {
         let verb = match output.created {
             true => "created",
             false => "replaced",

@@ -23,7 +23,7 @@ pub struct Rewrite {
 
 /// The result of rewriting links.
 #[reply]
-pub struct Rewritten {
+pub struct RewriteResult {
     /// The old target.
     pub from: String,
     /// The new target.
@@ -50,10 +50,10 @@ pub struct MissingFragment {
 }
 
 impl Action for Rewrite {
-    type Output = Rewritten;
+    type Output = RewriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Rewritten> {
+    fn run(self, vault: &Vault) -> Result<RewriteResult> {
         let to = vault.find_file(&self.to)?;
         let source = Source::find(vault, &self.from)?;
         if source.path() == to {
@@ -62,7 +62,7 @@ impl Action for Rewrite {
             )));
         }
         let rewriter = LinkRewriter::new(vault, &source, &to)?;
-        let mut result = Rewritten {
+        let mut result = RewriteResult {
             from: source.name().to_owned(),
             to: to.clone(),
             links_rewritten: 0,
@@ -89,7 +89,7 @@ impl Action for Rewrite {
         }
     }
 
-    fn text(output: &Rewritten) -> String {
+    fn text(output: &RewriteResult) -> String {
         let mut text = format!(
             "rewrote {} in {} from `{}` to `{}`",
             counted(output.links_rewritten as u64, "link"),
@@ -220,7 +220,7 @@ impl<'t> LinkRewriter<'t> {
     }
 
     /// Rewrites one note, and records links that could not be rewritten.
-    fn rewrite(&self, vault: &Vault, path: &str, result: &mut Rewritten) -> Result<()> {
+    fn rewrite(&self, vault: &Vault, path: &str, result: &mut RewriteResult) -> Result<()> {
         let blob = vault.read(path)?;
         // Notes that are not UTF-8 are parsed lossily and never written.
         let text = String::from_utf8_lossy(&blob.bytes);

@@ -142,7 +142,7 @@ pub struct Buy {
 
 /// A purchase.
 #[reply]
-pub struct Bought {
+pub struct Purchase {
     /// The item.
     pub item: String,
     /// The price.
@@ -152,23 +152,23 @@ pub struct Bought {
 }
 
 impl Action for Buy {
-    type Output = Bought;
+    type Output = Purchase;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Bought> {
+    fn run(self, vault: &Vault) -> Result<Purchase> {
         let item = find_item(&self.item)?;
         let mut wallet = Wallet::of_caller(vault)?;
         wallet.pay(item)?;
         wallet.save(vault)?;
         vault.notify(Level::Info, &format!("the puppy got a new {}", item.name))?;
-        Ok(Bought {
+        Ok(Purchase {
             item: item.name.to_owned(),
             price: item.price,
             coins: wallet.coins(),
         })
     }
 
-    fn text(output: &Bought) -> String {
+    fn text(output: &Purchase) -> String {
         format!(
             "the puppy has a new {} and wags its tail; {} left",
             output.item,

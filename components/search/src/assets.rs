@@ -27,7 +27,7 @@ pub struct Assets {
 #[reply]
 pub struct Files {
     /// The files; those whose name starts with the query first.
-    pub items: Vec<FileFound>,
+    pub items: Vec<AssetFile>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Number of results on all pages.
@@ -36,7 +36,7 @@ pub struct Files {
 
 /// A file.
 #[reply]
-pub struct FileFound {
+pub struct AssetFile {
     /// The file.
     pub path: String,
     /// Size in bytes.
@@ -72,7 +72,7 @@ impl Action for Assets {
         // The files are in path order, and the sort is stable.
         files.sort_by_key(|(rank, _)| *rank);
         let total = files.len() as u64;
-        let items = span.of(files).0.into_iter().map(|(_, entry)| FileFound {
+        let items = span.of(files).0.into_iter().map(|(_, entry)| AssetFile {
             path: entry.path,
             size: entry.size,
             modified: dates::iso(entry.modified),

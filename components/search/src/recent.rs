@@ -26,9 +26,9 @@ pub struct Recent {
 
 /// Recently changed notes.
 #[reply]
-pub struct Changed {
+pub struct RecentNotes {
     /// The notes.
-    pub items: Vec<ChangedNote>,
+    pub items: Vec<RecentNote>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Number of results on all pages.
@@ -39,7 +39,7 @@ pub struct Changed {
 
 /// A note that was changed.
 #[reply]
-pub struct ChangedNote {
+pub struct RecentNote {
     /// The note.
     pub path: String,
     /// The time of the last change.
@@ -49,10 +49,10 @@ pub struct ChangedNote {
 }
 
 impl Action for Recent {
-    type Output = Changed;
+    type Output = RecentNotes;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
+    fn run(self, vault: &Vault) -> Result<RecentNotes> {
         let span = Span::within(self.limit, 20, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let mut conditions = Vec::new();
         conditions.extend(restrictions::path_condition(vault, self.path.as_deref())?);
@@ -76,13 +76,13 @@ impl Action for Recent {
             fields: vec![Field::Modified, Field::Size],
             snippets: 0,
         })?;
-        Ok(Changed {
+        Ok(RecentNotes {
             next_cursor: span.next(span.limit, found.total),
             total: found.total,
             items: found
                 .items
                 .into_iter()
-                .map(|note| ChangedNote {
+                .map(|note| RecentNote {
                     path: note.path,
                     modified: dates::iso(note.modified.unwrap_or_default()),
                     size: note.size.unwrap_or_default(),
@@ -92,7 +92,7 @@ impl Action for Recent {
         })
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &RecentNotes) -> String {
         let mut text = match output.total {
             0 => "no notes were changed in that time".to_owned(),
             total => format!("{} of {total}:", output.items.len()),

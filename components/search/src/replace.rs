@@ -39,9 +39,9 @@ pub struct Replace {
 
 /// The result of a replacement.
 #[reply]
-pub struct Replaced {
+pub struct ReplaceResult {
     /// The notes that were changed.
-    pub items: Vec<ReplacedIn>,
+    pub items: Vec<ReplacedNote>,
     /// Number of changed notes.
     pub total: usize,
     /// Number of replacements in all.
@@ -52,7 +52,7 @@ pub struct Replaced {
 
 /// A note that was changed.
 #[reply]
-pub struct ReplacedIn {
+pub struct ReplacedNote {
     /// The note.
     pub path: String,
     /// The line number of the first replacement, before the change.
@@ -62,10 +62,10 @@ pub struct ReplacedIn {
 }
 
 impl Action for Replace {
-    type Output = Replaced;
+    type Output = ReplaceResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Replaced> {
+    fn run(self, vault: &Vault) -> Result<ReplaceResult> {
         let written = if self.regex {
             Written::Regex
         } else {
@@ -117,13 +117,13 @@ impl Action for Replace {
         for (note, change) in changes {
             vault.write_note(&note, &change.text)?;
             steps.done("notes changed");
-            items.push(ReplacedIn {
+            items.push(ReplacedNote {
                 path: note.path,
                 line: change.line,
                 count: change.count,
             });
         }
-        Ok(Replaced {
+        Ok(ReplaceResult {
             total: items.len(),
             replaced: items.iter().map(|item| item.count).sum(),
             items,
@@ -131,7 +131,7 @@ impl Action for Replace {
         })
     }
 
-    fn text(output: &Replaced) -> String {
+    fn text(output: &ReplaceResult) -> String {
         let mut text = format!(
             "{} replacements in {} notes:",
             output.replaced, output.total

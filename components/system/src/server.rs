@@ -225,7 +225,7 @@ pub struct Notify {
 
 /// The shown message.
 #[reply]
-pub struct Shown {
+pub struct NotifyResult {
     /// The message.
     pub message: String,
     /// The severity.
@@ -233,10 +233,10 @@ pub struct Shown {
 }
 
 impl Action for Notify {
-    type Output = Shown;
+    type Output = NotifyResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Shown> {
+    fn run(self, vault: &Vault) -> Result<NotifyResult> {
         use notehost_sdk::Level;
         let (level, name) = match self.level {
             None | Some(NoticeLevel::Info) => (Level::Info, "info"),
@@ -244,13 +244,13 @@ impl Action for Notify {
             Some(NoticeLevel::Error) => (Level::Error, "error"),
         };
         vault.notify(level, &self.message)?;
-        Ok(Shown {
+        Ok(NotifyResult {
             message: self.message,
             level: name.to_owned(),
         })
     }
 
-    fn text(output: &Shown) -> String {
+    fn text(output: &NotifyResult) -> String {
         format!("shown as {}: {}", output.level, output.message)
     }
 }

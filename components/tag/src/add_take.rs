@@ -24,14 +24,14 @@ pub struct Add {
 
 /// The result of adding tags.
 #[reply]
-pub struct Added {
+pub struct AddResult {
     /// The notes, in the order of `paths`.
-    pub items: Vec<AddedTo>,
+    pub items: Vec<NoteAddResult>,
 }
 
 /// The tags added to a note.
 #[reply]
-pub struct AddedTo {
+pub struct NoteAddResult {
     /// The note.
     pub path: String,
     /// The added tags.
@@ -41,10 +41,10 @@ pub struct AddedTo {
 }
 
 impl Action for Add {
-    type Output = Added;
+    type Output = AddResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Added> {
+    fn run(self, vault: &Vault) -> Result<AddResult> {
         let tags = parse_tags(&self.tags, new_tag)?;
         let mut items = Vec::new();
         for note in read_notes(vault, &self.paths)? {
@@ -60,16 +60,16 @@ impl Action for Add {
                     .map_err(|error| in_note(&note.path, error))?;
                 vault.write_note(&note, &text)?;
             }
-            items.push(AddedTo {
+            items.push(NoteAddResult {
                 path: note.path,
                 added,
                 already,
             });
         }
-        Ok(Added { items })
+        Ok(AddResult { items })
     }
 
-    fn text(output: &Added) -> String {
+    fn text(output: &AddResult) -> String {
         let lines = output.items.iter().map(|item| {
             let added = tag_list(&item.added);
             match item.already.as_slice() {
@@ -117,14 +117,14 @@ impl From<Inline> for RemovalMode {
 
 /// The result of taking tags.
 #[reply]
-pub struct Taken {
+pub struct TakeResult {
     /// The notes, in the order of `paths`.
-    pub items: Vec<TakenFrom>,
+    pub items: Vec<NoteTakeResult>,
 }
 
 /// The tags taken from a note.
 #[reply]
-pub struct TakenFrom {
+pub struct NoteTakeResult {
     /// The note.
     pub path: String,
     /// Number of tags removed from its properties.
@@ -136,10 +136,10 @@ pub struct TakenFrom {
 }
 
 impl Action for Take {
-    type Output = Taken;
+    type Output = TakeResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Taken> {
+    fn run(self, vault: &Vault) -> Result<TakeResult> {
         let tags = parse_tags(&self.tags, known_tag)?;
         let nested = self.nested.unwrap_or(true);
         let matcher = TagMatcher {
@@ -162,17 +162,17 @@ impl Action for Take {
             let missing = tags.iter().filter(lacks).cloned().collect();
             let taken = take(&note, &matcher, mode)?;
             vault.write_note(&note, &taken.text)?;
-            items.push(TakenFrom {
+            items.push(NoteTakeResult {
                 path: note.path,
                 properties: taken.properties,
                 inline: taken.inline,
                 missing,
             });
         }
-        Ok(Taken { items })
+        Ok(TakeResult { items })
     }
 
-    fn text(output: &Taken) -> String {
+    fn text(output: &TakeResult) -> String {
         let lines = output.items.iter().map(|item| {
             let taken = format!(
                 "`{}`: removed {} from the properties, {} from the text",

@@ -20,14 +20,14 @@ pub(crate) enum RemovalMode {
 }
 
 /// A note with changed tags in its text.
-pub(crate) struct Changed {
+pub(crate) struct EditedText {
     pub(crate) text: String,
     /// The number of changed tags.
     pub(crate) count: usize,
 }
 
 /// Renames a tag and its nested tags in the text.
-pub(crate) fn rename(note: &str, from: &str, to: &str) -> Result<Changed, TextError> {
+pub(crate) fn rename(note: &str, from: &str, to: &str) -> Result<EditedText, TextError> {
     let mut splices = Vec::new();
     for tag in tags(note) {
         let (Some(range), Some(length)) = (tag.range, prefix_length(&tag.name, from)) else {
@@ -39,7 +39,7 @@ pub(crate) fn rename(note: &str, from: &str, to: &str) -> Result<Changed, TextEr
         }
     }
     let count = splices.len();
-    Ok(Changed {
+    Ok(EditedText {
         text: splice::apply(note, splices)?,
         count,
     })
@@ -50,7 +50,7 @@ pub(crate) fn remove(
     note: &str,
     matcher: &TagMatcher<'_>,
     mode: RemovalMode,
-) -> Result<Changed, TextError> {
+) -> Result<EditedText, TextError> {
     let all = tags(note);
     let is_matched = |tag: &&Tag| tag.range.is_some() && matcher.matches(&tag.name);
     let ranges: Vec<Range<usize>> = all
@@ -59,7 +59,7 @@ pub(crate) fn remove(
         .filter_map(|tag| tag.range.clone())
         .collect();
     if ranges.is_empty() {
-        return Ok(Changed {
+        return Ok(EditedText {
             text: note.to_owned(),
             count: 0,
         });
@@ -71,7 +71,7 @@ pub(crate) fn remove(
         && let Some(text) = without(note, &ranges)?
         && is_unchanged(&text)
     {
-        return Ok(Changed { text, count });
+        return Ok(EditedText { text, count });
     }
     // One by one from the end, so that the remaining ranges stay valid.
     let mut text = note.to_owned();
@@ -90,7 +90,7 @@ pub(crate) fn remove(
         };
     }
     if is_unchanged(&text) {
-        Ok(Changed { text, count })
+        Ok(EditedText { text, count })
     } else {
         Err(TextError::NotEditable {
             key: "#".to_owned() + &matcher.tags.join(", #"),

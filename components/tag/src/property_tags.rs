@@ -16,7 +16,7 @@ pub(crate) enum TagChange {
 }
 
 /// A note with changed tags in its properties.
-pub(crate) struct Changed {
+pub(crate) struct EditedText {
     pub(crate) text: String,
     /// The number of changed tags.
     pub(crate) count: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Changed {
 pub(crate) fn change(
     note: &str,
     change_of: impl Fn(&str) -> TagChange,
-) -> Result<Changed, TextError> {
+) -> Result<EditedText, TextError> {
     let mut text = note.to_owned();
     let mut count = 0;
     let mut next = 0;
@@ -37,7 +37,7 @@ pub(crate) fn change(
         let properties = frontmatter::properties(&text)?;
         let places = places(&properties);
         let Some(place) = places.get(next) else {
-            return Ok(Changed { text, count });
+            return Ok(EditedText { text, count });
         };
         let new_tag = match change_of(&place.name) {
             TagChange::Keep => None,

@@ -37,7 +37,7 @@ pub struct Remove {
 
 /// The result of changing a tag everywhere.
 #[reply]
-pub struct ChangedTag {
+pub struct TagEditResult {
     /// The old tag.
     pub tag: String,
     /// Its new name.
@@ -52,9 +52,9 @@ pub struct ChangedTag {
     pub notes_left: Vec<NoteLeft>,
 }
 
-impl ChangedTag {
-    fn new(tag: String, to: Option<String>, notes_left: Vec<NoteLeft>) -> ChangedTag {
-        ChangedTag {
+impl TagEditResult {
+    fn new(tag: String, to: Option<String>, notes_left: Vec<NoteLeft>) -> TagEditResult {
+        TagEditResult {
             tag,
             to,
             notes: 0,
@@ -97,10 +97,10 @@ impl ChangedTag {
 }
 
 impl Action for Rename {
-    type Output = ChangedTag;
+    type Output = TagEditResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<ChangedTag> {
+    fn run(self, vault: &Vault) -> Result<TagEditResult> {
         let from = known_tag(&self.from)?;
         let to = new_tag(&self.to)?;
         if from == to {
@@ -112,7 +112,7 @@ impl Action for Rename {
         if notes.is_empty() && left.is_empty() {
             return Err(tag_not_found(vault, &from)?);
         }
-        let mut changed = ChangedTag::new(from.clone(), Some(to.clone()), left);
+        let mut changed = TagEditResult::new(from.clone(), Some(to.clone()), left);
         let mut steps = vault.steps(notes.len());
         for note in notes {
             steps.done("notes searched");
@@ -137,7 +137,7 @@ impl Action for Rename {
         Ok(changed)
     }
 
-    fn text(output: &ChangedTag) -> String {
+    fn text(output: &TagEditResult) -> String {
         let to = output.to.as_deref().unwrap_or_default();
         output.sentence(&format!("`#{}` is now `#{to}`", output.tag))
     }
@@ -152,10 +152,10 @@ fn rename_change(tag: &str, from: &str, to: &str) -> TagChange {
 }
 
 impl Action for Remove {
-    type Output = ChangedTag;
+    type Output = TagEditResult;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<ChangedTag> {
+    fn run(self, vault: &Vault) -> Result<TagEditResult> {
         let tag = known_tag(&self.tag)?;
         let tags = [tag.clone()];
         let matcher = TagMatcher {
@@ -171,7 +171,7 @@ impl Action for Remove {
             return Err(tag_not_found(vault, &tag)?);
         }
         let mode = self.inline.unwrap_or(Inline::Delete).into();
-        let mut changed = ChangedTag::new(tag, None, left);
+        let mut changed = TagEditResult::new(tag, None, left);
         let mut steps = vault.steps(notes.len());
         for note in notes {
             steps.done("notes searched");
@@ -185,7 +185,7 @@ impl Action for Remove {
         Ok(changed)
     }
 
-    fn text(output: &ChangedTag) -> String {
+    fn text(output: &TagEditResult) -> String {
         output.sentence(&format!("removed `#{}`", output.tag))
     }
 }

@@ -12,7 +12,7 @@ use notehost_sdk::index::Condition;
 use notehost_sdk::{Error, Result};
 
 use terms::Field;
-use tokens::{Piece, Token};
+use tokens::{Term, Token};
 
 /// The maximum length of a query.
 const MAX_QUERY_BYTES: usize = 4000;
@@ -94,7 +94,7 @@ impl Parser<'_> {
                 negated.map(|condition| Condition::Not(Box::new(condition)))
             }
             Token::Open => self.group(field)?,
-            Token::Piece(piece) => field.term(&piece, self.now)?,
+            Token::Term(term) => field.term(&term, self.now)?,
             Token::Field(name) => self.value(&name)?,
             Token::Bracket(name, inner) => bracket(&name, inner.as_deref(), self.now)?,
         })
@@ -120,11 +120,11 @@ impl Parser<'_> {
                 self.at += 1;
                 self.group(&field)
             }
-            Some(Token::Piece(piece)) if piece.is_joined => {
+            Some(Token::Term(term)) if term.is_joined => {
                 self.at += 1;
-                field.term(&piece, self.now)
+                field.term(&term, self.now)
             }
-            _ => field.alone(name).map(Some),
+            _ => field.without_value(name).map(Some),
         }
     }
 
@@ -149,10 +149,10 @@ impl Parser<'_> {
 fn bracket(name: &str, inner: Option<&str>, now: &Now) -> Result<Option<Condition>> {
     let field = Field::Property(name.to_owned());
     let Some(inner) = inner else {
-        return field.alone(name).map(Some);
+        return field.without_value(name).map(Some);
     };
     if inner.trim().eq_ignore_ascii_case("null") {
-        return Ok(Some(terms::is_there(name, false)));
+        return Ok(Some(terms::property_exists(name, false)));
     }
     let mut parser = Parser {
         tokens: tokens::tokenize_value(inner)?,
@@ -162,7 +162,7 @@ fn bracket(name: &str, inner: Option<&str>, now: &Now) -> Result<Option<Conditio
     };
     match parser.either(&field)? {
         Some(condition) if parser.at == parser.tokens.len() => Ok(Some(condition)),
-        None if parser.at == parser.tokens.len() => field.alone(name).map(Some),
+        None if parser.at == parser.tokens.len() => field.without_value(name).map(Some),
         _ => Err(Error::validation("`query` has an unmatched `)`")),
     }
 }
@@ -182,7 +182,7 @@ fn joined(
 pub(crate) fn plain_words(text: &str) -> Option<Vec<String>> {
     let tokens = tokens::tokenize(text).ok()?;
     let words = tokens.into_iter().map(|token| match token {
-        Token::Piece(Piece {
+        Token::Term(Term {
             text,
             is_quoted: false,
             stars: 0,

@@ -6,7 +6,7 @@ use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::text::tags;
 use notehost_sdk::{Error, Result, words};
 
-use super::tokens::Piece;
+use super::tokens::Term;
 use crate::filter;
 use notehost_sdk::matching;
 
@@ -35,33 +35,33 @@ impl Field {
     }
 
     /// The condition for a word in this field; `None` if it has nothing to search for.
-    pub(super) fn term(&self, piece: &Piece, now: &Now) -> Result<Option<Condition>> {
+    pub(super) fn term(&self, term: &Term, now: &Now) -> Result<Option<Condition>> {
         match self {
-            Field::Anywhere => match piece.text.strip_prefix('#') {
-                Some(tag) if !piece.is_quoted && tags::is_name(tag.trim_end_matches('/')) => {
+            Field::Anywhere => match term.text.strip_prefix('#') {
+                Some(tag) if !term.is_quoted && tags::is_name(tag.trim_end_matches('/')) => {
                     Ok(Some(Condition::Tag(tag.trim_end_matches('/').to_owned())))
                 }
-                _ => Ok(word(piece, None)),
+                _ => Ok(word(term, None)),
             },
-            Field::Part(part) => Ok(word(piece, Some(*part))),
-            Field::Path => Ok(path(piece)),
+            Field::Part(part) => Ok(word(term, Some(*part))),
+            Field::Path => Ok(path(term)),
             Field::Tag => {
-                let name = piece
+                let name = term
                     .text
                     .trim()
                     .trim_start_matches('#')
                     .trim_end_matches('/');
                 Ok((!name.is_empty()).then(|| Condition::Tag(name.to_owned())))
             }
-            Field::Has => filter::has(&piece.text).map(|has: Has| Some(Condition::Has(has))),
-            Field::Property(name) => Ok(Some(property(name, piece, now))),
+            Field::Has => filter::has(&term.text).map(|has: Has| Some(Condition::Has(has))),
+            Field::Property(name) => Ok(Some(property(name, term, now))),
         }
     }
 
     /// The condition for `field:` without a value.
-    pub(super) fn alone(&self, name: &str) -> Result<Condition> {
+    pub(super) fn without_value(&self, name: &str) -> Result<Condition> {
         match self {
-            Field::Property(name) => Ok(is_there(name, true)),
+            Field::Property(name) => Ok(property_exists(name, true)),
             _ => Err(Error::validation(format!(
                 "`{name}:` in `query` needs a value directly after the colon, such as `{name}:plan` or `{name}:\"two words\"`"
             ))),
@@ -70,7 +70,7 @@ impl Field {
 }
 
 /// The condition that a property is set, or is not set.
-pub(super) fn is_there(name: &str, exists: bool) -> Condition {
+pub(super) fn property_exists(name: &str, exists: bool) -> Condition {
     Condition::Property(Box::new(PropertyTest {
         key: name.to_owned(),
         exists: Some(exists),
@@ -78,14 +78,14 @@ pub(super) fn is_there(name: &str, exists: bool) -> Condition {
     }))
 }
 
-fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
-    let has_words = !words::asked(&piece.text).is_empty();
+fn word(term: &Term, part: Option<Part>) -> Option<Condition> {
+    let has_words = !words::asked(&term.text).is_empty();
     has_words.then(|| {
         let words = Words {
-            text: piece.text.clone(),
+            text: term.text.clone(),
             part,
         };
-        if piece.is_prefix() {
+        if term.is_prefix() {
             Condition::Prefix(words)
         } else {
             Condition::Words(words)
@@ -94,14 +94,14 @@ fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
 }
 
 /// A substring of a path, as in Obsidian, or a glob.
-fn path(piece: &Piece) -> Option<Condition> {
-    let text = piece.text.trim_start_matches('/');
+fn path(term: &Term) -> Option<Condition> {
+    let text = term.text.trim_start_matches('/');
     if text.is_empty() {
         return None;
     }
     let glob = |glob: String| Condition::Path(glob);
-    if !piece.is_quoted && (piece.is_prefix() || matching::is_glob(text)) {
-        let text = format!("{text}{}", "*".repeat(piece.stars));
+    if !term.is_quoted && (term.is_prefix() || matching::is_glob(text)) {
+        let text = format!("{text}{}", "*".repeat(term.stars));
         return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
     }
     let text = matching::escape(text);
@@ -112,12 +112,12 @@ fn path(piece: &Piece) -> Option<Condition> {
 }
 
 /// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (prefix).
-fn property(name: &str, piece: &Piece, now: &Now) -> Condition {
-    let text = piece.text.as_str();
-    if piece.is_prefix() && !text.is_empty() {
+fn property(name: &str, term: &Term, now: &Now) -> Condition {
+    let text = term.text.as_str();
+    if term.is_prefix() && !text.is_empty() {
         return filter::starts_with(name, text);
     }
-    if piece.is_quoted {
+    if term.is_quoted {
         return filter::equal(name, &json!(text), now);
     }
     for (operator, set) in OPERATORS {

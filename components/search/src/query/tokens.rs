@@ -14,12 +14,12 @@ pub(super) enum Token {
     Field(String),
     /// `[name]` or `[name:value]`
     Bracket(String, Option<String>),
-    Piece(Piece),
+    Term(Term),
 }
 
 /// A word or a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Term {
     pub(super) text: String,
     pub(super) is_quoted: bool,
     /// The number of trailing `*`.
@@ -28,7 +28,7 @@ pub(super) struct Piece {
     pub(super) is_joined: bool,
 }
 
-impl Piece {
+impl Term {
     /// Whether it is a prefix query.
     pub(super) fn is_prefix(&self) -> bool {
         self.stars > 0
@@ -129,7 +129,7 @@ impl Tokenizer<'_> {
             self.tokens.push(Token::Field(text));
             return Ok(());
         }
-        self.tokens.push(Token::Piece(Piece {
+        self.tokens.push(Token::Term(Term {
             text,
             is_quoted: true,
             stars: is_prefix.into(),
@@ -175,7 +175,7 @@ impl Tokenizer<'_> {
             let value = &word[colon + 1..];
             if !value.is_empty() {
                 self.at += value.len();
-                self.tokens.push(Token::Piece(piece(value, true)));
+                self.tokens.push(Token::Term(term(value, true)));
             }
             return;
         }
@@ -184,14 +184,14 @@ impl Tokenizer<'_> {
             "OR" => Token::Or,
             "AND" | "&" | "&&" => Token::And,
             "NOT" => Token::Not,
-            word => Token::Piece(piece(word, is_joined)),
+            word => Token::Term(term(word, is_joined)),
         });
     }
 }
 
-fn piece(word: &str, is_joined: bool) -> Piece {
+fn term(word: &str, is_joined: bool) -> Term {
     let text = word.trim_end_matches('*');
-    Piece {
+    Term {
         text: text.to_owned(),
         is_quoted: false,
         stars: word.len() - text.len(),
