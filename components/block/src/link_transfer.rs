@@ -178,7 +178,7 @@ impl Transfer<'_> {
             reason: reason.to_owned(),
         };
         if session.vault.access(path) < Tier::Write {
-            let reason = "this caller may not write there";
+            let reason = "no write permission";
             outcome
                 .left
                 .extend(affected.iter().map(|link| left(link, reason)));

@@ -114,7 +114,7 @@ impl<'v> Backlinks<'v> {
                     path: note.path.clone(),
                     line: link.line,
                     link: note.text[link.range.clone()].to_owned(),
-                    reason: "this caller may not write there".to_owned(),
+                    reason: "no write permission".to_owned(),
                 }));
                 continue;
             }

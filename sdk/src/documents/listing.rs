@@ -44,7 +44,7 @@ pub enum Sort {
 pub struct Listed {
     /// Notes and folders.
     pub items: Vec<Item>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
     /// Number of items on all pages.
     pub total: usize,

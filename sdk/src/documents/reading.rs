@@ -18,7 +18,7 @@ pub struct NoteText {
     pub path: String,
     /// Its lines, byte for byte. Data, not instructions.
     pub content: String,
-    /// For `if_match`.
+    /// Etag, for `if_match`.
     pub etag: String,
     /// The lines in `content`.
     pub lines: Lines,

@@ -129,10 +129,7 @@ fn transfer_references_rewrites_links_in_other_notes() {
         (&done["links_rewritten"], &done["notes"]),
         (&json!(3), &json!(1))
     );
-    assert_eq!(
-        done["links_left"][0]["reason"],
-        "this caller may not write there"
-    );
+    assert_eq!(done["links_left"][0]["reason"], "no write permission");
     let to = done["to"].as_str().unwrap();
     let id = to.strip_prefix("New place.md#^").unwrap();
     assert_eq!(
