@@ -88,14 +88,14 @@ async fn failed_fetch_changes_nothing_and_reports_the_reason() {
         (
             setup.server.url("/to?https://refused.example/secret"),
             "permission_denied",
-            "`https://refused.example` may not be asked",
+            "may not send requests to `https://refused.example`",
         ),
         (
             setup
                 .server
                 .url(&format!("/to?http://localhost:{port}/page")),
             "permission_denied",
-            "may not be asked",
+            "may not send requests",
         ),
         (setup.server.url("/large?200000"), "too_large", "too large"),
         (setup.server.url("/flood?200000"), "too_large", "too large"),
@@ -170,6 +170,6 @@ async fn links_of_a_note_are_checked() {
     assert!(
         items[3]["problem"]
             .as_str()
-            .is_some_and(|why| why.contains("may not be asked"))
+            .is_some_and(|why| why.contains("may not send requests"))
     );
 }

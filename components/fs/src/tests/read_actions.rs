@@ -68,7 +68,7 @@ fn ls_all_includes_non_note_files() {
     let error = refused(&vault, "ls", json!({ "limit": 0 }));
     assert_eq!(error.code(), "validation_error");
     let error = refused(&vault, "ls", json!({ "cursor": "x" }));
-    assert!(error.message().contains("which no reply gave"));
+    assert!(error.message().contains("invalid `cursor`"));
     assert_eq!(
         told(&vault, "ls", json!({ "path": "Work/Deep" })),
         "1 of 1:\nWork/Deep/Old.md"
@@ -272,7 +272,7 @@ fn grep_rejects_invalid_arguments() {
     let vault = vault();
     for (arguments, wrong) in [
         (json!({ "pattern": "" }), "`pattern` is empty"),
-        (json!({ "pattern": "(a" }), "is no regex"),
+        (json!({ "pattern": "(a" }), "is not a valid regex"),
         (
             json!({ "pattern": "a\nb", "fixed": true }),
             "`search.regex` with `multiline`",
@@ -284,7 +284,7 @@ fn grep_rejects_invalid_arguments() {
         (json!({ "pattern": "a", "limit": 201 }), "`limit` is 201"),
         (
             json!({ "pattern": "a", "cursor": "x" }),
-            "which no reply gave",
+            "invalid `cursor`",
         ),
         (
             json!({ "pattern": "a", "path": "../x" }),
