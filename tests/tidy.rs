@@ -4,3 +4,4 @@
 mod contract;
 mod coverage;
 mod sources;
+mod wording;

@@ -140,7 +140,7 @@ fn text_and_number_functions() {
             json!(true),
         ),
         ("\"Ä b\".lower() + \"ä\".upper()", json!("ä bÄ")),
-        ("\"hello big world\".title()", json!("Hello Big Context")),
+        ("\"hello big world\".title()", json!("Hello Big World")),
         ("\" x \".trim().length", json!(1)),
         ("\"a,b,c\".replace(/,/, \"-\")", json!("a-b,c")),
         ("\"a,b,c\".replace(/,/g, \"-\")", json!("a-b-c")),

@@ -240,7 +240,7 @@ fn invalid_queries_are_rejected() {
         ),
         (
             json!({"database": "Books.base", "cursor": "x"}),
-            "`cursor` is `x`",
+            "invalid `cursor`: `x`",
         ),
     ] {
         let error = refused(&vault, "query", arguments);

@@ -282,10 +282,7 @@ fn grep_rejects_invalid_arguments() {
             "invalid `context` `21`",
         ),
         (json!({ "pattern": "a", "limit": 201 }), "`limit` is 201"),
-        (
-            json!({ "pattern": "a", "cursor": "x" }),
-            "invalid `cursor`",
-        ),
+        (json!({ "pattern": "a", "cursor": "x" }), "invalid `cursor`"),
         (
             json!({ "pattern": "a", "path": "../x" }),
             "points outside the vault",
