@@ -154,7 +154,7 @@ fn forged_and_misused_tokens_are_refused() {
             signed(claims_with("sub", json!("stdio"))),
         ));
         forged.push((
-            "no tier",
+            "not a tier",
             signed(claims_with(
                 "notehost_permissions",
                 json!({ "Work": "all" }),

@@ -70,7 +70,7 @@ fn what_makes_no_token_is_told_and_makes_none() {
         (&["--name", "taken"], "already"),
         (&["--name", "x", "--scopes", "reed"], "is no scope"),
         (&["--name", "x", "--scopes", ""], "names nothing"),
-        (&["--name", "x", "--permission", "Work=x"], "is no tier"),
+        (&["--name", "x", "--permission", "Work=x"], "is not a tier"),
         (&["--name", "x", "--permission", "Work"], "is no permission"),
         (
             &[

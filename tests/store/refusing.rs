@@ -46,14 +46,14 @@ fn files_that_are_no_component_of_this_contract() {
     let kinds = [
         (
             put("garbage.wasm", b"these are not the bytes"),
-            "no WebAssembly at all",
+            "it is not WebAssembly",
         ),
         (put("empty.wasm", b""), "it is empty"),
-        (put("cut.wasm", &whole[..whole.len() / 2]), "cut off"),
+        (put("cut.wasm", &whole[..whole.len() / 2]), "truncated"),
         (put("core.wasm", b"\0asm\x01\0\0\0"), "core module"),
         (
             put("later.wasm", &later),
-            "needs contract 0.3, this host speaks 0.1 and 0.2",
+            "needs contract 0.3; this host supports 0.1 and 0.2",
         ),
         (put("large.wasm", &vec![0; (64 << 20) + 1]), "too large"),
         (path(&guest("echo")), "it calls itself `echo`, not `steady`"),
@@ -70,7 +70,7 @@ fn one_that_imports_what_nobody_has() {
     let desk = Desk::new();
     let smuggler = guest("smuggler_network");
     let told = desk.refused(&["component", "add", &path(&smuggler)]);
-    assert!(told.contains("which it was not granted"), "{told}");
+    assert!(told.contains("which is not allowed"), "{told}");
     assert!(desk.store().is_empty(), "nothing was made");
 }
 
@@ -150,7 +150,7 @@ fn what_was_changed_in_the_store_does_not_run() {
     let listed = desk.listed().expect("it is told");
     let problem = listed["problem"].as_str().expect("a problem");
     assert!(
-        problem.contains("not the one that was installed"),
+        problem.contains("differs from the one that was installed"),
         "{problem}"
     );
     // Everything else goes on, and it can be installed again.

@@ -82,13 +82,13 @@ async fn what_is_no_component_is_named() {
             "image",
             "/config/mediaType",
             image,
-            "its config is `application/vnd.oci.image",
+            "its config has the type `application/vnd.oci.image",
         ),
         (
             "tar",
             "/layers/0/mediaType",
             tar,
-            "its layer is `application/vnd.oci.image.layer",
+            "its layer has the type `application/vnd.oci.image.layer",
         ),
         ("two", "/layers", json!([layer, layer]), "it has 2 layers"),
         ("none", "/layers", json!([]), "it has 0 layers"),
@@ -108,7 +108,7 @@ async fn what_is_no_component_is_named() {
     registry.put_manifest("todo", "text", &odd.to_string());
     match pull(&registry.reference("todo:text")).await {
         Err(OciError::NotWasm { reason, .. }) => {
-            assert!(reason.contains("no WebAssembly component"), "{reason}");
+            assert!(reason.contains("not a WebAssembly component"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
@@ -134,7 +134,7 @@ async fn what_is_too_large_is_not_taken() {
     // More comes than was announced.
     match pull(&registry.reference("todo:small")).await {
         Err(OciError::Failed { reason, .. }) => {
-            assert!(reason.contains("more than the 3 bytes"), "{reason}")
+            assert!(reason.contains("more than the allowed 3 bytes"), "{reason}")
         }
         other => panic!("{other:?}"),
     }

@@ -52,17 +52,17 @@ fn what_is_wrong_is_not_pushed() {
     let output = desk.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("is no WebAssembly component"),
+        told(&output).contains("is not a WebAssembly component"),
         "{}",
         told(&output)
     );
 
     let file = desk.file("todo.wasm", &bytes);
     for (signature, words) in [
-        ("nonsense".to_owned(), "no minisign signature"),
+        ("nonsense".to_owned(), "not a valid minisign signature"),
         (
             publisher.sign(b"something else", ""),
-            "not what `ana` signed",
+            "the signature of `ana` does not match",
         ),
     ] {
         desk.file("todo.wasm.minisig", signature.as_bytes());
@@ -74,13 +74,13 @@ fn what_is_wrong_is_not_pushed() {
     let output = desk.push(&file, reference);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        told(&output).contains("`127.0.0.1:1` refuses the connection"),
+        told(&output).contains("`127.0.0.1:1` refused the connection"),
         "{}",
         told(&output)
     );
 
     for (reference, words) in [
-        ("todo", "does not begin with `oci://`"),
+        ("todo", "does not start with `oci://`"),
         (
             &format!("oci://127.0.0.1:1/todo@sha256:{}", "0".repeat(64)),
             "a push needs a tag",
@@ -103,7 +103,7 @@ fn a_registry_that_asks_is_told_who_we_are() {
     let output = desk.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("does not let us in"),
+        told(&output).contains("denied access"),
         "{}",
         told(&output)
     );

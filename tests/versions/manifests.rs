@@ -128,9 +128,9 @@ async fn a_finished_component_is_packed_with_one() {
         (
             r#"{"http": ["two words"]}"#,
             &original,
-            "`two words` is no host for HTTP",
+            "`two words` is not a valid HTTP host",
         ),
-        ("{}", &manifest, "it is no WebAssembly at all"),
+        ("{}", &manifest, "it is not WebAssembly"),
         ("{}", &folder.path().join("nothing.wasm"), "cannot be read"),
     ] {
         std::fs::write(&manifest, json).expect("a file");
@@ -155,6 +155,6 @@ fn a_manifest_of_the_author_is_not_overruled() {
         &output,
     ];
     let (succeeded, _, errors) = pack(&words);
-    assert!(!succeeded && errors.contains("there are two"), "{errors}");
+    assert!(!succeeded && errors.contains("two that differ"), "{errors}");
     assert!(!output.exists());
 }

@@ -61,7 +61,7 @@ impl Question {
             Question::Find(query) => bounds::check_query(query),
             Question::Containing(texts) => bounds::check_texts(texts),
             Question::NamesIn(text) if text.len() > MAX_TEXT_BYTES => Err(VaultError::too_large(
-                format!("names are looked for in {MAX_TEXT_BYTES} bytes at most"),
+                format!("a text to find names in may have {MAX_TEXT_BYTES} bytes at most"),
             )),
             _ => Ok(()),
         }
@@ -215,7 +215,7 @@ impl Index {
                 state.done, state.total
             ),
         )
-        .with_hint("`notehost index status` shows how far it is".to_owned()))
+        .with_hint("`notehost index status` shows the progress".to_owned()))
     }
 }
 
@@ -381,7 +381,7 @@ impl Core {
 
     /// The full-text half is damaged: it is made anew, and until then answers say that it is being built.
     fn condemn(&self, failure: &Failure) {
-        tracing::warn!("the index is built anew: {failure}");
+        tracing::warn!("rebuilding the index: {failure}");
         self.expect(Some(Vec::new()));
         let _ = std::fs::write(self.folder.join(REBUILD), b"");
     }
@@ -390,7 +390,7 @@ impl Core {
 fn json(value: &impl Serialize) -> Result<Answer, VaultError> {
     serde_json::to_string(value)
         .map(Answer::Json)
-        .map_err(|error| VaultError::internal("tell an answer", error.to_string()))
+        .map_err(|error| VaultError::internal("serialize an index answer", error.to_string()))
 }
 
 fn digest(answer: &Answer) -> [u8; 32] {

@@ -172,7 +172,7 @@ impl Core {
         };
         match disk::save(&self.folder, &packed) {
             Ok(()) => self.saved.store(generation, Ordering::Relaxed),
-            Err(error) => tracing::warn!("the note graph cannot be kept: {}", error.kind()),
+            Err(error) => tracing::warn!("cannot save the note graph: {}", error.kind()),
         }
     }
 
@@ -404,7 +404,7 @@ impl Core {
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         // Searches that still run keep what they have open.
         if let Err(error) = std::fs::remove_dir_all(&folder) {
-            tracing::debug!("the old index stays: {}", error.kind());
+            tracing::debug!("cannot remove the old index: {}", error.kind());
         }
         *texts = None;
         drop(texts);
@@ -439,6 +439,6 @@ fn key(path: &str, etag: &str) -> u64 {
 /// The index holds what is in the notes.
 fn private_folder(folder: &std::path::Path) {
     if let Err(error) = notehost_platform::private::create_folder(folder) {
-        tracing::warn!("no folder for the index: {}", error.kind());
+        tracing::warn!("cannot create the index folder: {}", error.kind());
     }
 }

@@ -130,7 +130,7 @@ fn matcher(glob: &str) -> Result<GlobMatcher, VaultError> {
 fn check(test: &PropertyTest) -> Result<(), VaultError> {
     if test.key.is_empty() {
         return Err(VaultError::invalid(
-            "a property's name is needed".to_owned(),
+            "a property name is required".to_owned(),
         ));
     }
     Ok(())

@@ -90,7 +90,7 @@ impl Ignored {
     pub(super) fn log_refused(&self) {
         if !self.refused.is_empty() {
             tracing::warn!(
-                "these filters are invalid or over a limit, and ignore nothing: {}",
+                "ignore filters that are invalid or over a limit were skipped: {}",
                 self.refused.join(", ")
             );
         }

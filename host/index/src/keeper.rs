@@ -56,7 +56,7 @@ pub(super) enum Told {
 pub(super) fn keep(core: &Arc<Core>, told: &Receiver<Told>, own: &Sender<Told>) {
     if core.folder.join(REBUILD).exists() {
         let _ = std::fs::remove_file(core.folder.join(REBUILD));
-        tracing::info!("the index is built anew");
+        tracing::info!("rebuilding the index");
     } else {
         core.restore();
     }
@@ -223,9 +223,7 @@ impl<'a> Keeper<'a> {
     fn sweep(&mut self) {
         // What the last sweep found and nobody has told since: the watcher misses things.
         if !self.unreported.is_empty() && self.is_watched {
-            tracing::info!(
-                "the system does not tell of all edits: every file is looked at more often"
-            );
+            tracing::info!("the file watcher misses edits: all files are scanned more often");
             self.is_watched = false;
         }
         self.unreported.clear();
@@ -248,7 +246,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn rebuild(&mut self) {
-        tracing::info!("the index is built anew");
+        tracing::info!("rebuilding the index");
         self.core.expect(Some(Vec::new()));
         self.core.clear();
         build(self.core);
@@ -285,7 +283,7 @@ fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<RecommendedWatcher> {
     let mut watcher = match started {
         Ok(watcher) => Some(watcher),
         Err(error) => {
-            tracing::warn!("edits by others are looked for instead of being told: {error}");
+            tracing::warn!("file watching is unavailable, files are scanned instead: {error}");
             None
         }
     };

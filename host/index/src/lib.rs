@@ -123,7 +123,7 @@ impl Index {
             .spawn(move || keeper::keep(&core, &hears, &told));
         match thread {
             Ok(thread) => *keeper = Keeper::Runs(thread),
-            Err(error) => tracing::error!("the index cannot be kept: {error}"),
+            Err(error) => tracing::error!("cannot start the indexer: {error}"),
         }
         true
     }

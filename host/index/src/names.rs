@@ -60,7 +60,7 @@ pub(super) fn names_in(
         };
         if found.len() + notes.len() > MAX_NAMES {
             return Err(VaultError::too_large(format!(
-                "more than {MAX_NAMES} names of notes in one text"
+                "more than {MAX_NAMES} note names in one text"
             )));
         }
         for (path, alias) in notes {

@@ -65,11 +65,8 @@ impl Room {
 
     fn too_large(&self) -> VaultError {
         let most = self.most >> 20;
-        VaultError::too_large(format!(
-            "the answer of the index would have more than {most} MiB"
-        ))
-        .with_hint(
-            "ask for fewer notes at once (a smaller `limit`), or for less of each".to_owned(),
+        VaultError::too_large(format!("the answer of the index would exceed {most} MiB")).with_hint(
+            "request fewer notes at once (a smaller `limit`) or fewer fields of each".to_owned(),
         )
     }
 }

@@ -79,7 +79,7 @@ impl CompiledCode {
                     return Ok(component);
                 }
             }
-            Err(error) => tracing::warn!("compiled code could not be kept: {error:#}"),
+            Err(error) => tracing::warn!("cannot cache compiled code: {error:#}"),
         }
         // SAFETY: wasmtime itself just made these bytes.
         #[allow(unsafe_code)]
@@ -99,7 +99,9 @@ impl CompiledCode {
             Err(Distrust::OpenFolder) => return None,
             Err(reason) => {
                 let folder = self.folder.display();
-                tracing::warn!("compiled code in `{folder}` is compiled again: {reason}");
+                tracing::warn!(
+                    "compiled code in `{folder}` is not trusted and is compiled again: {reason}"
+                );
                 return None;
             }
         };
@@ -110,7 +112,7 @@ impl CompiledCode {
         let component =
             unsafe { Component::deserialize_file(engine, opened(&code, &self.folder.join(name))) };
         component
-            .inspect_err(|error| tracing::warn!("compiled code is of another kind: {error:#}"))
+            .inspect_err(|error| tracing::warn!("cannot load compiled code: {error:#}"))
             .ok()
     }
 
@@ -170,7 +172,7 @@ impl CompiledCode {
             return Ok(false);
         }
         tracing::warn!(
-            "others could write to `{}`: the code in it is compiled again",
+            "other users could write to `{}`: its compiled code is discarded",
             self.folder.display()
         );
         for entry in std::fs::read_dir(&self.folder)?.flatten() {
@@ -214,9 +216,9 @@ impl CompiledCode {
 /// Why a file of the cache is not run.
 #[derive(Debug, thiserror::Error)]
 enum Distrust {
-    #[error("the folder belongs to somebody else, or others can write to it")]
+    #[error("the folder belongs to another user, or others can write to it")]
     OpenFolder,
-    #[error("a file belongs to somebody else, or others can write to it")]
+    #[error("a file belongs to another user, or others can write to it")]
     OpenFile,
     #[error("it is not a regular file")]
     NoFile,

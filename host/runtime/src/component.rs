@@ -69,7 +69,7 @@ pub enum LoadError {
         reason: String,
     },
     /// It wants something that nobody granted.
-    #[error("component `{name}` imports `{import}`, which it was not granted")]
+    #[error("component `{name}` imports `{import}`, which is not allowed")]
     NotGranted {
         /// Which component.
         name: String,
@@ -77,7 +77,7 @@ pub enum LoadError {
         import: String,
     },
     /// What it imports or exports is not of the contract's form.
-    #[error("component `{name}` does not fit contract {contract}: {reason}")]
+    #[error("component `{name}` does not match contract {contract}: {reason}")]
     OtherForm {
         /// Which component.
         name: String,
@@ -98,7 +98,7 @@ pub enum LoadError {
     #[error(transparent)]
     BadDescription(#[from] DescriptionError),
     /// The sandbox itself could not be made.
-    #[error("the WebAssembly engine could not be started: {0}")]
+    #[error("cannot start the WebAssembly engine: {0}")]
     Engine(String),
     /// Another caller already met this error.
     #[error(transparent)]

@@ -87,7 +87,7 @@ impl fmt::Display for Contract {
 pub enum ContractError {
     /// It is a component of another kind.
     #[error(
-        "is no domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`, and this one exports {exports}",
+        "is not a domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`; this one exports {exports}",
         newest_spoken()
     )]
     NoDomain {
@@ -95,7 +95,7 @@ pub enum ContractError {
         exports: String,
     },
     /// It was built for a contract that this host does not speak.
-    #[error("needs contract {needs}, this host speaks {}: {advice}", spoken())]
+    #[error("needs contract {needs}; this host supports {}: {advice}", spoken())]
     NotSpoken {
         /// The track it was built for.
         needs: String,
@@ -117,7 +117,7 @@ pub(super) fn track_of<'a>(
             needs: needed.track(),
             advice: match needed > SPOKEN[0].newest() {
                 true => "upgrade notehost",
-                false => "build the component anew for one of these",
+                false => "rebuild the component for one of these",
             },
         }),
         None => Err(ContractError::NoDomain {
@@ -170,10 +170,10 @@ mod tests {
         assert_eq!(track(&several.map(String::as_str)), Ok(Track::V0_2));
         assert_eq!(
             track(&[&domain("0.3.0")]),
-            Err("needs contract 0.3, this host speaks 0.1 and 0.2: upgrade notehost".into())
+            Err("needs contract 0.3; this host supports 0.1 and 0.2: upgrade notehost".into())
         );
         let older = track(&[&domain("0.0.4")]).expect_err("nobody speaks it");
-        assert!(older.ends_with("build the component anew for one of these"));
+        assert!(older.ends_with("rebuild the component for one of these"));
     }
 
     #[test]

@@ -45,15 +45,13 @@ pub struct ActionDescription {
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
     /// It is not JSON of the right form.
-    #[error("the component's description is not what the contract asks for: {0}")]
+    #[error("the component's description does not match the contract: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is too long.
-    #[error("the component's description has {0} bytes; at most {MOST_BYTES} are taken")]
+    #[error("the component's description has {0} bytes; at most {MOST_BYTES} are allowed")]
     TooLong(usize),
     /// A name that tools cannot have.
-    #[error(
-        "`{0}` is no name for a domain or action: use a-z, 0-9 and _, at most 40, beginning with a letter"
-    )]
+    #[error("`{0}` is not a valid name: use at most 40 of a-z, 0-9 and _, starting with a letter")]
     BadName(String),
     /// Two actions of one name.
     #[error("the component describes the action `{0}` twice")]
@@ -65,7 +63,7 @@ pub enum DescriptionError {
     #[error(transparent)]
     Prompt(#[from] BadPrompt),
     /// A schema that is none.
-    #[error("the {part} schema of action `{action}` is no JSON Schema of an object: {reason}")]
+    #[error("the {part} schema of action `{action}` is not a JSON Schema of an object: {reason}")]
     BadSchema {
         /// Which action.
         action: String,

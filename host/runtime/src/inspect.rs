@@ -53,17 +53,17 @@ pub enum InspectError {
     #[error("is not a WebAssembly component: it is empty")]
     Empty,
     /// It is too large.
-    #[error("is too large: it has {size} bytes, and at most {MOST_COMPONENT_BYTES} are taken")]
+    #[error("is too large: it has {size} bytes, and at most {MOST_COMPONENT_BYTES} are allowed")]
     TooLarge {
         /// Its size.
         size: usize,
     },
     /// It is something else.
-    #[error("is not a WebAssembly component: it is no WebAssembly at all")]
+    #[error("is not a WebAssembly component: it is not WebAssembly")]
     NotWebAssembly,
     /// It is WebAssembly for people to read.
     #[error(
-        "is not a WebAssembly component: it is WebAssembly as text; make a binary of it, for example with `wasm-tools parse`"
+        "is not a WebAssembly component: it is in the WebAssembly text format; convert it to binary, for example with `wasm-tools parse`"
     )]
     Text,
     /// It is a module without an interface.
@@ -73,12 +73,12 @@ pub enum InspectError {
     CoreModule,
     /// It is in a form of the future or of the past.
     #[error(
-        "is not a WebAssembly component that this host can read: it is written in another version of the format"
+        "is not a WebAssembly component that this host can read: it has another version of the binary format"
     )]
     OtherFormat,
     /// Its end is missing.
     #[error(
-        "is not a whole WebAssembly component: it is cut off after {size} bytes; fetch or build it again"
+        "is not a complete WebAssembly component: it is truncated after {size} bytes; fetch or build it again"
     )]
     Truncated {
         /// How much is there.
@@ -93,7 +93,7 @@ pub enum InspectError {
         reason: String,
     },
     /// Its manifest cannot be used.
-    #[error("has a manifest that cannot be used: {0}")]
+    #[error("has an invalid manifest: {0}")]
     Manifest(#[from] ManifestError),
     /// No adapter fits it.
     #[error(transparent)]
@@ -192,7 +192,7 @@ impl Reading {
                     if range.end > end || around.len() == MOST_DEPTH {
                         return Err(InspectError::Damaged {
                             offset: range.start,
-                            reason: "what lies inside does not fit".into(),
+                            reason: "a nested component or module does not fit".into(),
                         });
                     }
                     around.push((std::mem::replace(&mut parser, inner), end));
@@ -226,7 +226,7 @@ impl Reading {
                 Payload::UnknownSection { id, .. } => {
                     return Err(InspectError::Damaged {
                         offset: section.start,
-                        reason: format!("there is no section of kind {id}"),
+                        reason: format!("unknown section id {id}"),
                     });
                 }
                 _ => {}
@@ -318,7 +318,7 @@ fn named(name: &str, suffix: &str, offset: usize) -> Result<String, InspectError
         false => Ok(whole),
         true => Err(InspectError::Damaged {
             offset,
-            reason: "a name in it is none".into(),
+            reason: "it contains an invalid name".into(),
         }),
     }
 }
@@ -336,15 +336,18 @@ mod tests {
     fn each_thing_that_is_no_component_is_called_by_its_name() {
         for (bytes, word) in [
             (&b""[..], "it is empty"),
-            (b"#!/bin/sh\n", "no WebAssembly at all"),
-            (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "no WebAssembly at all"),
-            (b";; a comment\n  (component)", "WebAssembly as text"),
+            (b"#!/bin/sh\n", "it is not WebAssembly"),
+            (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "it is not WebAssembly"),
+            (
+                b";; a comment\n  (component)",
+                "the WebAssembly text format",
+            ),
             (b"\0asm\x01\0\0\0", "a core module"),
-            (b"\0asm\x0c\0\x01\0", "another version of the format"),
-            (b"\0as", "no WebAssembly at all"),
-            (b"\0asm\x0d", "cut off after 5 bytes"),
-            (b"\0asm\x0d\0\x01\0\0\x7f", "cut off after 10 bytes"),
-            (b"\0asm\x0d\0\x01\0\x7f\x01\0", "no section of kind 127"),
+            (b"\0asm\x0c\0\x01\0", "another version of the binary format"),
+            (b"\0as", "it is not WebAssembly"),
+            (b"\0asm\x0d", "truncated after 5 bytes"),
+            (b"\0asm\x0d\0\x01\0\0\x7f", "truncated after 10 bytes"),
+            (b"\0asm\x0d\0\x01\0\x7f\x01\0", "unknown section id 127"),
         ] {
             let error = inspect(bytes).expect_err(word).to_string();
             assert!(error.contains(word), "{word}: {error}");

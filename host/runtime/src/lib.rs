@@ -158,13 +158,13 @@ pub enum RunError {
         details: Option<String>,
     },
     /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
-    #[error("what it read changed meanwhile")]
+    #[error("files that it has read were changed meanwhile")]
     Torn,
     /// The deadline passed.
-    #[error("it took longer than its {} ms", .0.as_millis())]
+    #[error("it exceeded its time limit of {} ms", .0.as_millis())]
     TimedOut(Duration),
     /// The deadline passed before there was a slot for it.
-    #[error("it waited for {} ms", .0.as_millis())]
+    #[error("it was not started within {} ms", .0.as_millis())]
     NotStarted(Duration),
     /// The guests of this caller, or of all, have taken the memory that they share.
     #[error("too much memory is in use")]
@@ -179,7 +179,7 @@ pub enum RunError {
     #[error("{0}")]
     Revoked(Box<VaultError>),
     /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
-    #[error("it broke")]
+    #[error("it failed")]
     Broke(String),
     /// The component could not be loaded after all.
     #[error(transparent)]

@@ -52,15 +52,15 @@ pub enum ManifestError {
     #[error("{0}")]
     Malformed(String),
     /// It is too long.
-    #[error("it has {0} bytes, and at most {MOST_BYTES} are taken")]
+    #[error("it has {0} bytes; at most {MOST_BYTES} are allowed")]
     TooLong(usize),
     /// A host that is none.
     #[error(
-        "`{0}` is no host for HTTP: write `api.example.com`, `*.example.org` or `localhost:8080`"
+        "`{0}` is not a valid HTTP host: write `api.example.com`, `*.example.org` or `localhost:8080`"
     )]
     BadHost(String),
     /// There are two, and they differ.
-    #[error("there are two, and they say different things")]
+    #[error("the component contains two that differ")]
     Several,
 }
 
@@ -78,7 +78,7 @@ impl Manifest {
         }
         // Serde would take a list of the values as well.
         if json.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ManifestError::Malformed("it is no JSON object".into()));
+            return Err(ManifestError::Malformed("it is not a JSON object".into()));
         }
         let manifest: Manifest = serde_json::from_slice(json)
             .map_err(|error| ManifestError::Malformed(error.to_string()))?;
@@ -180,7 +180,10 @@ mod tests {
         ] {
             let json = serde_json::json!({ "http": [host] }).to_string();
             let error = parse(&json).expect_err(host);
-            assert!(error.contains("is no host"), "{host}: {error}");
+            assert!(
+                error.contains("is not a valid HTTP host"),
+                "{host}: {error}"
+            );
         }
     }
 

@@ -37,15 +37,15 @@ pub enum Denial {
     #[error("the host is not granted")]
     NotGranted,
     /// The action is declared as reading, or this is a dry run, and the request may change something.
-    #[error("this call may only read, and the request may change something")]
+    #[error("the call is read-only, but the request method can change data")]
     OnlyReading,
     /// The name leads to an address that is not public.
     #[error("the address is not public")]
     NotPublic,
     /// It is no request that a component may make at all.
-    #[error("no component may send such a request")]
+    #[error("this kind of request is not allowed for components")]
     NoRequest,
     /// The call has sent as many as it may.
-    #[error("the call has sent as many requests as it may")]
+    #[error("the call has reached its limit of requests")]
     TooMany,
 }

@@ -16,7 +16,7 @@ const MOST_BYTES: usize = 16 << 10;
 #[derive(Debug, thiserror::Error)]
 pub enum BadPrompt {
     /// More than a person can choose from.
-    #[error("the component brings {0} prompts; at most {MOST} are taken")]
+    #[error("the component has {0} prompts; at most {MOST} are allowed")]
     Many(usize),
     /// One of them.
     #[error("the prompt `{name}` cannot be used: {reason}")]
@@ -75,7 +75,7 @@ pub(super) fn check_prompts(description: &Description) -> Result<(), BadPrompt> 
         };
         check(prompt, description).map_err(bad)?;
         if !seen.insert(prompt.name.as_str()) {
-            return Err(bad("there are two of that name".to_owned()));
+            return Err(bad("another prompt has the same name".to_owned()));
         }
     }
     Ok(())
@@ -106,7 +106,10 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
             ));
         }
         if argument.description.len() > MOST_BYTES {
-            return Err(format!("`{}` is described at length", argument.name));
+            return Err(format!(
+                "the description of `{}` is too long",
+                argument.name
+            ));
         }
     }
     let pieces = pieces(&prompt.text).ok_or("a `{{` in its text is not closed")?;
@@ -117,7 +120,7 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
             Piece::Argument(name) => {
                 let name: String = name.chars().take(60).collect();
                 return Err(format!(
-                    "its text names `{name}`, which is none of its arguments"
+                    "its text uses `{name}`, which is not one of its arguments"
                 ));
             }
             Piece::Action(domain, action) => {
@@ -127,7 +130,7 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
                 let mut own = description.actions.iter();
                 if domain == description.name && !own.any(|own| own.name == action) {
                     return Err(format!(
-                        "its text names `{domain}.{action}`, which is no action"
+                        "its text uses `{domain}.{action}`, which is not an action"
                     ));
                 }
             }
@@ -164,12 +167,12 @@ mod tests {
     fn a_prompt_that_cannot_be_filled_in_is_refused_with_its_reason() {
         let named = |name: &str, text: &str| json!({"name": name, "description": "", "text": text});
         for (prompts, reason) in [
-            (json!([named("Plan", "x")]), "no name"),
+            (json!([named("Plan", "x")]), "not a valid name"),
             (json!([named("plan", " ")]), "no text"),
             (json!([named("plan", "{{who}}")]), "`who`"),
             (json!([named("plan", "{{who")]), "not closed"),
             (json!([named("plan", "{{todo.add}}")]), "`todo.add`"),
-            (json!([named("plan", "x"), named("plan", "y")]), "two"),
+            (json!([named("plan", "x"), named("plan", "y")]), "same name"),
             (
                 json!([named("plan", &"x".repeat(MOST_BYTES + 1))]),
                 "longer",

@@ -35,15 +35,15 @@ pub(super) enum Stopped {
     Deadline,
     #[error("was cancelled")]
     Cancelled,
-    #[error("asked for more than its {0} MiB of memory")]
+    #[error("exceeded its {0} MiB of memory")]
     Memory(usize),
-    #[error("asked for more memory than is left for all calls")]
+    #[error("exceeded the memory that is left for all calls")]
     SharedMemory,
-    #[error("asked for too large a table")]
+    #[error("exceeded the table limit")]
     Table,
-    #[error("used more than its {0} host calls")]
+    #[error("exceeded its {0} host calls")]
     HostCalls(u64),
-    #[error("may no longer do what it does: {0}")]
+    #[error("lost its rights during the call: {0}")]
     Revoked(Box<VaultError>),
 }
 

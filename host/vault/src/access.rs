@@ -57,7 +57,7 @@ impl FromStr for Tier {
 
 /// A word that names no tier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no tier: expected `none`, `r`, `rw` or `rwd`")]
+#[error("`{0}` is not a tier: expected `none`, `r`, `rw` or `rwd`")]
 pub struct UnknownTier(pub String);
 
 /// What an action was declared to do. Each effect includes the ones before it.

@@ -30,7 +30,7 @@ use super::{
 /// A commit of more files has a folder of its own for its temporary ones. Unit tests meet both ways.
 const LARGE: usize = if cfg!(test) { 1 } else { 32 };
 
-const RESTART: &str = "restart the server: it finishes the commit or takes it back";
+const RESTART: &str = "restart the server: it finishes the commit or rolls it back";
 
 /// A journal before it has its place.
 pub(super) const JOURNAL: &str = "journal";
@@ -191,7 +191,7 @@ impl Attempt<'_> {
         if let Err(error) = settled {
             tracing::warn!(
                 code = error.code(),
-                "a commit landed but could not be tidied; the next start will"
+                "a commit succeeded but its cleanup failed; the next start repeats it"
             );
             // A journal must not outlive the next commit: replayed after that, it would undo it.
             let removed = contained(|| self.remove_journal(plan));
@@ -224,10 +224,10 @@ impl Attempt<'_> {
             .unwrap_or_else(|| Err(io::Error::other("a panic")));
         if let Err(error) = taken_back {
             // The journal and the history stay as they are: with them the next start can tell what happened.
-            tracing::error!(error = %error.kind(), "a commit could not be taken back; the next start will try again");
+            tracing::error!(error = %error.kind(), "a commit could not be rolled back; the next start retries");
             let vault = self.vault();
             vault.needs_recovery.store(true, Ordering::SeqCst);
-            let failed = VaultError::internal("take back a commit that failed", error.kind());
+            let failed = VaultError::internal("roll back a failed commit", error.kind());
             return Err(CommitError::Unsettled(failed.with_hint(RESTART)));
         }
         contained(|| self.clear(plan));
@@ -332,7 +332,7 @@ impl Attempt<'_> {
         if let Err(error) = self.vault().history.forget(&self.id) {
             tracing::warn!(
                 code = error.code(),
-                "a change that did not happen stays pending until the next start"
+                "the history entry of a failed commit stays pending until the next start"
             );
         }
     }
@@ -344,7 +344,7 @@ impl Vault {
         if !self.needs_recovery.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let message = "an earlier commit failed and could not be taken back; nothing can be changed until the restart";
+        let message = "an earlier commit failed and could not be rolled back; the vault cannot be changed until the server restarts";
         Err(VaultError::new("unavailable", message).with_hint(RESTART))
     }
 }

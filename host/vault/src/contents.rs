@@ -119,7 +119,7 @@ pub(super) fn get(connection: &Connection, digest: &Digest) -> rusqlite::Result<
         if Digest::of(&content) == *digest {
             return Ok(Some(content));
         }
-        tracing::error!("a content in the history is damaged and is not used");
+        tracing::error!("content stored in the history is damaged and is ignored");
     }
     // As a version before this one kept it.
     let kept: Option<Vec<u8>> = connection

@@ -354,7 +354,7 @@ fn write_part(diff: &mut String, sign: char, text: &str, most: usize) {
     }
     if shown < text.len() {
         let left = text.len() - shown;
-        let _ = writeln!(diff, "… the diff goes on for at least {left} bytes");
+        let _ = writeln!(diff, "… the diff continues for at least {left} bytes");
     }
 }
 
@@ -397,7 +397,7 @@ fn cut(diff: &mut String) {
     let end = diff[..end].rfind('\n').map_or(end, |line| line + 1);
     let left = diff.len() - end;
     diff.truncate(end);
-    let _ = writeln!(diff, "… the diff goes on for at least {left} bytes");
+    let _ = writeln!(diff, "… the diff continues for at least {left} bytes");
 }
 
 #[cfg(test)]

@@ -75,13 +75,13 @@ pub(super) struct FileRow {
 impl History {
     pub(super) fn open(path: &Path) -> Result<History, VaultError> {
         notehost_platform::private::create_file(path)
-            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the history database", error.kind()))?;
         let mut connection = Connection::open(path).map_err(failed)?;
         schema::prepare(&mut connection).map_err(failed)?;
         // By now the database and its log are there. `sync` waits for what is in them, and a power failure must not lose
         // their names.
         sync_parent(path)
-            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the history database", error.kind()))?;
         let mut log = OsString::from(path);
         log.push("-wal");
         Ok(History {
@@ -440,7 +440,7 @@ fn failed(error: rusqlite::Error) -> VaultError {
             VaultError::new("unavailable", "the disk is full; nothing was changed")
                 .with_hint("free some space on the disk that holds notehost's state")
         }
-        _ => VaultError::internal("use the history", error),
+        _ => VaultError::internal("access the history database", error),
     }
 }
 

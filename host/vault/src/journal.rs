@@ -147,7 +147,7 @@ impl Seal {
         journal.check().map_err(|path| {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("a journal cannot name `{path}`"),
+                format!("invalid path `{path}` in a journal"),
             )
         })?;
         let body = serde_json::to_vec(journal)?;

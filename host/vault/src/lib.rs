@@ -186,7 +186,7 @@ impl Vault {
                 true => sync::sync_parent(&state),
                 false => Ok(()),
             })
-            .map_err(|error| VaultError::internal("make the state folder", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the state folder", error.kind()))?;
         let root = Arc::new(root);
         let lock = is_writer
             .then(|| WriterLock::take(&state, &root))

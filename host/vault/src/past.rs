@@ -118,7 +118,7 @@ impl Transaction {
         self.must_have(Effect::Write)?;
         if !self.is_read_only() {
             return Err(VaultError::invalid(
-                "a change is undone before anything else is written",
+                "a change must be undone before anything else is written",
             ));
         }
         let row = self.known_change(change)?;
@@ -288,7 +288,7 @@ impl Transaction {
         let kept = self.vault.history.bytes(digest)?.or_else(now);
         kept.map(Arc::from).ok_or_else(|| {
             let path = file.from.as_deref().unwrap_or(&file.path);
-            VaultError::new("not_found", format!("what change `{change}` replaced in `{path}` is no longer kept"))
+            VaultError::new("not_found", format!("the content of `{path}` before change `{change}` is no longer in the history"))
                 .with_hint("the history keeps changes for a limited time and size; see `history` in the config")
         })
     }

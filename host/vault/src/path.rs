@@ -86,7 +86,7 @@ pub(super) fn check_new_name(name: &str) -> Result<(), VaultError> {
         .chars()
         .any(|c| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'))
     {
-        return refuse("it contains characters that cannot be seen".into());
+        return refuse("it contains invisible characters".into());
     }
     let stem = name.split('.').next().unwrap_or(name).to_ascii_uppercase();
     let numbered = |device: &str| {

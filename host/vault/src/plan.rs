@@ -247,7 +247,7 @@ impl Transaction {
             Some(Seen::File(file)) => Ok(Expected::of(file)),
             _ => Err(VaultError::internal(
                 "plan the commit",
-                format!("`{path}` was never seen"),
+                format!("`{path}` is not in the read set"),
             )),
         }
     }

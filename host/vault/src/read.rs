@@ -178,7 +178,7 @@ impl Transaction {
                 read_bounded(&mut file, status.signature.size, limit).map_err(failed)?
             else {
                 return Err(VaultError::too_large(format!(
-                    "`{path}` has {} bytes; {limit} can be read",
+                    "`{path}` has {} bytes; at most {limit} can be read",
                     status.signature.size
                 )));
             };

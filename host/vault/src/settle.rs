@@ -50,7 +50,7 @@ impl Vault {
         }
         tracing::warn!(
             vault = self.id,
-            "a file was edited while it was replaced: the edit is put back"
+            "a file was edited during a commit: the edit was restored"
         );
         temps.exchange(&temp, &folder, name)?;
         folder.sync()?;

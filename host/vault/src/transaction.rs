@@ -238,7 +238,7 @@ impl Transaction {
         let most = self.access.limits.max_retained_bytes;
         match self.retained > most {
             true => Err(VaultError::too_large(format!(
-                "the questions of one call may have {most} bytes"
+                "the index queries of one call may have {most} bytes at most"
             ))),
             false => Ok(()),
         }
@@ -284,7 +284,7 @@ impl Transaction {
             format!("the action is declared as {declared}, so it may not {doing}"),
         )
         .with_hint(format!(
-            "this is a fault of the component `{}`, not of permissions",
+            "this is a bug in the component `{}`, not a missing permission",
             self.access.component
         )))
     }

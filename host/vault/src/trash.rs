@@ -78,7 +78,7 @@ pub(super) fn keep(root: &Folder, temps: &Folder, temp: &str, path: &str) -> io:
     if path.starts_with('.') {
         return Ok(());
     }
-    tracing::warn!("a file was edited while it was replaced: one of its versions is in the trash");
+    tracing::warn!("a file was edited during a commit: one of its versions was moved to the trash");
     let note = TrashNote::now(path.to_owned(), String::new(), None);
     put(root, temps, temp, note).map(drop)
 }

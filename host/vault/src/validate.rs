@@ -79,7 +79,7 @@ impl Transaction {
     fn check_scans(&self) -> Result<(), Conflict> {
         for reliance in &self.relied {
             if (reliance.again)(self) != Some(reliance.answer) {
-                tracing::debug!("what the index said changed before the commit");
+                tracing::debug!("an answer of the index changed before the commit");
                 return Err(Conflict { path: None });
             }
         }

@@ -193,14 +193,14 @@ impl Transaction {
     pub fn mentioning(&mut self, texts: &[String]) -> Result<Vec<String>, VaultError> {
         if texts.len() > MAX_TEXTS {
             return Err(VaultError::too_large(format!(
-                "{MAX_TEXTS} texts can be looked for at once"
+                "at most {MAX_TEXTS} texts can be searched for at once"
             )));
         }
         // Before anything is made of them.
         self.check_retained()?;
         if texts.iter().map(String::len).sum::<usize>() > MAX_TEXT_BYTES {
             return Err(VaultError::too_large(format!(
-                "texts of {MAX_TEXT_BYTES} bytes can be looked for at once"
+                "at most {MAX_TEXT_BYTES} bytes of text can be searched for at once"
             )));
         }
         let needles: Vec<Needle> = texts.iter().filter_map(|text| Needle::new(text)).collect();

@@ -24,14 +24,14 @@ pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
     let (schema, fields) = schema::schema();
     let opened = guarded(|| open_existing(folder, fields)).or_else(|problem| {
         if folder.exists() {
-            tracing::info!(%problem, "the search index is begun anew");
+            tracing::info!(%problem, "creating a new search index");
         }
         guarded(|| begin(folder))
     });
     match opened {
         Ok((index, segments)) => (index, fields, segments),
         Err(problem) => {
-            tracing::warn!(%problem, folder = %folder.display(), "the search index is kept in memory only");
+            tracing::warn!(%problem, folder = %folder.display(), "the search index is in memory only");
             let mut index = Index::create_in_ram(schema);
             *index.settings_mut() = schema::settings();
             index.set_tokenizers(schema::tokenizers());

@@ -112,13 +112,13 @@ pub(crate) struct Hits {
 pub(crate) enum Failure {
     #[error("the search index failed: {0}")]
     Library(#[from] tantivy::TantivyError),
-    #[error("the search index could not be reached: {0}")]
+    #[error("cannot open the search index: {0}")]
     Disk(#[from] std::io::Error),
-    #[error("the search index is of another make")]
+    #[error("the search index has another schema or version")]
     Foreign,
     #[error("the search index is damaged")]
     Damaged,
-    #[error("the search index gave up")]
+    #[error("the search engine panicked; the index is being rebuilt")]
     Panicked,
     /// Not a failure of the index: the time for the question was up.
     #[error("{0}")]

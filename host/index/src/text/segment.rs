@@ -68,7 +68,7 @@ impl Segment {
             let index = reader.inverted_index(fields.parts[place])?;
             let norms = reader.get_fieldnorms_reader(fields.parts[place])?;
             if norms.num_docs() != end {
-                let problem = "a segment is not as long as it is said to be".to_owned();
+                let problem = "the length of a segment differs from its metadata".to_owned();
                 return Err(DataCorruption::comment_only(problem).into());
             }
             Ok(Words {

@@ -90,7 +90,7 @@ pub(in super::super) async fn call(
             notices,
         }),
         (Ok(Ok(_)), None) => Err(RunError::Broke(
-            "a host call never gave back the transaction".into(),
+            "a host call did not return the transaction".into(),
         )),
         (Ok(Err(error)), transaction) => {
             // What it refused for may never have been so: it saw a vault that changed under its eyes.
@@ -187,12 +187,12 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
     let most = limits.reply_bytes.saturating_mul(64);
     if size > most {
         return Err(RunError::OverLimit(format!(
-            "answered with {size} bytes, and {most} is the most"
+            "returned {size} bytes, but at most {most} are allowed"
         )));
     }
     if has_more_values_than(MAX_REPLY_VALUES, &reply.structured) {
         return Err(RunError::OverLimit(format!(
-            "answered with more than {MAX_REPLY_VALUES} JSON values"
+            "returned more than {MAX_REPLY_VALUES} JSON values"
         )));
     }
     Ok(reply)
@@ -232,11 +232,11 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => RunError::TimedOut(allowed),
-        Some(Trap::StackOverflow) => RunError::OverLimit("called itself too deeply".into()),
+        Some(Trap::StackOverflow) => RunError::OverLimit("overflowed its stack".into()),
         _ => match format!("{error:#}") {
             // Its type is private.
             told if told.contains(FUEL_EXHAUSTED) => RunError::OverLimit(format!(
-                "handed more than {} MiB to the host at once",
+                "passed more than {} MiB to the host at once",
                 MAX_HOST_CALL_BYTES >> 20
             )),
             told => RunError::Broke(told),

@@ -43,7 +43,7 @@ impl Form {
         let Some((export, contract)) = found else {
             return Err(Misfit {
                 contract: track.newest().to_string(),
-                reason: "it exports no domain of that track".into(),
+                reason: "it does not export that version of the domain interface".into(),
             });
         };
         let misfit = |reason| Misfit {
@@ -77,7 +77,7 @@ impl Form {
         let export = self.types.get_export(&self.engine, &self.export);
         let Some(ComponentItem::ComponentInstance(interface)) = export.map(|export| export.ty)
         else {
-            return Err(misfit(format!("its `{}` is no interface", self.export)));
+            return Err(misfit(format!("its `{}` is not an interface", self.export)));
         };
         let item = interface.get_export(&self.engine, function);
         let Some(ComponentItem::ComponentFunc(found)) = item.map(|item| item.ty) else {
@@ -88,9 +88,9 @@ impl Form {
         };
         let typed = found.typecheck::<Parameters, Returned>(&self.types.instance_type());
         typed.map_err(|error| {
-            tracing::debug!("`{function}` is of another type: {error:#}");
+            tracing::debug!("`{function}` has another type: {error:#}");
             misfit(format!(
-                "its function `{function}` takes or returns something else than `{signature}`"
+                "its function `{function}` does not have the signature `{signature}`"
             ))
         })
     }
@@ -113,12 +113,12 @@ fn unknown_import(error: &str) -> String {
     };
     match (quoted("imports instance `"), quoted("instance export `")) {
         (Some(interface), Some(item)) => format!(
-            "it imports `{item}` of `{interface}`, which this host does not offer in that form"
+            "it imports `{item}` of `{interface}`, which this host does not provide with that type"
         ),
         (Some(interface), None) => {
-            format!("it imports `{interface}`, which this host does not offer in that form")
+            format!("it imports `{interface}`, which this host does not provide with that type")
         }
-        _ => format!("it imports what this host does not offer: {error}"),
+        _ => format!("it has an import that this host does not provide: {error}"),
     }
 }
 

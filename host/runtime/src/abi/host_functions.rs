@@ -135,8 +135,8 @@ impl VaultView<'_> {
                 Ok(result?)
             }
             Err(error) => {
-                tracing::error!("a host function broke: {error}");
-                Err(Refusal::Error(VaultError::broken("a host function broke")))
+                tracing::error!("a host function failed: {error}");
+                Err(Refusal::Error(VaultError::broken("a host function failed")))
             }
         }
     }
@@ -155,7 +155,7 @@ impl VaultView<'_> {
 }
 
 pub(super) fn no_vault() -> VaultError {
-    VaultError::broken("there is no vault here: a component describes itself without one")
+    VaultError::broken("no vault is available while a component describes itself")
 }
 
 impl types::Host for VaultView<'_> {

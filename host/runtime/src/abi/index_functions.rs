@@ -74,7 +74,7 @@ impl VaultView<'_> {
     async fn ask_for_paths(&mut self, question: Question) -> Result<Vec<String>, Refusal> {
         match self.ask(question).await? {
             Answer::Paths(paths) => Ok(paths),
-            Answer::Json(_) => Err(VaultError::broken("the index answered no paths").into()),
+            Answer::Json(_) => Err(VaultError::broken("the index returned no paths").into()),
         }
     }
 }
@@ -86,7 +86,7 @@ fn held_bytes(text: impl AsRef<str>) -> usize {
 fn as_json(answer: Answer) -> Result<String, Refusal> {
     match answer {
         Answer::Json(json) => Ok(json),
-        Answer::Paths(_) => Err(VaultError::broken("the index answered paths").into()),
+        Answer::Paths(_) => Err(VaultError::broken("the index returned paths").into()),
     }
 }
 
@@ -101,7 +101,7 @@ fn read_query(json: &str) -> Result<Question, VaultError> {
     bounded(json, MAX_QUERY_BYTES)?;
     if structure_bytes(json) > MAX_STRUCTURE_BYTES {
         return Err(VaultError::too_large(format!(
-            "a query may have {MAX_STRUCTURE_BYTES} bytes at most, beside its texts"
+            "a query may have {MAX_STRUCTURE_BYTES} bytes at most, not counting its texts"
         )));
     }
     Ok(Question::Find(parsed(json)?))
@@ -110,7 +110,7 @@ fn read_query(json: &str) -> Result<Question, VaultError> {
 fn bounded(json: &str, limit: usize) -> Result<(), VaultError> {
     match json.len() > limit {
         true => Err(VaultError::too_large(format!(
-            "a question to the index may have {limit} bytes at most"
+            "an index query may have {limit} bytes at most"
         ))),
         false => Ok(()),
     }
@@ -118,7 +118,7 @@ fn bounded(json: &str, limit: usize) -> Result<(), VaultError> {
 
 fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, VaultError> {
     serde_json::from_str(json)
-        .map_err(|error| VaultError::invalid(format!("the question cannot be understood: {error}")))
+        .map_err(|error| VaultError::invalid(format!("invalid index query: {error}")))
 }
 
 /// How many bytes of a JSON text are not within strings; quotes count.

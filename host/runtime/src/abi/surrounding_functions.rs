@@ -48,18 +48,18 @@ impl host::Host for VaultView<'_> {
     async fn notify(&mut self, level: log::Level, message: String) -> Result<(), Refusal> {
         self.step_or_refuse()?;
         if message.trim().is_empty() {
-            return Err(VaultError::invalid("a message says something: it is empty").into());
+            return Err(VaultError::invalid("a message must not be empty").into());
         }
         let length = message.chars().count();
         if length > LONGEST_NOTICE {
             return Err(VaultError::too_large(format!(
-                "a message has at most {LONGEST_NOTICE} characters, and this one has {length}"
+                "a message may have {LONGEST_NOTICE} characters at most; this one has {length}"
             ))
             .into());
         }
         if self.notices.len() >= MOST_NOTICES {
             return Err(VaultError::too_large(format!(
-                "one call may show {MOST_NOTICES} messages"
+                "one call may show at most {MOST_NOTICES} messages"
             ))
             .into());
         }
@@ -96,5 +96,5 @@ impl progress::Host for VaultView<'_> {
 
 fn told(answer: &impl Serialize) -> Result<String, Refusal> {
     serde_json::to_string(answer)
-        .map_err(|error| VaultError::broken(&format!("no answer: {error}")).into())
+        .map_err(|error| VaultError::broken(&format!("cannot serialize an answer: {error}")).into())
 }

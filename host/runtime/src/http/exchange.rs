@@ -101,7 +101,7 @@ impl Errand {
             let stream = match TcpStream::connect(address).await {
                 Ok(stream) => stream,
                 Err(error) => {
-                    tracing::debug!("no connection to {}: {error}", self.to);
+                    tracing::debug!("cannot connect to {}: {error}", self.to);
                     failed = Error::ConnectionRefused;
                     continue;
                 }
@@ -131,7 +131,7 @@ impl Errand {
             (None, name) => tokio::net::lookup_host((name, self.to.port))
                 .await
                 .map_err(|error| {
-                    tracing::debug!("no address of {}: {error}", self.to);
+                    tracing::debug!("cannot resolve {}: {error}", self.to);
                     Error::DestinationNotFound
                 })?
                 .collect(),
@@ -152,7 +152,7 @@ impl Errand {
         };
         let secured = TlsConnector::from(trust()?).connect(name, stream).await;
         let secured = secured.map_err(|error| {
-            tracing::debug!("no TLS with {}: {error}", self.to);
+            tracing::debug!("TLS handshake with {} failed: {error}", self.to);
             let of_tls = error
                 .get_ref()
                 .and_then(|error| error.downcast_ref::<rustls::Error>());
@@ -174,7 +174,7 @@ fn trust() -> Result<Arc<ClientConfig>, Error> {
         };
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .inspect_err(|error| tracing::error!("there is no TLS: {error}"))
+            .inspect_err(|error| tracing::error!("cannot set up TLS: {error}"))
             .ok()?
             .with_root_certificates(roots)
             .with_no_client_auth();

@@ -29,30 +29,32 @@ pub struct Signed {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// There is none, and there must be one.
-    #[error("it is not signed, and only signed components are taken")]
+    #[error("it is not signed, but only signed components are accepted")]
     Unsigned,
     /// It was installed when none was kept, and there must be one.
-    #[error("no signature was kept when it was installed, and only signed components are taken")]
+    #[error(
+        "no signature was stored when it was installed, but only signed components are accepted"
+    )]
     NotKept,
     /// It is no signature.
-    #[error("its signature is no minisign signature: {0}")]
+    #[error("its signature is not a valid minisign signature: {0}")]
     Malformed(&'static str),
     /// Nobody knows who that is.
-    #[error(
-        "it is signed with the key `{key_id}`, which belongs to none of the trusted publishers"
-    )]
+    #[error("it is signed with the key `{key_id}`, which does not belong to a trusted publisher")]
     UnknownKey {
         /// The key's id.
         key_id: String,
     },
     /// The component is not the one that was signed, or the signature was changed.
-    #[error("it is not what `{publisher}` signed: the component or its signature was changed")]
+    #[error(
+        "the signature of `{publisher}` does not match: the component or its signature was modified"
+    )]
     Tampered {
         /// Whose key it claims.
         publisher: String,
     },
     /// A name that its signer has no right to.
-    #[error("`{publisher}` signed it, and may not sign a component called `{component}`")]
+    #[error("it is signed by `{publisher}`, who may not sign a component named `{component}`")]
     OtherName {
         /// Who signed.
         publisher: String,
@@ -76,7 +78,7 @@ impl SignatureError {
                     .into()
             }
             SignatureError::Malformed(_) => {
-                "get the publisher's `.minisig` file again; it has four lines of text".into()
+                "get the publisher's `.minisig` file again; it must have four lines of text".into()
             }
             SignatureError::UnknownKey { .. } => {
                 "an admin who knows the publisher can add the key: `[[trust.publishers]]` in the config".into()
@@ -204,17 +206,17 @@ pub fn claimed_key(signature: &str) -> Result<String, SignatureError> {
 fn parse(text: &str) -> Result<(Signature, String), SignatureError> {
     let malformed = |error: &Error| match error {
         Error::UnsupportedAlgorithm => SignatureError::Malformed("it uses an unknown algorithm"),
-        _ => SignatureError::Malformed("it is damaged or something else"),
+        _ => SignatureError::Malformed("it is damaged or has another format"),
     };
     if text.len() as u64 > MOST_BYTES {
-        return Err(SignatureError::Malformed("it is far too long"));
+        return Err(SignatureError::Malformed("it is too long"));
     }
     let signature = Signature::decode(text).map_err(|error| malformed(&error))?;
     let key_id = text
         .lines()
         .nth(1)
         .and_then(id_in)
-        .ok_or(SignatureError::Malformed("it names no key"))?;
+        .ok_or(SignatureError::Malformed("it has no key id"))?;
     Ok((signature, key_id))
 }
 

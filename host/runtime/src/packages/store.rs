@@ -38,13 +38,13 @@ pub enum PackagesError {
         reason: String,
     },
     /// The lock file is of a later Notehost.
-    #[error("`{}` was written by a later Notehost", .path.display())]
+    #[error("`{}` was written by a newer version of Notehost", .path.display())]
     Newer {
         /// The lock file.
         path: PathBuf,
     },
     /// A content is not what it was when it was installed.
-    #[error("the stored file of `{name}` is not the one that was installed ({digest})")]
+    #[error("the stored file of `{name}` differs from the one that was installed ({digest})")]
     Tampered {
         /// Which component.
         name: String,
@@ -65,7 +65,7 @@ pub enum PackagesError {
     #[error("no component `{0}` is installed")]
     Unknown(String),
     /// There is no version of before.
-    #[error("`{0}` was never upgraded: there is nothing to go back to")]
+    #[error("`{0}` has no earlier version to roll back to")]
     NothingBefore(String),
 }
 
@@ -249,8 +249,9 @@ impl Packages {
         let path = self.lock_file();
         let written = || -> io::Result<()> {
             let text = toml::to_string(lock).map_err(io::Error::other)?;
-            let text =
-                format!("# What is installed, by digest. Written by `notehost component`.\n{text}");
+            let text = format!(
+                "# Installed components, by digest. Written by `notehost component`.\n{text}"
+            );
             let new = path.with_extension("new");
             write_durably(&new, text.as_bytes())?;
             fail_point("package-lock-written");
@@ -278,7 +279,7 @@ impl Packages {
             if !kept.contains(&entry.path())
                 && let Err(error) = fs::remove_file(entry.path())
             {
-                tracing::warn!("a component that is no longer used could not be removed: {error}");
+                tracing::warn!("could not remove an unused component: {error}");
             }
         }
     }
@@ -378,7 +379,7 @@ mod tests {
         put(b"one", None, &one);
         let refused = packages.roll_back("todo", false, &strict);
         let refused = refused.expect_err("refused").to_string();
-        assert!(refused.contains("no signature was kept"), "{refused}");
+        assert!(refused.contains("no signature was stored"), "{refused}");
         let current = &packages.installed().expect("a lock").components["todo"].current;
         assert_eq!(current.version, "1");
         packages.roll_back("todo", false, &anybody()).expect("back");

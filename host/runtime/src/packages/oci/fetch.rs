@@ -79,7 +79,7 @@ impl Fetch {
             status if status.is_success() => Ok(response),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.not_allowed()),
             StatusCode::NOT_FOUND => Err(OciError::NotFound(self.told.clone())),
-            status => Err(self.failed(format!("it answers {status}"))),
+            status => Err(self.failed(format!("it responded with status {status}"))),
         }
     }
 
@@ -121,12 +121,11 @@ impl Fetch {
                 .as_deref()
                 .map(|service| ("service", service)),
         );
-        let realm = Url::parse_with_params(&bearer.realm, query).map_err(|_| {
-            self.failed("the place that it names for tokens is not a URL".to_owned())
-        })?;
+        let realm = Url::parse_with_params(&bearer.realm, query)
+            .map_err(|_| self.failed("its token endpoint is not a URL".to_owned()))?;
         if !is_confidential(&realm) {
             return Err(self.failed(format!(
-                "it names `{}` for tokens, and credentials are only sent encrypted or within this machine",
+                "its token endpoint is `{}`, but credentials are only sent over https or to this machine",
                 super::shortened(&bearer.realm)
             )));
         }
@@ -143,12 +142,12 @@ impl Fetch {
         let token = answer["token"].as_str().or(answer["access_token"].as_str());
         token
             .and_then(|token| secret(format!("Bearer {token}")))
-            .ok_or_else(|| self.failed("it gives no token".to_owned()))
+            .ok_or_else(|| self.failed("it returned no token".to_owned()))
     }
 
     /// A whole body, if it has no more bytes than this.
     async fn bounded(&self, mut response: Response, most: u64) -> Result<Vec<u8>, OciError> {
-        let too_much = || self.failed(format!("it sends more than the {most} bytes that it may"));
+        let too_much = || self.failed(format!("it sent more than the allowed {most} bytes"));
         if response
             .content_length()
             .is_some_and(|length| length > most)

@@ -138,7 +138,7 @@ impl Source {
             });
         }
         let manifest: OciImageManifest = serde_json::from_slice(body)
-            .map_err(|_| self.not_wasm("its manifest is of another kind".to_owned()))?;
+            .map_err(|_| self.not_wasm("its manifest is not an OCI image manifest".to_owned()))?;
         Ok((manifest, digest))
     }
 
@@ -149,17 +149,17 @@ impl Source {
     ) -> Result<&'manifest OciDescriptor, OciError> {
         if manifest.config.media_type != CONFIG_TYPE {
             return Err(self.not_wasm(format!(
-                "its config is `{}`, and a component's is `{CONFIG_TYPE}`",
+                "its config has the type `{}`, expected `{CONFIG_TYPE}`",
                 shortened(&manifest.config.media_type)
             )));
         }
         let [layer] = manifest.layers.as_slice() else {
             let count = manifest.layers.len();
-            return Err(self.not_wasm(format!("it has {count} layers, and a component has one")));
+            return Err(self.not_wasm(format!("it has {count} layers, expected one")));
         };
         if layer.media_type != LAYER_TYPE {
             return Err(self.not_wasm(format!(
-                "its layer is `{}`, and a component's is `{LAYER_TYPE}`",
+                "its layer has the type `{}`, expected `{LAYER_TYPE}`",
                 shortened(&layer.media_type)
             )));
         }
@@ -183,7 +183,7 @@ impl Source {
             });
         }
         if !is_component(&bytes) {
-            return Err(self.not_wasm("its layer is no WebAssembly component".to_owned()));
+            return Err(self.not_wasm("its layer is not a WebAssembly component".to_owned()));
         }
         Ok(bytes)
     }
