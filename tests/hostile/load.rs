@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use notehost::config::GrantSettings;
-use notehost::runtime::MOST_COMPONENT_BYTES;
+use notehost::runtime::MAX_COMPONENT_BYTES;
 use serde_json::json;
 
 use crate::support::guests::guest;
@@ -84,11 +84,14 @@ async fn what_is_no_component_is_said_to_be_none() {
     for (bytes, word) in [
         (b"#!/bin/sh\n".to_vec(), "it is not WebAssembly"),
         (Vec::new(), "it is empty"),
-        (b"(component)\n".to_vec(), "it is in the WebAssembly text format"),
+        (
+            b"(component)\n".to_vec(),
+            "it is in the WebAssembly text format",
+        ),
         (b"\0asm\x01\0\0\0".to_vec(), "it is a core module"),
         (b"\0asm\x0d\0\x01\0".to_vec(), "is not a domain"),
         (whole[..whole.len() / 2].to_vec(), "it is truncated after"),
-        (vec![0; MOST_COMPONENT_BYTES + 1], "is too large"),
+        (vec![0; MAX_COMPONENT_BYTES + 1], "is too large"),
         (damaged(&whole), "is not valid WebAssembly"),
     ] {
         std::fs::write(&file, &bytes).expect("a file");

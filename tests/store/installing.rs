@@ -36,7 +36,10 @@ fn a_component_comes_changes_and_goes() {
         desk.done(&["component", "rollback", "steady"]);
         assert_eq!(desk.call("say", r#"{"text": "a b"}"#)["version"], 1);
         let nothing = desk.refused(&["component", "rollback", "steady"]);
-        assert!(nothing.contains("no earlier version to roll back to"), "{nothing}");
+        assert!(
+            nothing.contains("no earlier version to roll back to"),
+            "{nothing}"
+        );
 
         desk.done(&["component", "remove", "steady"]);
         assert!(desk.listed().is_none());

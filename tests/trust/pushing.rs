@@ -102,11 +102,7 @@ fn a_registry_that_asks_is_told_who_we_are() {
     let reference = registry.reference("todo:1");
     let output = desk.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
-    assert!(
-        told(&output).contains("denied access"),
-        "{}",
-        told(&output)
-    );
+    assert!(told(&output).contains("denied access"), "{}", told(&output));
 
     // `ana:a:secret`, as `docker login` writes it.
     let known = format!(

@@ -25,12 +25,12 @@ const RETRY_DELAY: Duration = Duration::from_micros(100);
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(5);
 
 /// Set when nobody waits for an answer any more.
-pub type Abandoned = Arc<AtomicBool>;
+pub type CancelFlag = Arc<AtomicBool>;
 
 /// When work on a question ends.
 pub(super) struct Deadline {
     at: Option<Instant>,
-    abandoned: Option<Abandoned>,
+    cancelled: Option<CancelFlag>,
     /// Whether it runs on an async worker, which must not wait.
     is_quick: bool,
     steps: Cell<u32>,
@@ -43,7 +43,7 @@ impl Deadline {
     fn new(at: Option<Instant>) -> Deadline {
         Deadline {
             at,
-            abandoned: None,
+            cancelled: None,
             is_quick: false,
             steps: Cell::new(0),
             #[cfg(test)]
@@ -52,9 +52,9 @@ impl Deadline {
     }
 
     /// The deadline of the call that began a transaction.
-    pub(super) fn of(transaction: &Transaction, abandoned: Option<&Abandoned>) -> Deadline {
+    pub(super) fn of(transaction: &Transaction, cancelled: Option<&CancelFlag>) -> Deadline {
         Deadline {
-            abandoned: abandoned.cloned(),
+            cancelled: cancelled.cloned(),
             ..Deadline::new(transaction.terms().limits.deadline)
         }
     }
@@ -102,7 +102,7 @@ impl Deadline {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
         match steps % STEPS {
-            0 => self.look(),
+            0 => self.check_now(),
             _ => Ok(()),
         }
     }
@@ -111,7 +111,7 @@ impl Deadline {
     pub(super) fn check(&self) -> Result<(), VaultError> {
         #[cfg(test)]
         self.count()?;
-        self.look()
+        self.check_now()
     }
 
     /// The same before so many bytes are decoded or searched in one piece.
@@ -134,13 +134,13 @@ impl Deadline {
         self.steps.set(after);
         match before / STEPS == after / STEPS {
             true => Ok(()),
-            false => self.look(),
+            false => self.check_now(),
         }
     }
 
-    fn look(&self) -> Result<(), VaultError> {
-        let abandoned = self.abandoned.as_ref();
-        if abandoned.is_some_and(|abandoned| abandoned.load(Ordering::Relaxed)) {
+    fn check_now(&self) -> Result<(), VaultError> {
+        let cancelled = self.cancelled.as_ref();
+        if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Err(VaultError::timeout());
         }
         match self.at {
@@ -189,7 +189,7 @@ impl Deadline {
     }
 
     fn waits_for_ever(&self) -> bool {
-        self.at.is_none() && self.abandoned.is_none()
+        self.at.is_none() && self.cancelled.is_none()
     }
 
     fn wait_for<T>(&self, mut attempt: impl FnMut() -> Option<T>) -> Result<T, VaultError> {
@@ -241,10 +241,10 @@ mod tests {
             Deadline::after(3).lock(&lock).unwrap_err().code(),
             "timeout"
         );
-        let abandoned = Abandoned::default();
-        abandoned.store(true, Ordering::Relaxed);
+        let cancelled = CancelFlag::default();
+        cancelled.store(true, Ordering::Relaxed);
         let left = Deadline {
-            abandoned: Some(abandoned),
+            cancelled: Some(cancelled),
             ..Deadline::none()
         };
         assert_eq!(left.lock(&lock).unwrap_err().code(), "timeout");

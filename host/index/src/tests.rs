@@ -62,7 +62,7 @@ impl World {
     fn beside(&self) -> (tempfile::TempDir, Arc<Vault>, Arc<Index>) {
         let state = tempfile::tempdir().expect("a folder");
         // The vault has its writer already.
-        let vault = Vault::open_to_look("test", self.folder.path(), state.path());
+        let vault = Vault::open_read_only("test", self.folder.path(), state.path());
         let (vault, index) = indexed(vault.expect("a vault"));
         (state, vault, index)
     }
@@ -111,10 +111,15 @@ impl World {
     /// The same notes in memory.
     fn in_memory(&self) -> MemoryVault {
         let mut vault = MemoryVault::new();
-        for sighted in self.vault().sight(|| true).expect("files").expect("files") {
-            let bytes = fs::read(self.folder.path().join(&sighted.path)).expect("a file");
-            vault.set_time(sighted.stamp.modified_millis());
-            vault = vault.with_bytes(&sighted.path, &bytes);
+        for scanned in self
+            .vault()
+            .scan_files(|| true)
+            .expect("files")
+            .expect("files")
+        {
+            let bytes = fs::read(self.folder.path().join(&scanned.path)).expect("a file");
+            vault.set_time(scanned.stamp.modified_millis());
+            vault = vault.with_bytes(&scanned.path, &bytes);
         }
         vault
     }

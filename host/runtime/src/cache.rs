@@ -22,7 +22,7 @@ use notehost_platform::memory::give_back;
 use notehost_platform::private::{self, is_writable_by_others};
 
 /// How much of a file is read at once to check it.
-const AT_ONCE: usize = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 /// More than a digest has.
 const MAX_DIGEST_BYTES: u64 = 64;
 /// How the name of a file begins that is being written.
@@ -96,7 +96,7 @@ impl CompiledCode {
         let code = match self.open_sound(name) {
             Ok(code) => code?,
             // `keep` closes the folder, or reports that it cannot.
-            Err(Distrust::OpenFolder) => return None,
+            Err(CacheError::OpenFolder) => return None,
             Err(reason) => {
                 let folder = self.folder.display();
                 tracing::warn!(
@@ -117,12 +117,12 @@ impl CompiledCode {
     }
 
     /// The file of that name, opened: `None` if there is none, an error if it cannot be trusted.
-    fn open_sound(&self, name: &str) -> Result<Option<File>, Distrust> {
+    fn open_sound(&self, name: &str) -> Result<Option<File>, CacheError> {
         let Some(folder) = found(open_folder(&self.folder))? else {
             return Ok(None);
         };
         check_owner(&folder, true)?;
-        let open = |name: &str| -> Result<Option<File>, Distrust> {
+        let open = |name: &str| -> Result<Option<File>, CacheError> {
             let Some(file) = found(open_file(&folder, &self.folder, name))? else {
                 return Ok(None);
             };
@@ -137,7 +137,7 @@ impl CompiledCode {
             file.take(MAX_DIGEST_BYTES).read_to_end(&mut stored)?;
         }
         if stored != digest(&mut code, name)?.as_bytes() {
-            return Err(Distrust::Damaged);
+            return Err(CacheError::Damaged);
         }
         code.rewind()?;
         Ok(Some(code))
@@ -215,7 +215,7 @@ impl CompiledCode {
 
 /// Why a file of the cache is not run.
 #[derive(Debug, thiserror::Error)]
-enum Distrust {
+enum CacheError {
     #[error("the folder belongs to another user, or others can write to it")]
     OpenFolder,
     #[error("a file belongs to another user, or others can write to it")]
@@ -229,7 +229,7 @@ enum Distrust {
 }
 
 /// Nothing there is no problem.
-fn found(opened: std::io::Result<File>) -> Result<Option<File>, Distrust> {
+fn found(opened: std::io::Result<File>) -> Result<Option<File>, CacheError> {
     match opened {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -238,12 +238,12 @@ fn found(opened: std::io::Result<File>) -> Result<Option<File>, Distrust> {
 }
 
 /// Judges what was opened, not what has the name now.
-fn check_owner(opened: &File, is_folder: bool) -> Result<(), Distrust> {
+fn check_owner(opened: &File, is_folder: bool) -> Result<(), CacheError> {
     let found = opened.metadata()?;
     match is_folder {
-        true if is_writable_by_others(&found) => Err(Distrust::OpenFolder),
-        false if !found.is_file() => Err(Distrust::NoFile),
-        false if is_writable_by_others(&found) => Err(Distrust::OpenFile),
+        true if is_writable_by_others(&found) => Err(CacheError::OpenFolder),
+        false if !found.is_file() => Err(CacheError::NoFile),
+        false if is_writable_by_others(&found) => Err(CacheError::OpenFile),
         _ => Ok(()),
     }
 }
@@ -309,7 +309,7 @@ fn digest(code: &mut impl std::io::Read, name: &str) -> std::io::Result<blake3::
     let mut hasher = blake3::Hasher::new();
     hasher.update(name.as_bytes());
     hasher.update(&[0]);
-    let mut part = vec![0; AT_ONCE];
+    let mut part = vec![0; BUFFER_BYTES];
     loop {
         match code.read(&mut part)? {
             0 => return Ok(hasher.finalize()),

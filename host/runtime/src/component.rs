@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use notehost_embedded::Embedded;
 use tokio::sync::OnceCell;
 
-use super::inspect::{self, InspectError, Inspected, MOST_COMPONENT_BYTES};
+use super::inspect::{self, InspectError, Inspected, MAX_COMPONENT_BYTES};
 use super::{DescriptionError, Runtime, Sandbox, abi, imports};
 
 /// A component that can be run.
@@ -118,7 +118,7 @@ impl LoadError {
 impl Component {
     /// A component by its bytes. Nothing is compiled yet.
     pub fn new(name: &str, wasm: Vec<u8>) -> Result<Component, LoadError> {
-        if wasm.len() > MOST_COMPONENT_BYTES {
+        if wasm.len() > MAX_COMPONENT_BYTES {
             return Err(LoadError::Unfit {
                 name: name.into(),
                 reason: InspectError::TooLarge { size: wasm.len() },

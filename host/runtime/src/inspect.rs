@@ -10,13 +10,13 @@ use super::contract::{self, Contract, ContractError, Track};
 use super::manifest::{MANIFEST_SECTION, Manifest, ManifestError};
 
 /// The largest component that is taken.
-pub const MOST_COMPONENT_BYTES: usize = 64 << 20;
+pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
 
 /// How deep components may lie in components.
-const MOST_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 /// How many tools are told, and how much of each one's name.
-const MOST_PRODUCERS: usize = 32;
-const LONGEST_PRODUCER: usize = 100;
+const MAX_PRODUCERS: usize = 32;
+const MAX_PRODUCER_CHARS: usize = 100;
 
 /// What a component is, as far as its bytes tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub enum InspectError {
     #[error("is not a WebAssembly component: it is empty")]
     Empty,
     /// It is too large.
-    #[error("is too large: it has {size} bytes, and at most {MOST_COMPONENT_BYTES} are allowed")]
+    #[error("is too large: it has {size} bytes, and at most {MAX_COMPONENT_BYTES} are allowed")]
     TooLarge {
         /// Its size.
         size: usize,
@@ -189,7 +189,7 @@ impl Reading {
                     if range.end > bytes.len() {
                         return Err(truncated);
                     }
-                    if range.end > end || around.len() == MOST_DEPTH {
+                    if range.end > end || around.len() == MAX_DEPTH {
                         return Err(InspectError::Damaged {
                             offset: range.start,
                             reason: "a nested component or module does not fit".into(),
@@ -262,7 +262,7 @@ impl Reading {
                     name: printable(value.name),
                     version: printable(value.version),
                 };
-                if self.producers.len() < MOST_PRODUCERS && !self.producers.contains(&producer) {
+                if self.producers.len() < MAX_PRODUCERS && !self.producers.contains(&producer) {
                     self.producers.push(producer);
                 }
             }
@@ -275,7 +275,7 @@ fn recognise(bytes: &[u8]) -> Result<(), InspectError> {
     if bytes.is_empty() {
         return Err(InspectError::Empty);
     }
-    if bytes.len() > MOST_COMPONENT_BYTES {
+    if bytes.len() > MAX_COMPONENT_BYTES {
         return Err(InspectError::TooLarge { size: bytes.len() });
     }
     if Parser::is_component(bytes) {
@@ -325,7 +325,7 @@ fn named(name: &str, suffix: &str, offset: usize) -> Result<String, InspectError
 
 fn printable(text: &str) -> String {
     let shown = text.chars().filter(|character| !character.is_control());
-    shown.take(LONGEST_PRODUCER).collect()
+    shown.take(MAX_PRODUCER_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -352,7 +352,7 @@ mod tests {
             let error = inspect(bytes).expect_err(word).to_string();
             assert!(error.contains(word), "{word}: {error}");
         }
-        let size = MOST_COMPONENT_BYTES + 1;
+        let size = MAX_COMPONENT_BYTES + 1;
         assert_eq!(
             inspect(&vec![0; size]),
             Err(InspectError::TooLarge { size })

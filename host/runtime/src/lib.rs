@@ -6,33 +6,33 @@ pub mod packages;
 
 mod abi;
 mod cache;
+mod call_environment;
 mod component;
 mod contract;
+mod cpu_scheduler;
 mod description;
+mod egress;
 mod engine;
-mod fair;
+mod fair_permits;
+mod fault_injection;
 mod http;
 mod imports;
 mod inspect;
-mod interference;
 mod manifest;
 mod output;
-mod outside;
 mod prompts;
 mod repeatable;
 mod state;
-mod surroundings;
-mod turns;
 
+pub use call_environment::{CallEnvironment, CallRights, Notice, Progress, Repeatable, Used};
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};
-pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
-pub use interference::{Interference, Meddling};
+pub use egress::{Denial, DenyEgress, EgressPolicy, Permit};
+pub use fault_injection::{Fault, FaultInjector};
+pub use inspect::{InspectError, Inspected, MAX_COMPONENT_BYTES, Producer, digest, inspect};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
-pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use prompts::{BadPrompt, Piece, pieces};
-pub use surroundings::{Notice, Progress, Repeatable, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,14 +42,14 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use cache::CompiledCode;
-use fair::{FairPermits, Shares};
+use fair_permits::{FairPermits, Shares};
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_vault::{Transaction, VaultError};
 use state::CallState;
 
 /// So many calls a caller may run at once as long as any slot is free; above it, no more than there are free slots.
-const MIN_CALLS_OF_ONE: usize = 4;
+const MIN_CALLS_PER_CALLER: usize = 4;
 /// How many calls with as much memory as one may have fit into what all guests share. One caller may have half of it.
 const FULL_SIZE_CALLS: usize = 8;
 
@@ -87,9 +87,9 @@ pub struct Job {
     /// Where it looks things up.
     pub index: Arc<Index>,
     /// What it may know of where it runs.
-    pub surroundings: Arc<dyn Surroundings>,
+    pub environment: Arc<dyn CallEnvironment>,
     /// Decides about the requests that it wants to send.
-    pub outside: Arc<dyn Outside>,
+    pub egress: Arc<dyn EgressPolicy>,
     /// When it is ended.
     pub deadline: Instant,
     /// What it may use; of memory at most what the sandbox was made for.
@@ -97,7 +97,7 @@ pub struct Job {
     /// Ends it at once.
     pub cancelled: CancellationToken,
     /// Who meddles with it; nobody, where a caller waits for the answer.
-    pub interference: Option<Arc<dyn Interference>>,
+    pub fault_injector: Option<Arc<dyn FaultInjector>>,
 }
 
 /// What an action came to: its answer, and what it staged.
@@ -159,7 +159,7 @@ pub enum RunError {
     },
     /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
     #[error("files that it has read were changed meanwhile")]
-    Torn,
+    Conflict,
     /// The deadline passed.
     #[error("it exceeded its time limit of {} ms", .0.as_millis())]
     TimedOut(Duration),
@@ -180,7 +180,7 @@ pub enum RunError {
     Revoked(Box<VaultError>),
     /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
     #[error("it failed")]
-    Broke(String),
+    Failed(String),
     /// The component could not be loaded after all.
     #[error(transparent)]
     Load(Arc<LoadError>),
@@ -194,13 +194,13 @@ impl Runtime {
             sandbox: Arc::new(Sandbox {
                 linker: abi::linker(&engine).map_err(LoadError::engine)?,
                 compiled: CompiledCode::new(compiled, &engine, limits, room),
-                long_runners: turns::long_runners(),
+                long_runners: cpu_scheduler::long_runners(),
                 engine,
             }),
             slots: FairPermits::new(
                 limits.concurrent_calls,
                 Shares {
-                    min_permits: MIN_CALLS_OF_ONE,
+                    min_permits: MIN_CALLS_PER_CALLER,
                     max_bytes: limits.memory_bytes.saturating_mul(FULL_SIZE_CALLS),
                 },
             ),

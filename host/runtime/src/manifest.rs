@@ -11,7 +11,7 @@ use notehost_vault::Effect;
 pub const MANIFEST_SECTION: &str = "notehost:manifest";
 
 /// The longest manifest that is taken.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The ceiling of what a component can be granted. What it does not mention it does not limit, but for HTTP: a host
 /// that is not named cannot be granted.
@@ -52,7 +52,7 @@ pub enum ManifestError {
     #[error("{0}")]
     Malformed(String),
     /// It is too long.
-    #[error("it has {0} bytes; at most {MOST_BYTES} are allowed")]
+    #[error("it has {0} bytes; at most {MAX_BYTES} are allowed")]
     TooLong(usize),
     /// A host that is none.
     #[error(
@@ -73,7 +73,7 @@ impl ManifestLimits {
 impl Manifest {
     /// Read a manifest.
     pub fn parse(json: &[u8]) -> Result<Manifest, ManifestError> {
-        if json.len() > MOST_BYTES {
+        if json.len() > MAX_BYTES {
             return Err(ManifestError::TooLong(json.len()));
         }
         // Serde would take a list of the values as well.

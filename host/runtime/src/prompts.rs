@@ -8,15 +8,15 @@ use notehost_sdk::Prompt;
 use super::description::{Description, check_name};
 
 /// How many prompts one component may bring, and how long each may be.
-const MOST: usize = 32;
-const MOST_ARGUMENTS: usize = 16;
-const MOST_BYTES: usize = 16 << 10;
+const MAX_PROMPTS: usize = 32;
+const MAX_ARGUMENTS: usize = 16;
+const MAX_BYTES: usize = 16 << 10;
 
 /// Why a prompt cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadPrompt {
     /// More than a person can choose from.
-    #[error("the component has {0} prompts; at most {MOST} are allowed")]
+    #[error("the component has {0} prompts; at most {MAX_PROMPTS} are allowed")]
     Many(usize),
     /// One of them.
     #[error("the prompt `{name}` cannot be used: {reason}")]
@@ -64,7 +64,7 @@ pub fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
 /// Refuse prompts that could not be filled in.
 pub(super) fn check_prompts(description: &Description) -> Result<(), BadPrompt> {
     let prompts = &description.prompts;
-    if prompts.len() > MOST {
+    if prompts.len() > MAX_PROMPTS {
         return Err(BadPrompt::Many(prompts.len()));
     }
     let mut seen = HashSet::new();
@@ -87,11 +87,11 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
         return Err("it has no text".to_owned());
     }
     let title = prompt.title.as_deref().unwrap_or_default();
-    if prompt.text.len() + prompt.description.len() + title.len() > MOST_BYTES {
-        return Err(format!("it is longer than {MOST_BYTES} bytes"));
+    if prompt.text.len() + prompt.description.len() + title.len() > MAX_BYTES {
+        return Err(format!("it is longer than {MAX_BYTES} bytes"));
     }
-    if prompt.arguments.len() > MOST_ARGUMENTS {
-        return Err(format!("it takes more than {MOST_ARGUMENTS} arguments"));
+    if prompt.arguments.len() > MAX_ARGUMENTS {
+        return Err(format!("it takes more than {MAX_ARGUMENTS} arguments"));
     }
     let mut arguments = HashSet::new();
     for argument in &prompt.arguments {
@@ -105,7 +105,7 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
                 argument.name
             ));
         }
-        if argument.description.len() > MOST_BYTES {
+        if argument.description.len() > MAX_BYTES {
             return Err(format!(
                 "the description of `{}` is too long",
                 argument.name
@@ -173,11 +173,8 @@ mod tests {
             (json!([named("plan", "{{who")]), "not closed"),
             (json!([named("plan", "{{todo.add}}")]), "`todo.add`"),
             (json!([named("plan", "x"), named("plan", "y")]), "same name"),
-            (
-                json!([named("plan", &"x".repeat(MOST_BYTES + 1))]),
-                "longer",
-            ),
-            (json!(vec![named("plan", "x"); MOST + 1]), "at most"),
+            (json!([named("plan", &"x".repeat(MAX_BYTES + 1))]), "longer"),
+            (json!(vec![named("plan", "x"); MAX_PROMPTS + 1]), "at most"),
         ] {
             let error = described(prompts).unwrap_err();
             assert!(error.contains(reason), "{error}");

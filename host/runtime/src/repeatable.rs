@@ -7,7 +7,7 @@ use std::time::Duration;
 use rand_core::TryRng;
 use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 
-use super::surroundings::Repeatable;
+use super::call_environment::Repeatable;
 
 /// Let a guest's clock stand, and make its random numbers from the seed.
 pub(super) fn freeze(builder: &mut WasiCtxBuilder, repeatable: &Repeatable) {

@@ -112,14 +112,14 @@ pub trait Rules: Send + Sync {
     }
 
     /// What the component's grant has taken from the caller since this was last asked.
-    fn grant_met(&self) -> GrantMet {
-        GrantMet::default()
+    fn grant_usage(&self) -> GrantUsage {
+        GrantUsage::default()
     }
 }
 
 /// What a component's grant took from what its caller may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GrantMet {
+pub struct GrantUsage {
     /// Something that the caller may see was hidden.
     pub hidden: bool,
     /// The caller may do more somewhere than the component may.

@@ -1,5 +1,5 @@
 //! What each commit replaced, in SQLite, outside the vault. Rows only: how content is kept is in `contents`, for how long
-//! in `retention`, and what it means for a caller in `past`.
+//! in `retention`, and what it means for a caller in `history_operations`.
 //!
 //! A change is written as `pending` before anything visible happens and becomes `done` after; a crash between
 //! the two is settled at the next start by looking at the files.

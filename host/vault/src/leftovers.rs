@@ -1,5 +1,5 @@
 //! What an interrupted commit left in the folder of temporary files: removed once nobody needs it, kept where a person finds
-//! it otherwise. Which commits are finished is decided in `recovery` and `settle`.
+//! it otherwise. Which commits are finished is decided in `recovery` and `pending_changes`.
 //!
 //! Invariant: a note that a commit parked is never unlinked unless the history shows that the commit is done. A rename keeps
 //! no bytes in the history, so the parked file may be the only copy of the note.

@@ -13,6 +13,7 @@
 //! ```
 
 mod access;
+mod change_details;
 mod changes;
 mod chunks;
 mod commit;
@@ -22,6 +23,7 @@ mod disk;
 mod error;
 mod fail;
 mod history;
+mod history_operations;
 mod identifier;
 mod inspect;
 mod journal;
@@ -29,24 +31,22 @@ mod leftovers;
 mod listing;
 mod lock;
 mod lookup;
-mod mention;
-mod narrow;
-mod nearest;
-mod past;
 mod path;
+mod pending_changes;
 mod plan;
 mod prepare;
 mod private_folder;
 mod read;
 mod recovery;
 mod retention;
-mod settle;
-mod show;
-mod sight;
+mod revocation;
+mod scan;
 mod stage;
 mod steps;
 mod store;
+mod suggestions;
 mod sync;
+mod text_search;
 mod transaction;
 mod trash;
 mod types;
@@ -66,7 +66,7 @@ use std::{
     time::Duration,
 };
 
-pub use access::{Access, Effect, GrantMet, Limits, Rules, Tier, UnknownTier};
+pub use access::{Access, Effect, GrantUsage, Limits, Rules, Tier, UnknownTier};
 pub use diff::SUMMARISED;
 pub use diff::{DiffHunk, FileDiff, LineDiff, file_diff, unified_diff};
 pub use error::{CommitError, Conflict, VaultError};
@@ -77,8 +77,8 @@ pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use journal::fuzz_journal;
 pub use path::PRIVATE;
 pub use path::{folded as fold_path, is_open as is_open_path};
-pub use sight::{Glimpse, Sighted, Stamp, etag_of};
-pub use transaction::{AskAgain, Transaction};
+pub use scan::{FileContent, FileStat, Stamp, etag_of};
+pub use transaction::{RecomputeAnswer, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
     Trashed,
@@ -156,7 +156,7 @@ impl Vault {
     }
 
     /// Opens a vault for looking only, also while another process serves it: no lock, no recovery, no commits.
-    pub fn open_to_look(id: &str, folder: &Path, state: &Path) -> Result<Vault, VaultError> {
+    pub fn open_read_only(id: &str, folder: &Path, state: &Path) -> Result<Vault, VaultError> {
         Vault::opened(id, folder, state, VaultSettings::default(), false)
     }
 
@@ -238,7 +238,11 @@ impl Vault {
         let change = self.history.change_with_key(key)?;
         Ok(change.map(|change| Committed {
             is_landed: true,
-            files: change.files.iter().map(past::told).collect(),
+            files: change
+                .files
+                .iter()
+                .map(history_operations::file_change)
+                .collect(),
             change: Some(change.id).filter(|_| !change.files.is_empty()),
         }))
     }
@@ -252,7 +256,7 @@ impl Vault {
             .push(listener);
     }
 
-    fn tell(&self, committed: &Committed) {
+    fn notify_listeners(&self, committed: &Committed) {
         for listener in self
             .listeners
             .read()

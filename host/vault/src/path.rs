@@ -8,8 +8,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::error::VaultError;
 
-const MAX_NAME: usize = 255;
-const MAX_PATH: usize = 4096;
+const MAX_NAME_BYTES: usize = 255;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Where the vault keeps its own things, inside the vault.
 pub const PRIVATE: &str = ".notehost";
@@ -27,9 +27,9 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
             printable(path)
         )))
     };
-    if path.len() > MAX_PATH {
+    if path.len() > MAX_PATH_BYTES {
         return Err(Some(VaultError::invalid(format!(
-            "a path may have {MAX_PATH} bytes at most"
+            "a path may have {MAX_PATH_BYTES} bytes at most"
         ))));
     }
     if path.chars().any(char::is_control) {
@@ -46,9 +46,9 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
         match *part {
             "" => return Err(refuse("has an empty part")),
             "." | ".." => return Err(refuse("contains `.` or `..`")),
-            _ if part.len() > MAX_NAME => {
+            _ if part.len() > MAX_NAME_BYTES => {
                 return Err(Some(VaultError::invalid(format!(
-                    "a name may have {MAX_NAME} bytes at most"
+                    "a name may have {MAX_NAME_BYTES} bytes at most"
                 ))));
             }
             _ if is_closed(part) => return Err(None),

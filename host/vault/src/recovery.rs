@@ -1,5 +1,5 @@
 //! After a crash: journals are finished or taken back. What is not replayed, and temporary files, are handled in
-//! `leftovers`, pending changes without a journal in `settle`.
+//! `leftovers`, pending changes without a journal in `pending_changes`.
 //!
 //! A person may have edited files between the crash and now. What they wrote stays where they wrote it; what
 //! we meant to write there goes to the trash.

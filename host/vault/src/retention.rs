@@ -17,7 +17,7 @@ const PRUNE_EVERY: u64 = 128;
 /// them down.
 const SLACK: u64 = 16;
 /// So many pages are given back to the disk at once.
-const MAX_PAGES_AT_ONCE: u64 = 16 << 10;
+const MAX_PAGES_PER_VACUUM: u64 = 16 << 10;
 const UNKNOWN: u64 = u64::MAX;
 
 pub(super) const SCHEMA: &str = "
@@ -204,7 +204,7 @@ fn give_back(connection: &Connection, bound: u64) -> rusqlite::Result<()> {
     let (free, size) = (number("freelist_count")?, number("page_size")?.max(1));
     let most = (bound / 8).max(16 << 20) / size;
     if free > most {
-        let pages = (free - most).min(MAX_PAGES_AT_ONCE);
+        let pages = (free - most).min(MAX_PAGES_PER_VACUUM);
         let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
         let mut rows = vacuum.query([])?;
         while rows.next()?.is_some() {}

@@ -13,7 +13,7 @@ use super::{
     fail::fail_point,
     journal::temps_folder,
     path::split,
-    transaction::SeenFile,
+    transaction::ReadFile,
     trash,
 };
 
@@ -72,7 +72,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    pub(super) fn of(file: &SeenFile) -> Self {
+    pub(super) fn of(file: &ReadFile) -> Self {
         let signature = file.status.signature;
         Expected {
             digest: file.digest,
@@ -100,7 +100,7 @@ impl Expected {
 
 /// Why a step was not done.
 #[derive(Debug)]
-pub(super) enum Halt {
+pub(super) enum StepError {
     /// A file is not what was validated.
     Changed(String),
     /// The disk failed.
@@ -152,15 +152,15 @@ fn put_back(
 
 impl Step {
     /// Does it.
-    pub(super) fn apply(&self, root: &Folder) -> Result<(), Halt> {
+    pub(super) fn apply(&self, root: &Folder) -> Result<(), StepError> {
         match self.attempt(root) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Halt::Changed(self.shown().to_owned())),
+            Ok(false) => Err(StepError::Changed(self.shown().to_owned())),
             // The name was taken, or what should be there went away, between validation and now.
             Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Halt::Changed(self.shown().to_owned()))
+                Err(StepError::Changed(self.shown().to_owned()))
             }
-            Err(error) => Err(Halt::Failed(self.shown().to_owned(), error)),
+            Err(error) => Err(StepError::Failed(self.shown().to_owned(), error)),
         }
     }
 

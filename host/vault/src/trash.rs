@@ -13,7 +13,7 @@ use super::{
     error::VaultError,
     identifier::{is_id, new_id, now_millis},
     path::{PRIVATE, is_closed, join},
-    transaction::{Seen, StagedFile, Transaction},
+    transaction::{ReadRecord, StagedFile, Transaction},
     types::Trashed,
 };
 
@@ -235,7 +235,7 @@ impl Transaction {
 
     fn seen_size(&self, path: &str) -> u64 {
         match self.seen.get(path) {
-            Some(Seen::File(file)) => file.status.signature.size,
+            Some(ReadRecord::File(file)) => file.status.signature.size,
             _ => 0,
         }
     }

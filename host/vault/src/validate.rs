@@ -7,7 +7,7 @@
 use super::{
     disk::Node,
     error::Conflict,
-    transaction::{Seen, Transaction},
+    transaction::{ReadRecord, Transaction},
 };
 
 impl Transaction {
@@ -51,15 +51,15 @@ impl Transaction {
         Ok(())
     }
 
-    fn is_unchanged(&self, path: &str, seen: &Seen) -> bool {
+    fn is_unchanged(&self, path: &str, seen: &ReadRecord) -> bool {
         let root = &self.vault.root;
         let Ok(now) = root.status_below(path) else {
             return false;
         };
         match (seen, now) {
-            (Seen::Absent, now) => now.is_none() || self.is_hidden_from_caller(path),
-            (Seen::Present(node), Some(now)) => now.node == *node,
-            (Seen::File(file), Some(now)) if now.node == Node::File => {
+            (ReadRecord::Absent, now) => now.is_none() || self.is_hidden_from_caller(path),
+            (ReadRecord::Present(node), Some(now)) => now.node == *node,
+            (ReadRecord::File(file), Some(now)) if now.node == Node::File => {
                 file.vouches_for(&now.signature)
                     || root
                         .place(path)

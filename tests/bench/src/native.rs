@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use notehost::index::{Answer, Index, Question};
-use notehost::runtime::Surroundings;
+use notehost::runtime::CallEnvironment;
 use notehost::vault::{self, Transaction, VaultError};
 use notehost_sdk::host::{About, CallerTold, Conventions, Now};
 use notehost_sdk::index::{
@@ -56,7 +56,7 @@ impl NativeVault {
 /// Where the measured calls run: on both sides the same, and nowhere.
 pub(crate) struct Nowhere;
 
-impl Surroundings for Nowhere {
+impl CallEnvironment for Nowhere {
     fn now(&self) -> Now {
         Now {
             milliseconds: 1_767_225_600_000,

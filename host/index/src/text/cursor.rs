@@ -13,7 +13,7 @@ use super::listed::{self, Listed};
 use super::plan::{LeafPart, Plan, Source};
 use super::segment::Segment;
 use super::weight::Weight;
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 /// After the last document.
@@ -62,9 +62,9 @@ impl<'s> Cursor<'s> {
                 deadline.check()?;
                 Cursor::Set(Set::unscored(docs))
             }
-            Plan::Within(slots) => Cursor::Set(Set::unscored(
+            Plan::Within(doc_ids) => Cursor::Set(Set::unscored(
                 (0..segment.len())
-                    .filter(|doc| slots.contains(segment.slots[*doc as usize]))
+                    .filter(|doc| doc_ids.contains(segment.doc_ids[*doc as usize]))
                     .collect(),
             )),
         })
@@ -250,8 +250,8 @@ pub(super) struct AllCursor<'s> {
     /// The order in which `with` is walked: the shortest first.
     order: Vec<usize>,
     without: Vec<Cursor<'s>>,
-    within: &'s [Arc<Slots>],
-    slots: &'s [u32],
+    within: &'s [Arc<Bitmap>],
+    doc_ids: &'s [u32],
     deadline: &'s Deadline,
     cost: usize,
     doc: u32,
@@ -261,7 +261,7 @@ impl<'s> AllCursor<'s> {
     fn new(
         with: &'s [Plan],
         without: &'s [Plan],
-        within: &'s [Arc<Slots>],
+        within: &'s [Arc<Bitmap>],
         segment: &'s Segment,
         ordinal: usize,
         deadline: &'s Deadline,
@@ -284,7 +284,7 @@ impl<'s> AllCursor<'s> {
             order,
             without: cursors(without)?,
             within,
-            slots: &segment.slots,
+            doc_ids: &segment.doc_ids,
             deadline,
             doc: 0,
         };
@@ -319,8 +319,8 @@ impl<'s> AllCursor<'s> {
                 }
             }
             target = doc + 1;
-            let slot = self.slots[doc as usize];
-            if self.within.iter().all(|slots| slots.contains(slot))
+            let doc_id = self.doc_ids[doc as usize];
+            if self.within.iter().all(|doc_ids| doc_ids.contains(doc_id))
                 && self.without.iter_mut().all(|list| list.seek(doc) != doc)
             {
                 return doc;

@@ -15,9 +15,9 @@ use super::schema::{self, Fields};
 use super::segment::Segment;
 
 /// What one thread of the writer may take before it writes a segment.
-const MEMORY_FOR_FEW: usize = 15_000_000;
-const MEMORY_FOR_MANY: usize = 48_000_000;
-const MOST_THREADS: usize = 4;
+const SMALL_WRITER_BYTES: usize = 15_000_000;
+const LARGE_WRITER_BYTES: usize = 48_000_000;
+const MAX_THREADS: usize = 4;
 
 /// Opens what is in a folder, or begins anew there, or in memory if the disk refuses.
 pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
@@ -44,9 +44,9 @@ pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
 pub(super) fn writer(index: &Index, is_for_many: bool) -> Result<IndexWriter, Failure> {
     let (threads, memory) = if is_for_many {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        (cores.min(MOST_THREADS), MEMORY_FOR_MANY)
+        (cores.min(MAX_THREADS), LARGE_WRITER_BYTES)
     } else {
-        (1, MEMORY_FOR_FEW)
+        (1, SMALL_WRITER_BYTES)
     };
     let options = IndexWriterOptions::builder()
         .num_worker_threads(threads)

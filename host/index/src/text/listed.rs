@@ -4,7 +4,7 @@ use tantivy::postings::{Postings as _, SegmentPostings, TermInfo};
 use tantivy::{DocSet as _, TERMINATED};
 
 use super::segment::{Segment, Words};
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 /// Documents, in order, and how often each has what was asked for.
@@ -16,10 +16,10 @@ pub(super) struct Listed {
 
 impl Listed {
     /// How many of them stand for a visible note.
-    pub(super) fn count_visible(&self, segment: &Segment, visible: &Slots) -> u64 {
+    pub(super) fn count_visible(&self, segment: &Segment, visible: &Bitmap) -> u64 {
         self.docs
             .iter()
-            .filter(|doc| visible.contains(segment.slots[**doc as usize]))
+            .filter(|doc| visible.contains(segment.doc_ids[**doc as usize]))
             .count() as u64
     }
 
@@ -82,25 +82,25 @@ pub(super) fn phrase(
 }
 
 /// Documents that have a phrase: where it begins in each, and how often one of several words follows it.
-pub(super) struct Begun {
+pub(super) struct PhraseStarts {
     documents: Vec<(u32, Vec<u32>, u32)>,
     distance: usize,
     positions: Vec<u32>,
 }
 
-impl Begun {
+impl PhraseStarts {
     /// The documents in which these words stand at these distances; what follows them stands at another.
     pub(super) fn of(
         words: &Words,
         asked: &[(usize, String)],
         distance: usize,
         deadline: &Deadline,
-    ) -> SearchResult<Begun> {
+    ) -> SearchResult<PhraseStarts> {
         let mut documents = Vec::new();
         each_phrase(words, asked, deadline, |doc, starts| {
             documents.push((doc, starts.to_vec(), 0))
         })?;
-        Ok(Begun {
+        Ok(PhraseStarts {
             documents,
             distance,
             positions: Vec::new(),
@@ -178,7 +178,7 @@ fn each_phrase(
         };
         lists.push((*distance, words.positions(&info)?));
     }
-    let Some(mut neighbours) = words.neighbours(asked)? else {
+    let Some(mut bigrams) = words.bigrams(asked)? else {
         return Ok(());
     };
     // The rarest leads.
@@ -188,7 +188,7 @@ fn each_phrase(
     let mut target = 0;
     'documents: loop {
         let words = lists.iter_mut().map(|(_, postings)| postings);
-        for postings in neighbours.iter_mut().chain(words) {
+        for postings in bigrams.iter_mut().chain(words) {
             deadline.step()?;
             if postings.doc() < target {
                 postings.seek(target);

@@ -14,12 +14,12 @@ use crate::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.
-const LONGEST: usize = 160;
+const SNIPPET_CHARS: usize = 160;
 /// How much of it stands before the word.
-const BEFORE: usize = 50;
+const CHARS_BEFORE_MATCH: usize = 50;
 /// So many places of one word are looked at, and so many words.
-const MOST_PLACES: usize = 200;
-const MOST_WORDS: usize = 32;
+const MAX_PLACES: usize = 200;
+const MAX_WORDS: usize = 32;
 
 /// How much of a text that others shall be like is looked at for words.
 const MAX_LIKE_BYTES: usize = 4 << 10;
@@ -27,14 +27,14 @@ const MAX_LIKE_BYTES: usize = 4 << 10;
 const PIECE_BYTES: usize = 64 << 10;
 
 /// The words that a search asks for; taken from it once, and looked for in every note that is returned.
-pub(crate) struct SoughtWords(Vec<String>);
+pub(crate) struct QueryWords(Vec<String>);
 
-impl SoughtWords {
-    pub(crate) fn of(tree: &Tree) -> SoughtWords {
+impl QueryWords {
+    pub(crate) fn of(tree: &Tree) -> QueryWords {
         let mut asked = Vec::new();
         collect(tree, &mut asked);
-        asked.truncate(MOST_WORDS);
-        SoughtWords(asked)
+        asked.truncate(MAX_WORDS);
+        QueryWords(asked)
     }
 
     /// The lines that tell most of what was asked for, in their order.
@@ -126,9 +126,9 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
             // Long words say more.
             words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
             words.dedup();
-            words.into_iter().take(MOST_WORDS).for_each(add);
+            words.into_iter().take(MAX_WORDS).for_each(add);
         }
-        Tree::Not(_) | Tree::Slots(_) => {}
+        Tree::Not(_) | Tree::Bitmap(_) => {}
     }
 }
 
@@ -162,12 +162,12 @@ fn places_as_words(
 ) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
     let mut begin = 0;
-    while begin < text.len() && places.len() < MOST_PLACES * 4 {
+    while begin < text.len() && places.len() < MAX_PLACES * 4 {
         deadline.check()?;
         let end = piece_end(text, begin);
         words::each(&text[begin..end], |found| {
             for (word, letters) in asked.iter().enumerate() {
-                if places.len() < MOST_PLACES * 4 && found.text.contains(letters.as_str()) {
+                if places.len() < MAX_PLACES * 4 && found.text.contains(letters.as_str()) {
                     places.push(Place {
                         range: begin + found.range.start..begin + found.range.end,
                         word,
@@ -222,7 +222,7 @@ fn each_match(
         if there.eq_ignore_ascii_case(word) {
             take(start);
             found += 1;
-            if found == MOST_PLACES {
+            if found == MAX_PLACES {
                 return Ok(());
             }
         }
@@ -312,29 +312,29 @@ fn frontmatter_end(text: &str) -> usize {
 /// A line without its margins, cut to what stands around a place in it.
 fn cut(line: &str, place: usize) -> String {
     let trimmed = line.trim();
-    if trimmed.chars().nth(LONGEST).is_none() {
+    if trimmed.chars().nth(SNIPPET_CHARS).is_none() {
         return trimmed.to_owned();
     }
     let start = line[..place]
         .char_indices()
         .rev()
-        .take(BEFORE)
+        .take(CHARS_BEFORE_MATCH)
         .last()
         .map_or(place, |(at, _)| at);
     // At a word, if one begins near.
     let start = match line[start..place].find(char::is_whitespace) {
-        Some(at) if start > 0 && at < BEFORE / 2 => start + at,
+        Some(at) if start > 0 && at < CHARS_BEFORE_MATCH / 2 => start + at,
         _ => start,
     };
     let end = line[start..]
         .char_indices()
-        .nth(LONGEST)
+        .nth(SNIPPET_CHARS)
         .map_or(line.len(), |(at, _)| start + at);
     // Near the end of a line there is room for more before the place.
     let start = if end == line.len() {
         line.char_indices()
             .rev()
-            .nth(LONGEST - 1)
+            .nth(SNIPPET_CHARS - 1)
             .map_or(0, |(at, _)| at)
             .min(start)
     } else {

@@ -6,7 +6,7 @@ use tantivy::fieldnorm::FieldNormReader;
 
 use super::schema::PARTS;
 use super::state::State;
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 const K: f32 = 1.2;
@@ -18,7 +18,7 @@ pub(super) const BOOSTS: [f32; PARTS] = [3.0, 1.5, 1.0];
 /// The notes that a caller sees, counted.
 pub(super) struct Corpus<'s> {
     pub(super) state: &'s State,
-    pub(super) visible: &'s Slots,
+    pub(super) visible: &'s Bitmap,
     pub(super) deadline: &'s Deadline,
     pub(super) is_all_visible: bool,
     /// How many notes there are.
@@ -37,7 +37,7 @@ pub(super) struct Weight {
 }
 
 impl<'s> Corpus<'s> {
-    pub(super) fn new(state: &'s State, visible: &'s Slots, deadline: &'s Deadline) -> Corpus<'s> {
+    pub(super) fn new(state: &'s State, visible: &'s Bitmap, deadline: &'s Deadline) -> Corpus<'s> {
         let is_all_visible = state.live.is_within(visible);
         let notes = state.live.len_of_both(visible) as u64;
         let tokens = state.tokens(visible, is_all_visible);

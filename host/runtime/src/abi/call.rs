@@ -8,9 +8,9 @@ use wasmtime::{Engine, Store, Trap};
 
 use super::super::Sandbox;
 use super::super::component::LoadError;
-use super::super::fair::Permit;
+use super::super::cpu_scheduler::Turn;
+use super::super::fair_permits::Permit;
 use super::super::state::{CallState, Meter, Stopped};
-use super::super::turns::Turn;
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
 use super::host_functions::{VaultHandle, VaultView};
 use super::{Instances, Ready, v0_1, v0_2};
@@ -27,7 +27,7 @@ const MAX_REPLY_VALUES: usize = 1 << 20;
 const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
 /// What a guest is asked to do.
-pub(super) struct Asked {
+pub(super) struct GuestRequest {
     /// The one handle of this call; it ends with it.
     pub(super) vault: Resource<VaultHandle>,
     pub(super) action: String,
@@ -37,10 +37,10 @@ pub(super) struct Asked {
 }
 
 /// What a guest answered: what it has to say, or why it refused. Hostile until checked.
-pub(super) type Answered = Result<GuestReply, Refused>;
+pub(super) type GuestResult = Result<GuestReply, GuestError>;
 
 /// A guest's refusal, in its own words.
-pub(super) struct Refused {
+pub(super) struct GuestError {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -60,16 +60,16 @@ pub(in super::super) async fn call(
         job.domain,
         Some(job.transaction),
         Some(job.index),
-        Some(job.surroundings),
+        Some(job.environment),
         job.deadline,
         limits,
         Turn::new(&sandbox.long_runners, job.caller),
     )
     .with_permit(permit)
-    .with_outside(job.outside, limits);
-    state.meter.interference = job.interference;
+    .with_egress(job.egress, limits);
+    state.meter.fault_injector = job.fault_injector;
     let mut store = store(&sandbox.engine, state);
-    let asked = Asked {
+    let guest_request = GuestRequest {
         vault: Resource::new_borrow(0),
         action: job.action,
         arguments: job.arguments,
@@ -77,8 +77,8 @@ pub(in super::super) async fn call(
         reply_bytes: limits.reply_bytes,
     };
     let answered = match &ready.instances {
-        Instances::V0_1(instances) => v0_1::call(instances, &mut store, asked).await,
-        Instances::V0_2(instances) => v0_2::call(instances, &mut store, asked).await,
+        Instances::V0_1(instances) => v0_1::call(instances, &mut store, guest_request).await,
+        Instances::V0_2(instances) => v0_2::call(instances, &mut store, guest_request).await,
     };
     let mut state = store.into_data();
     VaultView::of(&mut state).count_hidden();
@@ -89,7 +89,7 @@ pub(in super::super) async fn call(
             transaction,
             notices,
         }),
-        (Ok(Ok(_)), None) => Err(RunError::Broke(
+        (Ok(Ok(_)), None) => Err(RunError::Failed(
             "a host call did not return the transaction".into(),
         )),
         (Ok(Err(error)), transaction) => {
@@ -99,7 +99,7 @@ pub(in super::super) async fn call(
                 None => false,
             };
             match is_torn {
-                true => Err(RunError::Torn),
+                true => Err(RunError::Conflict),
                 false => Err(RunError::Refused {
                     code: error.code,
                     message: error.message,
@@ -239,7 +239,7 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
                 "passed more than {} MiB to the host at once",
                 MAX_HOST_CALL_BYTES >> 20
             )),
-            told => RunError::Broke(told),
+            told => RunError::Failed(told),
         },
     }
 }

@@ -10,7 +10,7 @@ use super::super::contract::{Contract, Track};
 use super::super::state::CallState;
 
 /// What does not fit.
-pub(super) struct Misfit {
+pub(super) struct ContractMismatch {
     /// The contract that the component was built for, as it says.
     pub(super) contract: String,
     /// What of it is not as it should be.
@@ -33,7 +33,7 @@ impl Form {
         track: Track,
         linker: &Linker<CallState>,
         component: &Component,
-    ) -> Result<Form, Misfit> {
+    ) -> Result<Form, ContractMismatch> {
         let engine = component.engine();
         let own = component.component_type();
         let exports = own.exports(engine);
@@ -41,17 +41,17 @@ impl Form {
             .filter_map(|(name, _)| Some((name.to_owned(), Contract::of_export(name)?)))
             .find(|(_, contract)| contract.track() == track.newest().track());
         let Some((export, contract)) = found else {
-            return Err(Misfit {
+            return Err(ContractMismatch {
                 contract: track.newest().to_string(),
                 reason: "it does not export that version of the domain interface".into(),
             });
         };
-        let misfit = |reason| Misfit {
+        let mismatch = |reason| ContractMismatch {
             contract: contract.to_string(),
             reason: with_advice(reason, track, contract),
         };
         let types = linker.substituted_component_type(component);
-        let types = types.map_err(|error| misfit(unknown_import(&one_line(&error))))?;
+        let types = types.map_err(|error| mismatch(unknown_import(&one_line(&error))))?;
         Ok(Form {
             types,
             engine: engine.clone(),
@@ -65,23 +65,26 @@ impl Form {
         &self,
         function: &str,
         signature: &str,
-    ) -> Result<(), Misfit>
+    ) -> Result<(), ContractMismatch>
     where
         Parameters: ComponentNamedList + Lower,
         Returned: ComponentNamedList + Lift,
     {
-        let misfit = |reason| Misfit {
+        let mismatch = |reason| ContractMismatch {
             contract: self.contract.to_string(),
             reason,
         };
         let export = self.types.get_export(&self.engine, &self.export);
         let Some(ComponentItem::ComponentInstance(interface)) = export.map(|export| export.ty)
         else {
-            return Err(misfit(format!("its `{}` is not an interface", self.export)));
+            return Err(mismatch(format!(
+                "its `{}` is not an interface",
+                self.export
+            )));
         };
         let item = interface.get_export(&self.engine, function);
         let Some(ComponentItem::ComponentFunc(found)) = item.map(|item| item.ty) else {
-            return Err(misfit(format!(
+            return Err(mismatch(format!(
                 "its `{}` has no function `{function}`; it should have `{signature}`",
                 self.export
             )));
@@ -89,15 +92,15 @@ impl Form {
         let typed = found.typecheck::<Parameters, Returned>(&self.types.instance_type());
         typed.map_err(|error| {
             tracing::debug!("`{function}` has another type: {error:#}");
-            misfit(format!(
+            mismatch(format!(
                 "its function `{function}` does not have the signature `{signature}`"
             ))
         })
     }
 
     /// What is left that nobody found words for.
-    pub(super) fn misfit(&self, error: &wasmtime::Error) -> Misfit {
-        Misfit {
+    pub(super) fn mismatch(&self, error: &wasmtime::Error) -> ContractMismatch {
+        ContractMismatch {
             contract: self.contract.to_string(),
             reason: one_line(error),
         }

@@ -10,7 +10,7 @@ use wasmtime::component::Resource;
 use super::super::state::Refusal;
 use super::host_functions::{VaultHandle, VaultView, no_vault};
 use super::v0_1::bindings::notehost::domain::index as wire;
-use notehost_index::{Abandoned, Answer, MAX_RESULTS, Question};
+use notehost_index::{Answer, CancelFlag, MAX_RESULTS, Question};
 use notehost_vault::{Effect, VaultError};
 
 /// The longest query: most of it can only be a text that notes shall be like.
@@ -21,7 +21,7 @@ const MAX_QUESTION_BYTES: usize = 256 << 10;
 const MAX_STRUCTURE_BYTES: usize = 256 << 10;
 
 /// Says, when the call is over or was cancelled, that nobody waits for its answer.
-struct Waiting(Abandoned);
+struct Waiting(CancelFlag);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -48,10 +48,10 @@ impl VaultView<'_> {
         question: impl FnOnce() -> Result<Question, VaultError> + Send + 'static,
     ) -> Result<Answer, Refusal> {
         let index = self.index.clone();
-        let abandoned = Abandoned::default();
+        let abandoned = CancelFlag::default();
         let _waiting = Waiting(abandoned.clone());
         self.enter_long(move |transaction| match index {
-            Some(index) => index.ask_unless(transaction, question()?, Some(&abandoned)),
+            Some(index) => index.ask_cancellable(transaction, question()?, Some(&abandoned)),
             None => Err(no_vault()),
         })
         .await

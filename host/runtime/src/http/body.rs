@@ -91,7 +91,7 @@ impl Received {
         if told > left.load(Ordering::Relaxed) {
             return Err(Error::HttpResponseBodySize(Some(told)));
         }
-        let until = patience(give_up, silence);
+        let until = deadline_of_frame(give_up, silence);
         Ok(Received {
             until: Box::pin(tokio::time::sleep_until(until.into())),
             body,
@@ -103,7 +103,7 @@ impl Received {
 }
 
 /// Until when the next bytes are waited for.
-fn patience(give_up: Instant, silence: Option<Duration>) -> Instant {
+fn deadline_of_frame(give_up: Instant, silence: Option<Duration>) -> Instant {
     let quiet = silence.and_then(|silence| Instant::now().checked_add(silence));
     quiet.map_or(give_up, |quiet| quiet.min(give_up))
 }
@@ -136,7 +136,7 @@ impl Body for Received {
             return Poll::Ready(Some(Err(Error::ConnectionReadTimeout)));
         }
         if self.silence.is_some() {
-            let until = patience(self.give_up, self.silence);
+            let until = deadline_of_frame(self.give_up, self.silence);
             self.until.as_mut().reset(until.into());
         }
         Poll::Ready(Some(Ok(frame)))

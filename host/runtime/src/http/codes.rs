@@ -12,15 +12,17 @@ use super::super::state::CallState;
 /// The interface, with the version that wasmtime-wasi-http gives it.
 const TYPES: &str = "wasi:http/types@0.2.12";
 
-type Asked = (Resource<IoError>,);
-type Told = (Option<ErrorCode>,);
+type Parameters = (Resource<IoError>,);
+type Results = (Option<ErrorCode>,);
 
 /// Let the function tell what `body` says.
 pub(in super::super) fn tell_codes(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     linker.instance(TYPES)?.func_wrap(
         "http-error-code",
-        |mut store: StoreContextMut<'_, CallState>, (error,): Asked| -> wasmtime::Result<Told> {
+        |mut store: StoreContextMut<'_, CallState>,
+         (error,): Parameters|
+         -> wasmtime::Result<Results> {
             let http = store.data_mut().http();
             let error = http.table.get(&error)?;
             Ok((error.downcast_ref::<Error>().map(code),))

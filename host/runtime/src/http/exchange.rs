@@ -19,20 +19,20 @@ use tokio::time::timeout_at;
 use tokio_rustls::TlsConnector;
 use wasmtime_wasi_http::{Error, WasiBody};
 
-use super::super::outside::{Denial, Outside, Permit};
-use super::Answer;
+use super::super::egress::{Denial, EgressPolicy, Permit};
+use super::IncomingResponse;
 use super::address::is_public;
 use super::body::{Received, Sent};
 use notehost_config::{Destination, Scheme};
 
 /// How long the head of an answer may be.
-const MOST_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// A request that may be sent, and what it may use.
-pub(super) struct Errand {
+pub(super) struct OutgoingRequest {
     pub(super) to: Destination,
     pub(super) permit: Permit,
-    pub(super) outside: Arc<dyn Outside>,
+    pub(super) egress: Arc<dyn EgressPolicy>,
     pub(super) connect_by: Instant,
     pub(super) answer_by: Instant,
     pub(super) silence: Option<Duration>,
@@ -44,14 +44,14 @@ pub(super) struct Errand {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl Errand {
+impl OutgoingRequest {
     /// Send the request, and receive the head of the answer; the rest comes as the guest reads it.
-    pub(super) async fn run(self, request: Request<WasiBody>) -> Result<Answer, Error> {
+    pub(super) async fn run(self, request: Request<WasiBody>) -> Result<IncomingResponse, Error> {
         let stream = timeout_at(self.connect_by.into(), self.connect())
             .await
             .map_err(|_| Error::ConnectionTimeout)??;
         let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-            .max_buf_size(MOST_HEAD_BYTES)
+            .max_buf_size(MAX_HEAD_BYTES)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| why(&error))?;
@@ -138,7 +138,7 @@ impl Errand {
         };
         let is_private = |address: &SocketAddr| !is_public(address.ip());
         if !self.permit.may_be_private && addresses.iter().any(is_private) {
-            self.outside.denied(Some(&self.to), Denial::NotPublic);
+            self.egress.denied(Some(&self.to), Denial::NotPublic);
             return Err(Error::DestinationIpProhibited);
         }
         Ok(addresses)

@@ -12,7 +12,7 @@ use minisign_verify::{Error, PublicKey, Signature};
 use notehost_config::{PublisherSettings, TrustSettings};
 
 /// The longest signature that is read: a real one has about 300 bytes, and its comment is free.
-pub const MOST_BYTES: u64 = 16 << 10;
+pub const MAX_BYTES: u64 = 16 << 10;
 
 /// A signature that holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub fn read(file: &Path) -> std::io::Result<Option<String>> {
     };
     let mut bytes = Vec::new();
     // One byte more than is taken, so that what is too long is seen to be.
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -208,7 +208,7 @@ fn parse(text: &str) -> Result<(Signature, String), SignatureError> {
         Error::UnsupportedAlgorithm => SignatureError::Malformed("it uses an unknown algorithm"),
         _ => SignatureError::Malformed("it is damaged or has another format"),
     };
-    if text.len() as u64 > MOST_BYTES {
+    if text.len() as u64 > MAX_BYTES {
         return Err(SignatureError::Malformed("it is too long"));
     }
     let signature = Signature::decode(text).map_err(|error| malformed(&error))?;

@@ -2,7 +2,7 @@
 
 use oci_client::errors::{DigestError, OciDistributionError, OciErrorCode};
 
-use super::MOST_BYTES;
+use super::MAX_BYTES;
 
 /// Why nothing came from a registry, or went to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum OciError {
         found: String,
     },
     /// It is larger than anything that is taken.
-    #[error("`{0}` is larger than the limit of {MOST_BYTES} bytes")]
+    #[error("`{0}` is larger than the limit of {MAX_BYTES} bytes")]
     TooLarge(String),
     /// A digest cannot be chosen by whoever pushes.
     #[error("`{0}` has a digest, but a push needs a tag")]

@@ -26,7 +26,7 @@ use serde_json::json;
 use self::fetch::Fetch;
 
 /// The largest component that is pulled or pushed.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_BYTES: u64 = 64 << 20;
 
 const CONFIG_TYPE: &str = "application/vnd.wasm.config.v0+json";
 const LAYER_TYPE: &str = "application/wasm";
@@ -166,7 +166,7 @@ impl Source {
         if !reference::is_digest(&layer.digest) {
             return Err(self.not_wasm("its layer has no sha256 digest".to_owned()));
         }
-        if u64::try_from(layer.size).map_or(true, |size| size > MOST_BYTES) {
+        if u64::try_from(layer.size).map_or(true, |size| size > MAX_BYTES) {
             return Err(OciError::TooLarge(self.told.clone()));
         }
         Ok(layer)
@@ -244,7 +244,7 @@ impl Registry {
     }
 
     async fn put(&self, artifact: Artifact) -> Result<String, OciError> {
-        if artifact.bytes.len() as u64 > MOST_BYTES {
+        if artifact.bytes.len() as u64 > MAX_BYTES {
             return Err(OciError::TooLarge(self.told.clone()));
         }
         let layer = described(LAYER_TYPE, &artifact.bytes);

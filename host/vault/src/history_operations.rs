@@ -11,7 +11,7 @@ use super::{
     history::{ChangeRow, FileRow},
     identifier::is_id,
     path::is_closed,
-    transaction::{Seen, StagedFile, Transaction, Undoes},
+    transaction::{ReadRecord, StagedFile, Transaction, UndoTarget},
     trash,
     types::{Blob, Change, ChangeKind, FileChange},
 };
@@ -144,12 +144,12 @@ impl Transaction {
         }
         for (path, staged) in arriving {
             if !self.staged.contains_key(&path) && !self.seen.contains_key(&path) {
-                self.seen.insert(path.clone(), Seen::Absent);
+                self.seen.insert(path.clone(), ReadRecord::Absent);
             }
             self.put(path, staged);
         }
         let is_whole = files.len() == row.files.len();
-        self.undoes = Some(Undoes {
+        self.undoes = Some(UndoTarget {
             change: row.id,
             is_whole,
         });
@@ -221,7 +221,7 @@ impl Transaction {
             || self
                 .seen
                 .get(&to)
-                .is_some_and(|seen| matches!(seen, Seen::File(_)));
+                .is_some_and(|seen| matches!(seen, ReadRecord::File(_)));
         if !is_left {
             let free = self.free_destination(&to)?;
             if free != to {
@@ -401,7 +401,7 @@ impl Transaction {
 }
 
 /// What a commit did to a file, as the one who made it may know.
-pub(super) fn told(file: &FileRow) -> FileChange {
+pub(super) fn file_change(file: &FileRow) -> FileChange {
     FileChange {
         path: file.path.clone(),
         kind: file.kind,

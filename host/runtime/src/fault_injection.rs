@@ -4,14 +4,14 @@
 use notehost_vault::VaultError;
 
 /// Somebody who meddles with a run.
-pub trait Interference: Send + Sync {
+pub trait FaultInjector: Send + Sync {
     /// What happens to a host call; the first is 1. It is asked before anything is done.
-    fn at(&self, host_call: u64) -> Meddling;
+    fn at(&self, host_call: u64) -> Fault;
 }
 
 /// What happens to one host call.
 #[derive(Debug)]
-pub enum Meddling {
+pub enum Fault {
     /// It goes on as ever.
     Nothing,
     /// It fails with this, where it can: a function that cannot refuse goes on.

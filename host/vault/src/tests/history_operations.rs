@@ -223,7 +223,7 @@ fn a_look_needs_no_lock_and_cannot_write() {
     let made = change_of(fixture.run(|t| t.create("a.md", b"one\n")));
     let changed = change_of(fixture.run(|t| t.write("a.md", b"two\n", None)));
     // The fixture holds the lock all the while.
-    let looking = Vault::open_to_look("test", &fixture.folder(), &fixture.state()).unwrap();
+    let looking = Vault::open_read_only("test", &fixture.folder(), &fixture.state()).unwrap();
     let looking = Arc::new(looking);
     let mut transaction = looking.begin(Access {
         rules: Arc::new(Prefixes(vec![(String::new(), Tier::Delete)])),

@@ -8,7 +8,7 @@ use notehost_sdk::host::{About, CallerTold, Conventions, Now};
 use notehost_vault::{Rules, Transaction, VaultError};
 
 /// Answers a guest's questions about where it runs, for one call.
-pub trait Surroundings: Send + Sync {
+pub trait CallEnvironment: Send + Sync {
     /// The moment, and the owner's clock.
     fn now(&self) -> Now;
     /// The clock and the randomness of a run that has to come out the same when it is repeated.
@@ -34,8 +34,8 @@ pub trait Surroundings: Send + Sync {
     }
 
     /// What the call may still do; the error ends it.
-    fn standing(&self) -> Result<Standing, VaultError> {
-        Ok(Standing::default())
+    fn standing(&self) -> Result<CallRights, VaultError> {
+        Ok(CallRights::default())
     }
 
     /// Keep a line that the guest printed or logged. Hostile: it may be anything.
@@ -65,7 +65,7 @@ pub struct Repeatable {
 
 /// What a call may still do of what it began with.
 #[derive(Clone, Default)]
-pub struct Standing {
+pub struct CallRights {
     /// The rules that hold now, where they are others than at the beginning.
     pub rules: Option<Arc<dyn Rules>>,
     /// Why nothing may be written any more, if so.

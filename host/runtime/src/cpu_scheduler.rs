@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::fair::{FairPermits, Permit, Shares};
+use super::fair_permits::{FairPermits, Permit, Shares};
 
 /// After so many ticks a guest counts as one that computes for long.
 const QUICK_TICKS: u32 = 2;

@@ -16,24 +16,24 @@ const MAX_LIST_BYTES: usize = 128 << 20;
 const ITEM_BYTES: usize = 64;
 
 /// The bytes that are left for an answer.
-pub(super) struct Room {
+pub(super) struct AnswerBudget {
     left: Cell<usize>,
     most: usize,
 }
 
-impl Room {
+impl AnswerBudget {
     /// For an answer that comes in pages.
-    pub(super) fn of_page() -> Room {
-        Room::new(MAX_PAGE_BYTES)
+    pub(super) fn of_page() -> AnswerBudget {
+        AnswerBudget::new(MAX_PAGE_BYTES)
     }
 
     /// For a list that is returned whole.
-    pub(super) fn of_list() -> Room {
-        Room::new(MAX_LIST_BYTES)
+    pub(super) fn of_list() -> AnswerBudget {
+        AnswerBudget::new(MAX_LIST_BYTES)
     }
 
-    pub(super) fn new(bytes: usize) -> Room {
-        Room {
+    pub(super) fn new(bytes: usize) -> AnswerBudget {
+        AnswerBudget {
             left: Cell::new(bytes),
             most: bytes,
         }
@@ -77,11 +77,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_and_takes_nothing() {
-        let room = Room::new(2 * ITEM_BYTES + 10);
-        assert!(room.take_item([4, 4]).is_ok());
-        let refused = room.take_item([2, 1]).unwrap_err();
+        let budget = AnswerBudget::new(2 * ITEM_BYTES + 10);
+        assert!(budget.take_item([4, 4]).is_ok());
+        let refused = budget.take_item([2, 1]).unwrap_err();
         assert_eq!(refused.code(), "too_large");
-        assert!(room.take_item([2]).is_ok());
-        assert!(room.take(1).is_err());
+        assert!(budget.take_item([2]).is_ok());
+        assert!(budget.take(1).is_err());
     }
 }

@@ -4,7 +4,7 @@
 use notehost_config::Destination;
 
 /// Decides about each request of one call, at the moment when it is to be sent.
-pub trait Outside: Send + Sync {
+pub trait EgressPolicy: Send + Sync {
     /// Whether a request with this method may go there now.
     fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial>;
 
@@ -13,9 +13,9 @@ pub trait Outside: Send + Sync {
 }
 
 /// Permits nothing, and tells nobody.
-pub struct Nowhere;
+pub struct DenyEgress;
 
-impl Outside for Nowhere {
+impl EgressPolicy for DenyEgress {
     fn decide(&self, _: &str, _: &Destination) -> Result<Permit, Denial> {
         Err(Denial::NotGranted)
     }
