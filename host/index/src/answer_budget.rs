@@ -1,8 +1,8 @@
-//! How large an answer may become. What it is made of is up to notes: a page of ten thousand notes with all their
-//! properties would take gigabytes. So whatever is put into an answer is counted before it is copied.
+//! The size limit of an answer. Answers are built from notes, and ten thousand notes with all their properties would
+//! take gigabytes, so every part is counted before it is copied.
 //!
-//! An answer that is too large is refused, and never cut: a caller that pages by its own limit would miss what was left
-//! out.
+//! An answer that is too large is refused and never truncated: a caller that pages by its own limit would miss the
+//! rest.
 
 use std::cell::Cell;
 

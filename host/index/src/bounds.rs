@@ -1,5 +1,5 @@
-//! How large a question may be, and how much work it is. A condition is checked before anything is done for it: what it
-//! costs is the number of its parts times the number of notes.
+//! Limits of a query and estimates of its cost. A condition is checked before any work is done: its cost is the number
+//! of its parts times the number of notes.
 
 use notehost_sdk::index::{Condition, MAX_CONDITIONS, PropertyTest, Query, SortBy};
 use serde_json::Value;

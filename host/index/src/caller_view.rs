@@ -1,5 +1,5 @@
-//! What one asker sees of the graph, and what was derived from that. Rules are asked once per file and asker: a doc id
-//! keeps its path, so what was decided for it holds as long as the rules do.
+//! What one caller sees of the graph, and data derived from that. Rules are evaluated once per file and caller: a doc
+//! id keeps its path, so a decision holds as long as the rules do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

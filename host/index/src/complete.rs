@@ -1,5 +1,4 @@
-//! What may follow what somebody has typed: notes, tags, properties, headings. As every answer it is made for one asker,
-//! from what it sees.
+//! Completion of notes, tags, properties and headings, limited to what the caller sees.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

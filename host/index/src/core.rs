@@ -1,5 +1,5 @@
-//! The two halves of the index and how a file gets into them. Whatever is applied was read from the disk and, under the
-//! graph's lock, still is what the disk has: two who refresh the same file cannot leave the older state behind.
+//! The two halves of the index and how files are applied to them. What is applied was read from disk and is verified
+//! under the graph's lock, so two concurrent refreshes of a file cannot leave the older state behind.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;

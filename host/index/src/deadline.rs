@@ -1,9 +1,8 @@
-//! How long a question may be worked on: until its call's deadline, or until nobody waits for the answer any more.
-//! Every loop over notes, links, conditions or words counts its steps here, and every lock that somebody else may hold
-//! for long is waited for here.
+//! The time limit of a query: the deadline of its call, or cancellation by its caller. Every loop over notes, links,
+//! conditions or words counts its steps here, and locks that may be held for long are waited for here.
 //!
-//! On an async worker a question gets a short slice of time and waits for nothing: what does not fit into that is
-//! answered again on a thread on which nobody waits, so that a wrong estimate costs a slice and never the server.
+//! On an async worker a query gets a short time slice and never blocks: what does not fit is repeated on a blocking
+//! thread, so a wrong estimate costs a slice and never stalls the server.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,5 @@
-//! The graph on disk, so that a start reads only what changed. A file that is damaged, or of another version, is as
-//! good as none: the graph is built anew.
+//! The graph on disk, so that a start reads only changed files. If the file is damaged or from another version, the
+//! graph is rebuilt.
 
 use std::borrow::Cow;
 use std::fs;

@@ -1,5 +1,5 @@
-//! What happened to files, told to whoever listens: what commits did as soon as they landed, what other programs did as
-//! soon as it was found. Who may know of a file is not decided here.
+//! File events for subscribers: changes by commits as soon as they are applied, changes by other programs as soon as
+//! they are found. Visibility is not checked here.
 
 use std::sync::{PoisonError, RwLock};
 

@@ -1,4 +1,4 @@
-//! What looking at a file came to, compared with what is known of it.
+//! The outcome of reading a file, compared with the indexed state.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which notes fulfil a condition, as far as that can be said without their text.
+//! Evaluates the conditions that do not need the text of notes.
 
 use globset::{GlobBuilder, GlobMatcher};
 use notehost_sdk::fold_name;

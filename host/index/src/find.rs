@@ -1,5 +1,5 @@
-//! The notes that fulfil a query: conditions about words go to the full-text half, all others to the graph, and both
-//! meet here.
+//! Runs a query: full-text conditions are evaluated by the text index, all others by the graph, and the results are
+//! combined here.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! The note graph: every file of the vault by path and by name, and for each note what it holds. Links are kept as they
-//! are written and resolved when somebody asks, because what a link leads to depends on what the asker may see. So
-//! nothing here depends on the order in which notes came in.
+//! The note graph: every file of the vault by path and by name, and the facts of each note. Links are stored as
+//! written and resolved per query, because the target of a link depends on what the caller may see. So nothing here
+//! depends on the order in which notes were added.
 //!
-//! A file keeps its doc id as long as it keeps its path; doc ids are never given to another file.
+//! A file keeps its doc id as long as it keeps its path; doc ids are never reused.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,6 +1,6 @@
-//! What searches leave out: what Obsidian is told to leave out (`userIgnoreFilters` in `.obsidian/app.json`) and what
-//! `.notehostignore` in the vault's root names, line by line as in a `.gitignore`. Such notes can still be read and
-//! linked to, and their links follow a rename.
+//! Ignore rules of searches: Obsidian's `userIgnoreFilters` in `.obsidian/app.json`, and `.notehostignore` in the
+//! vault's root with the syntax of `.gitignore`. Ignored notes can still be read and linked to, and links to them
+//! follow a rename.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use notehost_sdk::fold_name;

@@ -1,6 +1,6 @@
-//! The thread that keeps the index in step with the vault: it takes up what lies on disk, reads what changed since, and
-//! then follows edits by other programs, told by the system's watcher and, because watchers miss things (network
-//! drives, too many folders), by looking at every file's stamp now and then.
+//! The background indexing thread: it loads the index from disk, reads changed files, and then follows edits by other
+//! programs. It uses the system's file watcher and, because watchers miss events (network drives, too many folders), a
+//! periodic scan of all file stamps.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,13 +1,12 @@
-//! The index: where is it said? One per vault, kept by a thread of its own and asked through [`Index::ask`]. It has two
-//! halves: the note graph in memory (links, tags, properties, headings, …) and the full text on disk. Every answer is
-//! made for one asker: what its rules hide takes part in nothing, neither hits nor counts nor scores nor what a link
-//! leads to.
+//! The index of a vault: one per vault, maintained by its own thread and queried through [`Index::ask`]. It has two halves:
+//! the note graph in memory (links, tags, properties, headings, …) and the full text on disk. Every answer is made for one
+//! caller: files hidden by its rules affect neither hits nor counts nor scores nor link targets.
 //!
 //! ```text
-//! keeper ─ core ─┬─ graph ── record ── disk          files and what is in them
-//!                └─ text                             which words stand where
-//! ask ─ viewer ─┬─ find ─ filter, sort               for one asker
-//!               └─ links, web, tags, names
+//! indexer ─ core ─┬─ graph ── record ── disk          files and their facts
+//!                 └─ text                             full-text search
+//! query ─ caller_view ─┬─ find ─ filter, sort         answers for one caller
+//!                      └─ links, link_graph, tags, names
 //! ```
 
 mod answer_budget;

@@ -1,5 +1,5 @@
-//! Which note links to which, as one asker sees it: the numbers of links in and out, and the targets that do not exist.
-//! Made by following every link of every note once, and kept until the graph changes (`caller_view.rs`).
+//! The links between notes as one caller sees them: numbers of incoming and outgoing links, and missing targets. Built
+//! by following every link of every note once, and cached until the graph changes (`caller_view.rs`).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

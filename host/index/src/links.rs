@@ -1,5 +1,5 @@
-//! What links lead to, for one asker: outgoing links, backlinks, and which notes link to a file. Who links to whom in the
-//! whole vault is in `link_graph.rs`.
+//! Links of single notes for one caller: outgoing links, backlinks, and the notes that link to a file. The links of
+//! the whole vault are in `link_graph.rs`.
 
 use std::collections::HashMap;
 

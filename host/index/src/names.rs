@@ -1,5 +1,5 @@
-//! The names and aliases of notes that stand in a text, from left to right, the longest at each place; where several
-//! notes have that name, each of them. A name is found if it begins and ends with a word.
+//! Finds names and aliases of notes in a text, from left to right, the longest match at each position; if several
+//! notes have that name, all of them. A match begins and ends at word boundaries.
 
 use notehost_sdk::fold_name;
 use notehost_sdk::index::NameAt;

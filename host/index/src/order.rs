@@ -1,5 +1,5 @@
-//! Sorting that ends at the deadline: how much is sorted is up to notes and callers. What is sorted is small (doc ids, places
-//! in a list); what it stands for is looked up by the comparison.
+//! Sorting that respects the deadline, since the number of items depends on notes and callers. The sorted items are
+//! small (doc ids, positions in a list); comparisons look up what they refer to.
 
 use std::cmp::Ordering;
 

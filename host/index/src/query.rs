@@ -1,5 +1,5 @@
-//! What can be asked, and what is answered. In an action that writes, an answer decides what is written: so the index is
-//! brought up to date first, and the answer is checked again at commit.
+//! The queries of the index and their answers. In an action that writes, an answer determines what is written: so the
+//! index is updated first, and the answer is validated again at commit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What the index keeps of one note: its facts in a compact form, decoded only when somebody asks for them.
+//! The indexed facts of one note, in a compact form that is decoded on demand.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};

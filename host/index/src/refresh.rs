@@ -1,5 +1,5 @@
-//! Reading single files into the index: those that a commit changed, before anybody is answered, and those that were found
-//! to have changed. Many files at once are read by [`Core::load`].
+//! Updates single files in the index: those of a commit, before the next answer, and those that were found to have
+//! changed. Many files are read by [`Core::load`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError, TryLockError};

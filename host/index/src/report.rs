@@ -1,4 +1,4 @@
-//! What a person should know about an index: told from what lies on disk, so that it works beside a running server.
+//! The state of an index for people, computed from the files on disk so that it works beside a running server.
 
 use std::collections::HashSet;
 

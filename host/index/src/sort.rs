@@ -1,5 +1,5 @@
-//! Notes in the order that a query asks for. What a note is sorted by is worked out once for each note, and not for each
-//! comparison: notes may have tens of thousands of properties, or properties of many kilobytes.
+//! Sorts notes by the keys of a query. The sort keys of a note are computed once per note and not per comparison: a
+//! note may have tens of thousands of properties, or properties of many kilobytes.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;

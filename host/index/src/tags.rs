@@ -1,4 +1,4 @@
-//! The tags of a vault, as one asker sees them.
+//! The tags of a vault, as one caller sees them.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! Compiled code on disk. A file is named by what it was compiled from and by what can run it, and beside it is its
-//! digest; one that is damaged, truncated or of another component is compiled anew, never trusted.
+//! The on-disk cache of compiled code. A file is named by the digest of its source and by the engine settings, and its
+//! own digest is beside it; a file that is damaged, truncated or from another component is compiled again.
 //!
-//! Whoever could write there could run code in the host. So the folder and each file must belong to this user or to root
-//! and be writable by nobody else, and no file may be a symbolic link. Both are opened once and judged by what was opened;
-//! what fails is compiled again and replaced. In a folder that others can still write nothing is kept.
+//! Whoever can write to the cache can run code in the host. So the folder and each file must belong to this user or to
+//! root and be writable by nobody else, and no file may be a symbolic link. Both are opened once, and the open handles
+//! are checked; files that fail are compiled again and replaced. A folder that stays writable for others is not used.
 //!
-//! Code is mapped, not read: only what runs takes memory, and the system can take it back.
+//! Code is memory-mapped: only what runs takes memory, and the system can reclaim it.
 
 use std::fs::File;
 use std::hash::{Hash as _, Hasher as _};

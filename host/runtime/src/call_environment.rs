@@ -1,5 +1,5 @@
-//! What a guest may ask of where it runs, what it may say to people, and what its run has to tell. Whoever runs a call
-//! answers.
+//! The environment of a call: what a guest may query about the host, its messages and progress, and the usage of its
+//! run. Implemented by the caller of the runtime.
 
 use std::sync::Arc;
 

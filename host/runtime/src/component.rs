@@ -1,4 +1,4 @@
-//! A component: its bytes, and the code compiled from them as soon as somebody needs it.
+//! A component: its bytes, and its code, which is compiled on first use.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
-//! Which contract a component was built for, and which ones this host speaks. A component says it by the name of what
-//! it exports, `notehost:domain/domain@0.1.0`, so it is known before anything is compiled.
+//! Contract versions: which one a component was built for, and which ones this host supports. The version is part of
+//! the export name, `notehost:domain/domain@0.1.0`, so it is known before compilation.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! CPU-bound guests share all processors but one, one tick each, round-robin by caller: calls that are quick, and everything
-//! that is not a call, find a processor that is free, and one caller's many guests do not hold up another caller's one.
+//! CPU-bound guests share N−1 cores, round-robin by caller, one tick each: short calls and everything else find a free
+//! core, and many guests of one caller do not delay another caller's guest.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

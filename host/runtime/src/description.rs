@@ -1,4 +1,4 @@
-//! What a component says of itself, read with suspicion: it comes from a guest.
+//! Validation of a component's description, which is untrusted.
 
 use notehost_sdk::Prompt;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Who decides about the requests that a guest wants to send. Whoever runs a call answers; how a request is sent is
-//! told in `http`.
+//! The policy for outgoing HTTP requests of a guest, implemented by the caller of the runtime. Requests are sent in
+//! `http`.
 
 use notehost_config::Destination;
 

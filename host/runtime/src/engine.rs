@@ -1,4 +1,4 @@
-//! The wasmtime engine: how guests are compiled and where their memory comes from.
+//! The wasmtime engine: compilation settings and the memory pool of guests.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! Permits that callers share fairly. Callers who have the fewest go first, then those who were served the longest ago;
-//! within one caller it is first come, first served. How many permits one caller may hold follows from how many are free,
-//! so that a caller who arrives later always finds some: a caller who is alone gets half of them, two get a third each.
+//! Permits that callers share fairly. Callers with the fewest permits go first, then those served the longest ago;
+//! within one caller, first come, first served. The maximum of one caller depends on how many permits are free, so
+//! that a caller who arrives later always finds some: a single caller gets half of them, two get a third each.
 //!
-//! The same permits count the memory of guests: in all, and for each caller.
+//! The same permits count the memory of guests: in total, and for each caller.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};

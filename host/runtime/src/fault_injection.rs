@@ -1,5 +1,4 @@
-//! Meddling with a run from outside, one host call at a time: so that the conformance kit can see how a component takes
-//! it. Runs for callers have none.
+//! Fault injection at single host calls, for the conformance suite. Runs for callers have none.
 
 use notehost_vault::VaultError;
 

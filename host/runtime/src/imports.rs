@@ -1,4 +1,4 @@
-//! What a component may import. Anything else is refused at load, with a sentence that names it.
+//! The allowed imports of a component. Any other import is refused at load, with an error that names it.
 
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).

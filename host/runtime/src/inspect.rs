@@ -1,5 +1,5 @@
-//! What a file that claims to be a component is, read without compiling or running any of it: its imports and
-//! exports, the contract it was built for, its manifest, what made it. Everything here comes from a stranger.
+//! Inspects a component file without compiling or running it: imports and exports, contract version, manifest,
+//! producers. All input is untrusted.
 
 use std::ops::Range;
 

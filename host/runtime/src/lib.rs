@@ -1,6 +1,6 @@
-//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits, one vault handle
-//! and nothing else. Only `abi/` knows the generated WIT bindings. What may run, and what happens with what it
-//! staged, is not decided here.
+//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits and one vault
+//! handle. Only `abi/` knows the generated WIT bindings. Which component may run, and what happens to its staged
+//! changes, is decided elsewhere.
 
 pub mod packages;
 

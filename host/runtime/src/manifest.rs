@@ -1,5 +1,5 @@
-//! A component's manifest: what it can ever be granted, said by its author in a custom section of the component. An
-//! admin may grant less. It is data, read before anything is run.
+//! A component's manifest: the most that it can be granted, stated by its author in a custom section. An admin may
+//! grant less. It is read before anything is run.
 
 use serde::{Deserialize, Serialize};
 

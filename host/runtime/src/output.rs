@@ -1,4 +1,4 @@
-//! What a guest prints: lines in the host's log with the domain's name and in the component's own log, never on the
+//! Output of guests: lines in the host's log with the domain's name and in the component's own log, never on the
 //! transport.
 
 use std::pin::Pin;

@@ -1,5 +1,5 @@
-//! The prompts that a component brings, read with suspicion: their words reach a model. What stands for an argument or an
-//! action in them is found here, for the check and for whoever fills them in.
+//! Validation of the prompts of a component, which are untrusted and reach a model. Placeholders for arguments and
+//! actions are parsed here, for the validation and for filling them in.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! A wall clock that stands and random numbers that follow from a seed: with both, a run that is repeated on the same
-//! notes stages the same change. The monotonic clock goes on.
+//! A frozen wall clock and seeded random numbers: with both, repeating a run on the same notes stages the same change.
+//! The monotonic clock keeps running.
 
 use std::convert::Infallible;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What one call carries through the sandbox: its meter, its transaction, and a WASI with nothing in it.
+//! The store data of one call: its meter, its transaction, and a WASI context without any access.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,6 +1,6 @@
-//! What a call may do: tiers, effects, the rules that answer for a path, and the limits of one transaction.
+//! Access of one call: tiers, effects, the `Rules` trait that decides per path, and the limits of a transaction.
 //!
-//! Where rules come from (config, callers, grants) is policy's affair and not told here.
+//! Where the rules come from (config, callers, grants) is decided in the policy crate.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Instant};
 

@@ -1,4 +1,4 @@
-//! What a transaction amounts to: the net effect on each file, whatever the way there.
+//! The net effect of a transaction on each file, independent of the operations that led to it.
 
 use std::sync::Arc;
 

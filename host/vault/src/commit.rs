@@ -1,8 +1,8 @@
-//! Landing a transaction: validate, write aside, note in the history, journal, apply, sync, tidy. What is done before
-//! anything is visible is in `prepare`.
+//! Commits a transaction: validate, write temporary files, record in the history, journal, apply, sync, clean up. The
+//! steps before anything is visible are in `prepare`.
 //!
-//! The order is the promise. Until the journal has its place (or, for a single step, until that one rename)
-//! nothing visible has changed; after it, everything will be there, even if the process dies.
+//! Atomicity depends on the order. Before the journal is in place (or, for a single step, before that one rename),
+//! nothing visible has changed; afterwards the commit is completed even if the process dies.
 
 use std::{
     io,

@@ -1,8 +1,8 @@
-//! What files had before a change, as the history keeps it: a short content whole, a long one in chunks.
+//! The previous contents of files, as stored in the history: short contents whole, long ones in chunks.
 //!
-//! Every content can be read from the database alone, whatever happened to the note since, and is checked by its digest.
-//! Chunks are shared between the changes of one caller only: so it is known whose each byte is, and what is removed for one
-//! caller's volume is never needed by another's change. How much is kept is decided in `retention`.
+//! Every content can be restored from the database alone and is verified by its digest. Chunks are shared only between
+//! the changes of one caller, so each byte is accounted to one caller, and pruning one caller's history never removes
+//! data of another. How much is kept is decided in `retention`.
 
 use rusqlite::{Connection, OptionalExtension, params};
 

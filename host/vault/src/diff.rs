@@ -1,6 +1,6 @@
-//! What differs between two contents: counted in lines, and shown as a unified diff. Lines are compared once, when a change
-//! is made; what shows it later only renders. All comparisons of a call share one budget, and what exceeds it is
-//! summarised: the part between the first and the last difference counts, and is shown, as removed and added.
+//! Line diffs of two contents, counted and rendered as unified diffs. Lines are compared once, when a change is made;
+//! rendering reuses the result. All comparisons of a call share one time budget; whatever exceeds it is summarised:
+//! everything between the first and the last difference counts as removed and added.
 
 use std::{
     fmt::Write,

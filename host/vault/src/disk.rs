@@ -1,7 +1,7 @@
-//! The only place that touches files of a vault: an open folder, and what can be done with one name in it.
+//! The only place that accesses files of a vault: an open folder and the operations on one name in it.
 //!
-//! Every function takes a single name and none follows a symbolic link, so no path can lead out of the vault,
-//! whatever is swapped under our feet. What a name means to a caller is not decided here.
+//! Every function takes a single name and never follows symbolic links, so no path can escape the vault, even if
+//! folders are swapped concurrently. Access rules are not checked here.
 
 use std::{
     ffi::CStr,

@@ -1,6 +1,6 @@
-//! How the vault says no: one error type whose codes are those of the contract, and the outcome of a commit.
+//! The vault's error type, with the error codes of the contract, and the outcome of a commit.
 //!
-//! Invariant: no message contains an absolute path, nor anything of a place that the caller may not see.
+//! Invariant: no message contains an absolute path or reveals a path that the caller may not see.
 
 use std::io;
 

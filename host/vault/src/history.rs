@@ -1,8 +1,8 @@
-//! What each commit replaced, in SQLite, outside the vault. Rows only: how content is kept is in `contents`, for how long
-//! in `retention`, and what it means for a caller in `history_operations`.
+//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, retention
+//! in `retention`, and the operations of a caller in `history_operations`.
 //!
-//! A change is written as `pending` before anything visible happens and becomes `done` after; a crash between
-//! the two is settled at the next start by looking at the files.
+//! A change is written as `pending` before anything is visible and becomes `done` afterwards. If a crash happens in
+//! between, the next start inspects the files to decide which.
 
 mod schema;
 

@@ -1,6 +1,6 @@
-//! What was: `history`, `before`, and `undo`, which stages the opposite of a change.
+//! The operations `history`, `before` and `undo`; `undo` stages the inverse of a change.
 //!
-//! The history knows everything; what a caller may see of a change is decided here, file by file.
+//! The history records all files; what a caller may see of a change is decided here, file by file.
 
 use std::sync::Arc;
 

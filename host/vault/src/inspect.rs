@@ -1,5 +1,5 @@
-//! What a person should know about a vault's files before trusting it to a program: `notehost doctor` asks. It only
-//! looks, takes no lock, and its findings name places relative to the vault.
+//! Checks of a vault's files for `notehost doctor`. Read-only and without locks; findings use paths relative to the
+//! vault.
 
 use std::collections::BTreeMap;
 use std::fs::{OpenOptions, TryLockError};

@@ -1,8 +1,8 @@
-//! What an interrupted commit left in the folder of temporary files: removed once nobody needs it, kept where a person finds
-//! it otherwise. Which commits are finished is decided in `recovery` and `pending_changes`.
+//! Temporary files of interrupted commits: removed when they are no longer needed, otherwise kept where a person finds
+//! them. Which commits are finished is decided in `recovery` and `pending_changes`.
 //!
-//! Invariant: a note that a commit parked is never unlinked unless the history shows that the commit is done. A rename keeps
-//! no bytes in the history, so the parked file may be the only copy of the note.
+//! Invariant: a note that a commit parked is unlinked only if the history shows that the commit is done. A rename
+//! stores no bytes in the history, so the parked file may be the only copy of the note.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,14 +1,14 @@
-//! The vault: where does a write go?
+//! The vault: one folder of notes, with transactions.
 //!
-//! A [`Vault`] is one folder of notes. Work happens in a [`Transaction`]: it reads a consistent view, stages
-//! what it writes, and [`Transaction::commit`] lands everything together or nothing. This room alone touches
-//! files of a vault ([`disk`]), keeps the trash and the history, and decides what a path means ([`lookup`]).
+//! Work on a [`Vault`] happens in a [`Transaction`]: it reads a consistent view and stages its writes, and
+//! [`Transaction::commit`] applies all of them or none. Only this crate accesses files of a vault ([`disk`]), keeps the
+//! trash and the history, and resolves paths ([`lookup`]).
 //!
-//! Who the caller is and what the rules say is not known here: [`Rules`] answers.
+//! Callers and their permissions are not known here: they are behind the trait [`Rules`].
 //!
 //! ```text
-//! path ─ lookup ─ transaction ─┬─ read, view, trash, past      what a call sees
-//!                              └─ stage ─ plan ─ commit        what a call does
+//! path ─ lookup ─ transaction ─┬─ read, view, trash, history_operations   reads
+//!                              └─ stage ─ plan ─ commit                   writes
 //!                                            └─ steps ─ recovery
 //! ```
 

@@ -1,6 +1,6 @@
-//! One process writes a vault. Two locks say so: a file in the state folder, which names the holder, and the vault's folder
-//! itself, so that a process with another state folder is kept out as well. The folder is locked, not a file in it: a vault
-//! that is only read shows no trace.
+//! The writer locks of a vault. A file in the state folder names the holder; a lock on the vault's folder itself also
+//! excludes processes with another state folder. The folder is locked, not a file in it, so that opening a vault
+//! read-only leaves no trace.
 
 use std::{
     fs::{File, TryLockError},

@@ -1,7 +1,6 @@
-//! Paths as guests give them, and what makes two names the same. Pure text: nothing here touches a disk.
+//! Validation and normalization of guest paths, and when two names are equal. Pure text, no file access.
 //!
-//! Everything that enters is hostile. Nothing is forgiven except the Unicode normal form: forgiveness is the
-//! components' affair.
+//! All input is untrusted. Only the Unicode normal form is normalized; any other leniency belongs to the components.
 
 use caseless::Caseless;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};

@@ -1,4 +1,4 @@
-//! After a crash: whether a change that the history has as pending, and no journal speaks of, happened.
+//! Crash recovery of pending changes in the history that have no journal: decides whether each was applied.
 
 use std::{io, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! From what is staged to the steps that bring it about, in an order in which each finds its place free.
+//! Turns staged changes into commit steps, ordered so that each step finds its target free.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

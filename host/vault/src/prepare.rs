@@ -1,5 +1,5 @@
-//! What a commit does before anything of it is visible: temporary files, trash notes, the pending change in the history,
-//! the journal. Whatever fails here is only removed again.
+//! The part of a commit before anything is visible: temporary files, trash notes, the pending change in the history,
+//! the journal. If a step fails here, cleanup only removes files.
 
 use std::{borrow::Cow, fs::File, io};
 

@@ -1,5 +1,5 @@
-//! The vault's own folder, `.notehost`: made when a commit needs it, made private, tidied, and pruned of what is too old.
-//! What an interrupted commit leaves in it is handled in `leftovers`.
+//! The vault's own folder, `.notehost`: creation on first commit, private permissions, cleanup and pruning. Leftovers
+//! of interrupted commits are handled in `leftovers`.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Reading single files: `stat` and `read`, and how a file enters the read set.
+//! Reads of single files, `stat` and `read`, and how a file enters the read set.
 
 use std::{sync::Arc, time::SystemTime};
 

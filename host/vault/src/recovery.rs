@@ -1,8 +1,8 @@
-//! After a crash: journals are finished or taken back. What is not replayed, and temporary files, are handled in
-//! `leftovers`, pending changes without a journal in `pending_changes`.
+//! Crash recovery: journals are finished or rolled back. Journals that are not replayed and temporary files are
+//! handled in `leftovers`, pending changes without a journal in `pending_changes`.
 //!
-//! A person may have edited files between the crash and now. What they wrote stays where they wrote it; what
-//! we meant to write there goes to the trash.
+//! A person may have edited files since the crash. Their version stays in place; the version of the interrupted commit
+//! goes to the trash.
 
 use std::io;
 

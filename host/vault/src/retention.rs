@@ -1,8 +1,9 @@
-//! How much the history keeps, and whose changes go first.
+//! Retention of the history: how much is kept, and whose changes are removed first.
 //!
-//! The bound is one for all callers. When it is reached, every caller has an equal share of it, and what some do not use
-//! the others may: only callers over that level lose changes, each its oldest first. So no caller's volume ever removes a
-//! change of a caller within its share. The latest change of a caller stays: its reply said that it can be undone.
+//! The size limit is shared by all callers. When it is reached, every caller has an equal share, plus what others do
+//! not use: only callers above that level lose changes, oldest first. So the volume of one caller never removes a
+//! change of a caller within its share. The latest change of each caller is always kept, because its reply offered an
+//! undo.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

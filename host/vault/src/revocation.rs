@@ -1,5 +1,5 @@
-//! Rights that shrink while a transaction is under way: an admin takes something away, and the next thing that the call
-//! does meets it. They never grow beyond those that the transaction began with.
+//! Revocation of rights during a transaction: when an admin removes rights, the next operation of the call is checked
+//! against the reduced rules. Rights never grow beyond those at the start of the transaction.
 
 use std::{collections::BTreeSet, sync::Arc};
 

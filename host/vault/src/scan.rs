@@ -1,5 +1,5 @@
-//! The vault as the host itself sees it, whoever calls: every file with its stamp, and its bytes. The index is made from
-//! this; nothing here is told to a caller before rules were asked.
+//! The host's own view of the vault, independent of a caller: a scan of all files with their stamps, and their
+//! content. The index is built from it; nothing of it reaches a caller before the rules are applied.
 
 use std::{io, time::SystemTime};
 

@@ -1,7 +1,6 @@
-//! Writing, which is staging: `create`, `write`, `create_folder`, `rename`, `remove`.
+//! Staged writes: `create`, `write`, `create_folder`, `rename`, `remove`.
 //!
-//! Nothing here changes the disk. Each operation enters what it relies on into the read set, so that commit
-//! can tell whether it still holds.
+//! Nothing here changes the disk. Each operation adds its preconditions to the read set, which the commit validates.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! The single acts that a commit consists of: how each is done, checked, taken back, and done again after a
-//! crash. They are what a journal holds.
+//! The atomic steps of a commit: how each is applied, verified, reverted, and redone after a crash. A journal is a
+//! list of steps.
 //!
-//! Invariant: no act ever destroys what somebody else wrote. Replacing swaps, and the swapped-out file is
-//! compared with what was validated; if it differs, it is swapped back.
+//! Invariant: no step destroys a concurrent edit. Replacing swaps the files, and the swapped-out file is compared with
+//! what was validated; if it differs, it is swapped back.
 
 use std::{io, time::SystemTime};
 

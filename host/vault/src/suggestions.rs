@@ -1,4 +1,4 @@
-//! What a caller may have meant: the nearest names to one that is not there.
+//! Suggestions for a missing path: the names nearest to it.
 
 use serde_json::json;
 

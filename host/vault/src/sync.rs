@@ -1,4 +1,4 @@
-//! Waiting until something is safe on disk.
+//! Durability: syncing files and folders to disk.
 
 use std::{collections::BTreeSet, fs::File, io, path::Path};
 

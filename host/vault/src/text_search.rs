@@ -1,4 +1,4 @@
-//! Whether a text occurs in a note, whatever the case; and asking that of many notes at once.
+//! Case-insensitive search for texts in notes, and a parallel scan of many notes.
 
 use std::{
     io::Read,

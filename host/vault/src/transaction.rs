@@ -1,4 +1,4 @@
-//! One transaction: what it has seen, what it has staged, and how the two look together.
+//! One transaction: its read set, its staged changes, and the view that combines both.
 //!
 //! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`.
 

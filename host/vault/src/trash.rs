@@ -1,6 +1,6 @@
-//! The vault's trash: what is in it, and how something comes back. Removing is staging's affair.
+//! The vault's trash: listing and restoring entries. Removing is in `stage`.
 //!
-//! An entry is the file itself, `.notehost/trash/ID`, with a note beside it, `ID.json`, of where it was.
+//! An entry is the file itself, `.notehost/trash/ID`, with a note `ID.json` that records its original path.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What goes in and out of a transaction: the records of the contract's `vault` interface, in Rust.
+//! Input and output types of a transaction: the records of the contract's `vault` interface in Rust.
 
 use std::sync::Arc;
 

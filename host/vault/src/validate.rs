@@ -1,8 +1,8 @@
-//! Whether what a transaction has read is still so.
+//! Validation of a transaction's read set.
 //!
-//! A file counts as unchanged if the disk vouches for it (same inode, size and times, and not touched in the
-//! last moments before it was read), and otherwise by its content. Searches are repeated, but only if another
-//! commit landed since the transaction began.
+//! A file counts as unchanged if inode, size and times are the same and it was not modified just before it was read;
+//! otherwise its content is compared. Searches are repeated only if another commit succeeded since the transaction
+//! began.
 
 use super::{
     disk::Node,

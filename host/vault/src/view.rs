@@ -1,7 +1,7 @@
-//! Seeing many files at once: `list`, `resolve`, `mentioning`.
+//! Operations over many files: `list`, `resolve`, `mentioning`.
 //!
-//! Each is answered first for the disk alone, and that answer enters the read set; then what is staged is laid
-//! over it.
+//! Each is first answered from the disk alone, and that answer enters the read set; then the staged changes are
+//! applied to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Finding the notes that fulfil a tree: all of them, or only the best.
+//! Finds the notes that match a query tree: all of them, or only the best.
 
 use std::cmp::Ordering;
 

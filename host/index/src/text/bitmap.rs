@@ -1,4 +1,4 @@
-//! A set of notes, each known by its doc id: one bit per note.
+//! A set of doc ids: one bit per note.
 
 /// A set of doc ids. It grows as it is filled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

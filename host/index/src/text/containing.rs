@@ -1,10 +1,9 @@
-//! Which notes may contain a text, told from their words: so that a search for a text need not read every note.
+//! Candidates for a substring search, found by the words of notes, so that not every note has to be read.
 //!
-//! What is found may be too much, never too little. A text is cut into what must lie within one word of the note: a run of
-//! letters of a script with spaces is part of a word, two neighbours of a script without are a word. This holds for letters
-//! that the words of a note tell in the order in which folding the note would; notes for which it does not (very long
-//! runs, letters composed of several, signs that fold to letters) are marked as loose when they are indexed (`schema.rs`),
-//! and may contain anything.
+//! The result may contain false positives, never false negatives. A text is cut into pieces that must occur within one
+//! word of the note: in scripts with spaces a run of letters is part of a word; in scripts without spaces two adjacent
+//! letters are a word. Notes for which this does not hold (very long runs, composed letters, signs that fold to
+//! letters) are marked as loose when they are indexed (`schema.rs`) and are always candidates.
 
 use notehost_sdk::words::{self, Form};
 

@@ -1,7 +1,6 @@
-//! Going through the documents of one segment that fulfil a plan, in order.
+//! Iterates over the documents of one segment that match a plan, in order.
 //!
-//! Scores are sums in the order of the plan, whatever the order in which lists are walked: so that they are the same in
-//! every segment.
+//! Scores are summed in the order of the plan and not of the iteration, so that they are the same in every segment.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings as _, SegmentPostings};

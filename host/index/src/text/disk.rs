@@ -1,6 +1,6 @@
-//! Opening and writing the index on disk.
+//! Opens and writes the index on disk.
 //!
-//! It can always be made again from the notes: what is damaged, or of another make, is thrown away without a question.
+//! It can always be rebuilt from the notes: a damaged index, or one with another schema or version, is discarded.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! Documents of a segment that were found by more than looking up one word: phrases, and words that are taken for one.
+//! Matching documents of a segment that do not come from a single posting list: phrases and groups of words.
 
 use tantivy::postings::{Postings as _, SegmentPostings, TermInfo};
 use tantivy::{DocSet as _, TERMINATED};

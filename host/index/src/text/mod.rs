@@ -1,11 +1,11 @@
-//! The full text of the notes: which of them have which words, and how well they fit.
+//! The full-text index: which notes contain which words, and how well they match.
 //!
-//! The index lies on disk and is written in the background. What was changed since is kept in memory, in small segments
-//! that are made when the next search comes, so that a change is found at once and costs the one who makes it nothing.
+//! The index is on disk and is written in the background. Recent changes are kept in memory, in small segments that
+//! are built by the next search, so that a change can be found at once and costs its writer nothing.
 //!
-//! Notes are known by doc id here; paths, rules and properties are not. A search is told which notes are visible, and
-//! nothing in its answer depends on any other: not a hit, not a count, not a score. Nor does it depend on how the index
-//! came to be: the same notes have the same scores, to the bit.
+//! Notes are identified by doc id; paths, rules and properties are not known here. A search gets the set of visible
+//! notes, and nothing in its answer depends on other notes: no hit, count or score. Nor does it depend on the history
+//! of the index: the same notes have exactly the same scores.
 
 mod best;
 mod bigrams;

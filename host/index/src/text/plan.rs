@@ -1,4 +1,5 @@
-//! From what is asked to what is looked up: words, what each is worth to this caller, and in which part it counts.
+//! Turns a query tree into a search plan: words, their weights for this caller, and the parts of a note in which they
+//! count.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a note becomes in the full-text index: its fields, the words of each, and what has to be known of it beside them.
+//! The schema of the full-text index: fields, tokenizers, and the stored data of each note.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! A piece of the index that never changes, and which of its documents still stand for a note.
+//! An immutable segment of the index, and which of its documents are current.
 //!
-//! A segment lies on disk or in memory; searching does not care. What changes is only `doc_ids`: a note that was changed
-//! or removed leaves a document behind that stands for nothing, until the segment is merged away.
+//! A segment is on disk or in memory. Only `doc_ids` changes: a changed or removed note leaves a dead document behind
+//! until the segment is merged.
 
 use std::sync::{Arc, OnceLock};
 

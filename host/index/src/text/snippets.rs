@@ -1,7 +1,6 @@
-//! The lines of a note in which the words stand that were asked for.
+//! Snippets: the lines of a note in which the words of a query occur.
 //!
-//! Nobody waits for this to be exact: words are looked for as bytes, and only if that finds nothing is the note cut into
-//! words.
+//! Exactness is not required: words are first searched for as bytes, and only without a match is the note tokenized.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Where each note is: in a segment on disk, in a fresh one in memory, or still waiting to be put into one.
+//! The location of each note: in a segment on disk, in a fresh one in memory, or pending.
 //!
-//! Invariant: a note that is found (`live`) has exactly one document that stands for it.
+//! Invariant: a note that can be found (`live`) has exactly one current document.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How much a word is worth: BM25, over the notes that the caller can see.
+//! Word weights: BM25 over the notes that the caller can see.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One call on a fresh instance, whichever track it speaks: what it gets, when it ends, and what its end means.
+//! Runs one call on a fresh instance, for every track: its inputs, when it is stopped, and how its end is interpreted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,6 +1,5 @@
-//! The functions of the contract's `host` and `progress` interfaces: what a guest may know of where it runs, and what it
-//! may say to people. What is said is kept with the call, and shown when the call has landed; how far it has come is told
-//! at once.
+//! The functions of the contract's `host` and `progress` interfaces: information about the host and messages to
+//! people. Messages are kept and shown after the commit; progress is reported at once.
 
 use serde::Serialize;
 use wasmtime::component::Resource;

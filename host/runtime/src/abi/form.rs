@@ -1,5 +1,5 @@
-//! Whether what a component imports and exports has the form that the contract gives it, told in words: what a linker
-//! says is for those who wrote the linker.
+//! Checks a component's imports and exports against the types of the contract, with readable errors in place of the
+//! linker's.
 
 use wasmtime::Engine;
 use wasmtime::component::types::{Component as ComponentType, ComponentItem};

@@ -1,5 +1,5 @@
-//! The functions that a guest may call: each counts itself, and then asks the call's transaction. Nothing is decided
-//! here; what may be seen and done is the transaction's affair.
+//! The host functions of the contract: each counts itself and then calls the transaction. Access is decided by the
+//! transaction.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The functions of the contract's `index` interface: questions come in as JSON, the index answers for whoever began
-//! the call's transaction.
+//! The functions of the contract's `index` interface: queries arrive as JSON and are answered for the caller of the
+//! transaction.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! The tracks of the contract that this host speaks, one file each (`v0_1`, `v0_2`), and what they share. Nothing outside
-//! this folder knows generated bindings, and nothing outside it knows of which track a component is.
+//! The tracks of the contract that this host supports, one file each (`v0_1`, `v0_2`), and their shared parts.
+//! Generated bindings and the track of a component are not visible outside this folder.
 
 mod call;
 mod environment_functions;

@@ -1,5 +1,5 @@
-//! Track 0.2 of the contract. What its components import is what those of 0.1 do under another version, so the same host
-//! functions serve both; what they export is adapted here.
+//! Track 0.2 of the contract. Its imports are those of 0.1 under another version, so the same host functions serve
+//! both; its exports are adapted here.
 
 use serde_json::{Value, json};
 use wasmtime::Store;

@@ -1,5 +1,4 @@
-//! Bodies that are measured while they pass: no more bytes than the call may send and receive, and no later than it
-//! can still use them.
+//! Metered bodies: they enforce the byte limits of the call, and end when the call can no longer use them.
 
 use std::pin::Pin;
 use std::sync::Arc;

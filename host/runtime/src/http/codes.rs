@@ -1,5 +1,5 @@
-//! Why a body ended, for guests that ask: `http-error-code`. As wasmtime-wasi-http 48 links it, it knows no error of a
-//! body, and a guest could not tell a body that is too large from one that broke off.
+//! `http-error-code` for guests: why a body ended. wasmtime-wasi-http 48 maps no body errors, so a guest could not
+//! distinguish a body that is too large from an interrupted one.
 
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, Resource};

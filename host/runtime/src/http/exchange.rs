@@ -1,5 +1,5 @@
-//! One request and its answer: the name is resolved once, the addresses are looked at, and one of those very addresses is
-//! connected to. A connection serves one request and is never kept.
+//! One outgoing request and its response: the name is resolved once, the addresses are checked, and the connection is
+//! made to one of exactly those addresses. Connections are not reused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,8 +1,9 @@
-//! Requests to the outside, for components that were granted hosts. The interfaces are `wasi:http`'s; what a request
-//! may be, where it may go and how much may pass is decided here, request by request, so that a redirect is nothing but
-//! an answer that the guest reads: the request that follows it is decided like any other.
+//! Outgoing HTTP requests of components that were granted hosts, with the interfaces of `wasi:http`. Method, target
+//! and size are checked for each request; redirects are returned to the guest, so the request that follows one is
+//! checked like any other.
 //!
-//! A request takes nothing of where the host runs: no proxy, no cookies, no credentials, no connection of another call.
+//! A request uses nothing of the host's environment: no proxy, no cookies, no credentials, no connection of another
+//! call.
 
 mod address;
 mod body;

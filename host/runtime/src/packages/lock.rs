@@ -1,4 +1,4 @@
-//! The lock file: which content is which component, and which it was before.
+//! The lock file: the installed version of each component, and the previous one.
 
 use std::collections::BTreeMap;
 

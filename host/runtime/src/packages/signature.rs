@@ -1,6 +1,5 @@
-//! Who vouches for a component: minisign signatures, detached, in a file `COMPONENT.wasm.minisig` or beside the
-//! component in a registry. Whose word counts is in the config (`[trust]`); what came with Notehost is never asked for
-//! one.
+//! Signatures of components: detached minisign signatures, in a file `COMPONENT.wasm.minisig` or beside the component
+//! in a registry. Trusted publishers are in the config (`[trust]`); embedded components need no signature.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The folder of installed components. Whoever changes it holds its lock; whoever reads needs none, because contents
-//! are never changed and the lock file is only ever replaced.
+//! The folder of installed components. Writers hold its lock; readers need none, because contents are immutable and
+//! the lock file is only ever replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};

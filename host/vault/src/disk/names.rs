@@ -1,4 +1,4 @@
-//! What changes the names in a folder: rename, swap, second names, removal.
+//! Operations that change the names in a folder: rename, exchange, hard links, removal.
 
 use std::{fs::File, io};
 

@@ -1,4 +1,4 @@
-//! The tables of the history, how the file is opened, and what databases of earlier versions lack.
+//! The tables of the history, the settings of the connection, and migrations from earlier versions.
 
 use rusqlite::{Connection, TransactionBehavior};
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a registry, in words of somebody who wants a component from it.
+//! Errors of registries, worded for the person who installs a component.
 
 use oci_client::errors::{DigestError, OciDistributionError, OciErrorCode};
 

@@ -1,5 +1,5 @@
-//! Bounded requests to a registry. The client library reads manifests, tokens and errors whole, however long they are; a
-//! registry is not trusted, so whatever a pull reads is read here, and never more of it than it may have.
+//! Size-limited requests to a registry. The client library reads manifests, tokens and errors of any length into
+//! memory; since a registry is not trusted, a pull reads them here, up to a limit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,9 +1,9 @@
-//! Components in OCI registries: pulled by tag or by digest, pushed with their signature. The layout is the one that
-//! other tools for WebAssembly use: a config `application/vnd.wasm.config.v0+json` and one layer `application/wasm`.
-//! The signature is an annotation of the manifest, because that layout has room for one layer only; so it is covered by
-//! the digest that a reference may be pinned to.
+//! Components in OCI registries: pulled by tag or by digest, pushed with their signature. The layout is the one of
+//! other WebAssembly tools: a config `application/vnd.wasm.config.v0+json` and one layer `application/wasm`. The
+//! signature is an annotation of the manifest, because the layout allows one layer only; so it is covered by the
+//! digest to which a reference may be pinned.
 //!
-//! A registry is not trusted: what came is checked against its digest, and bounded while it comes.
+//! A registry is not trusted: content is verified by its digest, and its size is limited while it is received.
 
 mod credentials;
 mod error;

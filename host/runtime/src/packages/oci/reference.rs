@@ -1,4 +1,4 @@
-//! `oci://HOST[:PORT]/NAME[:TAG|@sha256:…]`: where a component lies in a registry.
+//! References to components in a registry: `oci://HOST[:PORT]/NAME[:TAG|@sha256:…]`.
 
 use std::fmt;
 use std::str::FromStr;
