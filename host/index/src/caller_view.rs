@@ -12,12 +12,12 @@ use super::tags::TagTable;
 use super::text::Bitmap;
 use notehost_vault::{Transaction, VaultError};
 
-/// How many askers are remembered.
+/// How many callers are remembered.
 const MAX_REMEMBERED_CALLERS: usize = 64;
 /// Of how many files it is remembered who links to them.
 const MAX_REMEMBERED_BACKLINKS: usize = 512;
 
-/// What an asker sees.
+/// The files that a caller sees.
 #[derive(Clone)]
 pub(super) struct CallerView {
     /// Every file that it may know of, also those that are gone.
@@ -27,7 +27,7 @@ pub(super) struct CallerView {
     derived: Arc<Derived>,
 }
 
-/// What was worked out for an asker, good for one generation of the graph.
+/// Data derived for a caller, valid for one generation of the graph.
 #[derive(Default)]
 struct Derived {
     link_graph: Mutex<Option<(u64, Arc<LinkGraph>)>>,
@@ -35,7 +35,7 @@ struct Derived {
     incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
 }
 
-/// What of it is there for an asker already, so that the next answer costs little.
+/// Which derived data is cached for a caller.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CachedParts {
     pub(super) link_graph: bool,
@@ -56,14 +56,14 @@ fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
     kept.as_ref().is_some_and(|(known, _)| *known == generation)
 }
 
-/// An asker, the notes that are expected, and how many of them it sees.
+/// A caller, the notes that are expected, and how many of them it sees.
 type Expecting = (u64, Arc<Vec<String>>, u64);
 
-/// The askers of late.
+/// The views of recent callers.
 #[derive(Default)]
 pub(super) struct CallerViews {
     known: Mutex<Vec<Known>>,
-    /// How many of the notes that are expected an asker sees.
+    /// How many of the notes that are expected a caller sees.
     expecting: Mutex<Vec<Expecting>>,
 }
 
@@ -78,7 +78,7 @@ struct Known {
 }
 
 impl CallerViews {
-    /// What whoever began this transaction sees. Rules are asked without holding up other callers; what was decided
+    /// What the caller of this transaction sees. Rules are asked without holding up other callers; what was decided
     /// before the deadline passed is kept for the next question.
     pub(super) fn of(
         &self,
@@ -122,7 +122,7 @@ impl CallerViews {
         decided.map(|()| answer)
     }
 
-    /// What is known of an asker.
+    /// The cached view of a caller.
     fn taken(&self, identity: Option<u64>) -> Known {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().find(|known| Some(known.identity) == identity);
@@ -142,7 +142,7 @@ impl CallerViews {
             .iter()
             .position(|known| known.identity == view.identity);
         let view = match place.map(|place| known.remove(place)) {
-            // Another question of the same asker was faster.
+            // Another question of the same caller was faster.
             Some(other) if other.decided > view.decided => other,
             _ => view,
         };
@@ -154,7 +154,7 @@ impl CallerViews {
 }
 
 impl CallerViews {
-    /// What is worked out for whoever began this transaction, for a generation of the graph.
+    /// What is worked out for the caller of this transaction, for a generation of the graph.
     pub(super) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
         let identity = transaction.terms().rules.identity();
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -164,7 +164,7 @@ impl CallerViews {
         })
     }
 
-    /// How many of these notes whoever began this transaction sees; counted once.
+    /// How many of these notes the caller of this transaction sees; counted once.
     pub(super) fn count(
         &self,
         transaction: &Transaction,

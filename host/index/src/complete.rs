@@ -28,7 +28,7 @@ pub enum CompletionKind<'a> {
 const COMPLETION_TIME: Duration = Duration::from_millis(1000);
 
 impl Index {
-    /// Everything of the kind that the asker sees and that fits what was typed: what begins with it first, then paths
+    /// Everything of the kind that the caller sees and that fits what was typed: what begins with it first, then paths
     /// whose name begins with it, then what has it somewhere; each in order. Nothing if that takes too long.
     ///
     /// Not for async workers: it reads what commits changed, and goes through all notes.

@@ -25,14 +25,14 @@ use notehost_vault::{FileStat, Vault, VaultError, etag_of};
 const MAX_FILE_BYTES: u64 = 64 << 20;
 /// How many files are read before what they hold is applied.
 const BATCH_SIZE: usize = 256;
-/// Where the full-text half lies.
+/// The folder of the full-text half.
 const TEXT: &str = "text";
 
 /// The index of one vault.
 pub(super) struct Core {
     pub(super) vault: Arc<Vault>,
     pub(super) folder: PathBuf,
-    /// Opened by whoever needs it first: that reads all of it once.
+    /// Opened on first use, which reads all of it once.
     texts: RwLock<Option<Arc<Texts>>>,
     pub(super) caller_views: CallerViews,
     pub(super) listeners: Listeners,
@@ -40,12 +40,12 @@ pub(super) struct Core {
     ignored: RwLock<Arc<Ignored>>,
     /// The notes that are there while not all of them are in the graph.
     expected: RwLock<Option<Arc<Vec<String>>>>,
-    /// Files that a commit changed and nobody has read since.
+    /// Files that a commit changed and that have not been read since.
     pub(super) dirty: Mutex<BTreeSet<String>>,
     /// Held while they are read.
     pub(super) settling: Mutex<()>,
     pub(super) is_stopping: AtomicBool,
-    /// The generation of the graph that lies on disk.
+    /// The generation of the graph that is on disk.
     saved: AtomicU64,
 }
 
@@ -73,7 +73,7 @@ impl Core {
         self.graph.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, as soon as nobody changes it.
+    /// The same, waiting until the deadline for writers.
     pub(super) fn graph_until(
         &self,
         deadline: &Deadline,
@@ -120,7 +120,7 @@ impl Core {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Takes up what lies on disk.
+    /// Loads the graph from disk.
     pub(super) fn restore(&self) {
         let files = disk::load(&self.folder).unwrap_or_default();
         let ignored = self.ignored();
@@ -390,7 +390,7 @@ impl Core {
         }
     }
 
-    /// Forgets everything, whatever state it is in.
+    /// Clears the index in any state.
     pub(super) fn clear(&self) {
         let mut graph = self.graph_to_change();
         let paths: Vec<String> = graph

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use notehost_vault::{Transaction, VaultError};
 
-/// How many steps are made between two looks at the clock.
+/// How many steps are made between two deadline checks.
 const STEPS: u32 = 128;
 /// How many bytes of properties, texts or keys are gone through in one step.
 pub(super) const STEP_BYTES: usize = 1 << 10;
@@ -23,7 +23,7 @@ pub(super) const QUICK_BYTES: usize = 64 << 10;
 const RETRY_DELAY: Duration = Duration::from_micros(100);
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(5);
 
-/// Set when nobody waits for an answer any more.
+/// Set when the answer is no longer needed.
 pub type CancelFlag = Arc<AtomicBool>;
 
 /// When work on a question ends.
@@ -172,7 +172,7 @@ impl Deadline {
         })
     }
 
-    /// Takes a lock for reading as soon as nobody writes.
+    /// Takes a read lock, waiting until the deadline.
     pub(super) fn read<'l, T>(
         &self,
         lock: &'l RwLock<T>,

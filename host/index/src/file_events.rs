@@ -13,7 +13,7 @@ pub enum Edit {
     Appeared,
     /// It says something else.
     Altered,
-    /// It is no longer there.
+    /// It was removed.
     Gone,
 }
 
@@ -28,7 +28,7 @@ pub struct FileEvent {
 
 type Listener = Box<dyn Fn(FileEvent) + Send + Sync>;
 
-/// Whoever wants to be told.
+/// The subscribers of file events.
 #[derive(Default)]
 pub(super) struct Listeners(RwLock<Vec<Listener>>);
 

@@ -35,7 +35,7 @@ pub(super) struct Read {
     pub(super) text: Option<ReadText>,
 }
 
-/// What the full-text half is told of a note: made before any lock is taken, because a note can be large.
+/// The input of the full-text half, prepared before any lock is taken because a note can be large.
 pub(super) struct ReadText {
     pub(super) name: String,
     pub(super) headings: String,

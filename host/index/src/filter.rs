@@ -13,7 +13,7 @@ use super::tags;
 use super::text::Bitmap;
 use notehost_vault::VaultError;
 
-/// The notes among those that an asker finds that fulfil a condition about facts.
+/// The notes among those that a caller finds that fulfil a condition about facts.
 pub(super) fn fulfilling(
     graph: &Graph,
     view: &CallerView,

@@ -17,11 +17,11 @@ use super::sort::sorted;
 use super::text::{Failure, QueryWords, Texts, Tree};
 use notehost_vault::VaultError;
 
-/// Why there is no answer.
+/// Why a query failed.
 pub(super) enum FindError {
     /// The question is at fault.
     Question(VaultError),
-    /// The full-text half is, and has to be made anew.
+    /// The full-text half is damaged and must be rebuilt.
     Texts(Failure),
 }
 
@@ -43,7 +43,7 @@ impl From<Failure> for FindError {
 /// A note that fits, and how well.
 pub(super) type Hit = (u32, Option<f32>);
 
-/// The notes that fulfil a query, as one asker sees them.
+/// The notes that fulfil a query, as one caller sees them.
 pub(super) fn find(
     graph: &Graph,
     texts: &Texts,
@@ -243,7 +243,7 @@ impl NoteRenderer<'_> {
         Ok(())
     }
 
-    /// What a note has of a field, if that is asked for.
+    /// What a note has of a field, if that is requested.
     fn kept<T>(
         &self,
         field: Field,
@@ -261,7 +261,7 @@ impl NoteRenderer<'_> {
     }
 }
 
-/// Scores are told with four digits: more says nothing.
+/// Scores are rounded to four digits.
 fn rounded(score: f32) -> f64 {
     (f64::from(score) * 10_000.0).round() / 10_000.0
 }

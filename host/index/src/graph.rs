@@ -24,7 +24,7 @@ pub(super) struct Graph {
     by_path: HashMap<Box<str>, u32>,
     /// By folded file name.
     by_name: HashMap<Box<str>, Vec<u32>>,
-    /// The notes with a link that asks for a name, by that name, folded.
+    /// The notes with a link to a name, by that name, folded.
     asking: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a tag, by its folded name and then by its spelling.
     pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
@@ -56,7 +56,7 @@ pub(super) struct File {
     pub(super) stamp: Stamp,
     /// Whether it was read so soon after it changed that another change could have the same stamp.
     pub(super) is_unsure: bool,
-    /// What is in it; `None` for a file that is no note, or that cannot be read as one.
+    /// Its facts; `None` for a file that is not a note or cannot be read as one.
     pub(super) note: Option<Note>,
 }
 
@@ -206,7 +206,7 @@ impl Graph {
         }
     }
 
-    /// Whether a file is left out of searches, decided anew.
+    /// Whether a file is left out of searches, decided again.
     pub(super) fn set_ignored(&mut self, doc_id: u32, is_ignored: bool) {
         if self.ignored.contains(doc_id) == is_ignored {
             return;

@@ -17,10 +17,10 @@ use super::ignore::{OBSIDIAN, RULES};
 use notehost_platform::memory::give_back;
 use notehost_vault::PRIVATE;
 
-/// How long edits may go on before they are looked at, and how long they must have rested.
+/// Edits are read after this pause, or at the latest after the maximum.
 const EDIT_DEBOUNCE: Duration = Duration::from_millis(80);
 const MAX_EDIT_DEBOUNCE: Duration = Duration::from_millis(400);
-/// How often every stamp is looked at, if the watcher can be relied on and if not.
+/// How often all stamps are scanned, with and without a reliable watcher.
 const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 const SCAN_INTERVAL_UNWATCHED: Duration = Duration::from_millis(1200);
 /// A sweep may take this part of the time at most.
@@ -33,16 +33,16 @@ const FLUSH_DELAY: Duration = Duration::from_secs(3);
 const SAVE_DELAY: Duration = Duration::from_secs(10);
 /// After how many files of a build searches first find something.
 const FIRST_FLUSH_FILES: usize = 1024;
-/// Whoever leaves this file in the index's folder wants it built anew.
+/// The presence of this file in the index's folder requests a rebuild.
 pub(super) const REBUILD: &str = "rebuild";
 
-/// What the keeper is told.
+/// Messages to the indexer.
 pub(super) enum IndexerMessage {
     /// A commit changed files.
     Committed,
     /// Something happened to this file.
     Touched(String),
-    /// Something happened to a folder, or nobody knows what: look at everything.
+    /// A folder changed, or the change is unknown: scan everything.
     Sweep,
     /// What is left out of searches may have changed.
     Ignored,
@@ -52,7 +52,7 @@ pub(super) enum IndexerMessage {
     Stop,
 }
 
-/// Keeps the index until it is told to stop.
+/// Runs the indexer until it receives `Stop`.
 pub(super) fn run(
     core: &Arc<Core>,
     messages: &Receiver<IndexerMessage>,
@@ -113,7 +113,7 @@ struct Indexer<'a> {
     first_touch: Option<Instant>,
     last_touch: Instant,
     next_sweep: Instant,
-    /// What a sweep found and the watcher had not told yet.
+    /// What a scan found before the watcher reported it.
     unreported: BTreeSet<String>,
     last_change: Instant,
 }

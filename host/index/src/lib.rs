@@ -64,7 +64,7 @@ pub struct Index {
     core: Arc<Core>,
     messages: Sender<IndexerMessage>,
     indexer: Mutex<IndexerThread>,
-    /// Which notes are written for assistants, if models are to be told of them.
+    /// The condition for notes written for assistants, if models are to be informed of them.
     assistant_notes: Mutex<Option<Condition>>,
 }
 
@@ -74,7 +74,7 @@ const ASSISTANT_NOTES: &str = "notes for assistants";
 
 /// The thread that keeps an index.
 enum IndexerThread {
-    /// It will hear what it is told from here.
+    /// The receiver that the thread will read from.
     NotStarted(Receiver<IndexerMessage>),
     Running(JoinHandle<()>),
     Ended,
@@ -157,7 +157,7 @@ impl Index {
         self.core.is_settled()
     }
 
-    /// How far it is, for one asker; reads first what commits changed.
+    /// How far it is, for one caller; reads first what commits changed.
     pub fn state(&self, transaction: &Transaction) -> Result<IndexState, VaultError> {
         self.state_until(transaction, &Deadline::of(transaction, None))
     }

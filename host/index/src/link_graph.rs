@@ -16,7 +16,7 @@ use super::links::{LinkTarget, Resolver, is_under};
 use super::order::in_order;
 use notehost_vault::VaultError;
 
-/// Who links to whom, as one asker sees it. Notes that searches leave out are not in it.
+/// Who links to whom, as one caller sees it. Notes that searches leave out are not in it.
 pub(super) struct LinkGraph {
     /// From, to, how many links; sorted by doc id.
     edges: Vec<(u32, u32, u32)>,
@@ -103,7 +103,7 @@ fn number(place: usize) -> u32 {
 }
 
 impl LinkGraph {
-    /// Follows every link of every note that the asker finds.
+    /// Follows every link of every note that the caller finds.
     pub(super) fn new(
         graph: &Graph,
         view: &CallerView,
@@ -178,7 +178,7 @@ impl LinkGraph {
         self.degrees.get(&doc_id).copied().unwrap_or_default()
     }
 
-    /// Who links to whom, for the asker.
+    /// Who links to whom, for the caller.
     pub(super) fn told(
         &self,
         graph: &Graph,

@@ -18,7 +18,7 @@ use super::record::{Link, Note};
 use super::text::Bitmap;
 use notehost_vault::VaultError;
 
-/// Whether a path is this note, or lies in this folder or below it.
+/// Whether a path is this note, or is in this folder or below it.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
     folder.is_empty()
         || path
@@ -26,7 +26,7 @@ pub(super) fn is_under(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The names by which links ask for a file.
+/// The names by which links refer to a file.
 struct TargetNames {
     name: String,
     stem: Option<String>,
@@ -41,7 +41,7 @@ impl TargetNames {
         }
     }
 
-    /// Whether a link asks for one of these names: few do, and only they have to be resolved.
+    /// Whether a link refers to one of these names: few do, and only they have to be resolved.
     fn may_be(&self, link: &Link<'_>) -> bool {
         let asked = last_part(link.target);
         if link.external || !may_begin_alike(asked, &self.name) {
@@ -78,7 +78,7 @@ fn may_begin_alike(text: &str, folded: &str) -> bool {
     }
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Copy)]
 pub(super) enum LinkTarget {
     /// To this file.
@@ -177,7 +177,7 @@ fn incoming(
     in_order(counted, by_path, deadline)
 }
 
-/// Tells the links of a note that lead to one file from others.
+/// Finds the links of a note that lead to one file.
 struct LinkMatcher<'a> {
     resolver: Resolver<'a>,
     target: u32,

@@ -16,10 +16,10 @@ use notehost_vault::VaultError;
 const MAX_WORDS: usize = 8;
 /// In scripts without spaces every letter counts as a word.
 const MAX_LETTERS: usize = 24;
-/// Shorter names stand everywhere.
+/// Shorter names would match everywhere.
 const MIN_CHARS: usize = 2;
 
-/// The names and aliases of notes that stand in a text, in their order; at each place the longest.
+/// The names and aliases of notes that occur in a text, in their order; at each place the longest.
 pub(super) fn names_in(
     graph: &Graph,
     view: &CallerView,

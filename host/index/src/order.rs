@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::deadline::Deadline;
 use notehost_vault::VaultError;
 
-/// How many are sorted between two looks at the clock.
+/// How many are sorted between two deadline checks.
 const RUN_LENGTH: usize = 512;
 
 /// All of these in order; equal ones stay as they are. Runs are sorted and then merged.

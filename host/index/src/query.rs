@@ -47,7 +47,7 @@ pub enum Question {
     Linking(Vec<String>),
     /// The notes that may contain, for each list, one of its texts.
     Containing(Vec<Vec<String>>),
-    /// The names of notes that stand in a text.
+    /// The names of notes that occur in a text.
     NamesIn(String),
 }
 
@@ -123,7 +123,7 @@ impl Index {
         }
     }
 
-    /// Whether it is worth trying.
+    /// Whether the query can run on the async worker.
     pub(super) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
         if transaction.terms().effect != Effect::Read || !self.is_ready() {
             return false;
@@ -154,7 +154,7 @@ impl Index {
         question
     }
 
-    /// Answers a question for whoever began this transaction.
+    /// Answers a question for the caller of this transaction.
     pub fn ask(
         &self,
         transaction: &mut Transaction,
@@ -163,7 +163,7 @@ impl Index {
         self.ask_cancellable(transaction, question, None)
     }
 
-    /// The same, until nobody waits for the answer any more.
+    /// The same, until the answer is no longer needed.
     pub fn ask_cancellable(
         &self,
         transaction: &mut Transaction,
@@ -374,7 +374,7 @@ impl Core {
         }
     }
 
-    /// The full-text half is damaged: it is made anew, and until then answers say that it is being built.
+    /// The full-text half is damaged: it is rebuilt, and until then answers say that it is being built.
     fn request_rebuild(&self, failure: &Failure) {
         tracing::warn!("rebuilding the index: {failure}");
         self.expect(Some(Vec::new()));

@@ -29,7 +29,7 @@ pub struct Report {
     pub bytes: u64,
     /// The files that changed, came or went since it was written down.
     pub changed: usize,
-    /// Whether it is to be built anew.
+    /// Whether it is to be rebuilt.
     pub is_rebuild_requested: bool,
     /// The notes that searches leave out.
     pub ignored: Vec<String>,
@@ -106,12 +106,12 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     Ok(report)
 }
 
-/// Whether an index is to be built anew, and nobody has done it yet.
+/// Whether a rebuild of an index is requested and not done yet.
 pub fn is_rebuild_requested(vault: &Vault) -> bool {
     vault.state().join("index").join(indexer::REBUILD).exists()
 }
 
-/// Leaves word that an index is to be built anew: whoever serves the vault, or will, does it.
+/// Leaves word that an index is to be rebuilt: whoever serves the vault, or will, does it.
 pub fn request_rebuild(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
     notehost_platform::private::create_folder(&folder)?;

@@ -15,20 +15,20 @@ use super::graph::Graph;
 use super::order::in_order_by_runs;
 use notehost_vault::VaultError;
 
-/// How many are sorted between two looks at the clock, if what they are sorted by is short.
+/// How many are sorted between two deadline checks, if what they are sorted by is short.
 const RUN_LENGTH: usize = 512;
 
 /// How hits compare, by their places in the list of hits.
 type Compare<'g> = Box<dyn Fn(u32, u32) -> Ordering + 'g>;
 
-/// One thing that notes are sorted by, worked out for all of them.
+/// One sort key, computed for all notes.
 struct Column<'g> {
     compare: Compare<'g>,
     /// How many bytes a comparison may have to look at.
     bytes: usize,
 }
 
-/// A page of hits in the order that was asked for.
+/// A page of hits in the requested order.
 pub(super) fn sorted(
     graph: &Graph,
     view: &CallerView,
@@ -165,7 +165,7 @@ impl Order<'_> {
         self.deadline.before_all(self.bytes)
     }
 
-    /// Whether many comparisons may be made between two looks at the clock.
+    /// Whether many comparisons may be made between two deadline checks.
     fn is_light(&self) -> bool {
         self.bytes <= STEP_BYTES
     }

@@ -16,7 +16,7 @@ use notehost_vault::VaultError;
 
 /// All tags, by their folded name.
 pub(super) struct TagTable {
-    /// The folded name, and what is told of it.
+    /// By folded name.
     by_name: Vec<(Box<str>, TagCount)>,
     /// Their places in the order of use.
     by_count: Vec<u32>,
@@ -150,7 +150,7 @@ fn different(mut doc_ids: Vec<u32>) -> u64 {
     doc_ids.len() as u64
 }
 
-/// The tags of the notes below a folder, among those that an asker finds.
+/// The tags of the notes below a folder, among those that a caller finds.
 pub(super) fn under(
     graph: &Graph,
     finds: &Bitmap,
@@ -207,7 +207,7 @@ fn with_those_above<'t>(
         .map(|(end, written)| (&folded[..end], &spelling[..written]))
 }
 
-/// The spelling that stands most often; of several the first by its bytes.
+/// The most frequent spelling; on ties, the first by bytes.
 fn commonest(spellings: &BTreeMap<Box<str>, usize>) -> String {
     let mut best: Option<(&str, usize)> = None;
     for (spelling, count) in spellings {

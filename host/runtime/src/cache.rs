@@ -228,7 +228,7 @@ enum CacheError {
     Unreadable(#[from] std::io::Error),
 }
 
-/// Nothing there is no problem.
+/// A missing file is not an error.
 fn found(opened: std::io::Result<File>) -> Result<Option<File>, CacheError> {
     match opened {
         Ok(file) => Ok(Some(file)),

@@ -13,7 +13,7 @@ use super::{DescriptionError, Runtime, Sandbox, abi, imports};
 /// A component that can be run.
 pub struct Component {
     source: Arc<Source>,
-    /// Compiled once, on a blocking thread, by whoever comes first.
+    /// Compiled once, on a blocking thread, on first use.
     ready: OnceCell<Result<Arc<abi::Ready>, Arc<LoadError>>>,
 }
 
@@ -52,7 +52,7 @@ pub enum LoadError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is no component, or none for this host.
+    /// It is not a component, or not one for this host.
     #[error("component `{name}` {reason}")]
     Unfit {
         /// Which component.
@@ -68,7 +68,7 @@ pub enum LoadError {
         /// What the compiler said, in one line.
         reason: String,
     },
-    /// It wants something that nobody granted.
+    /// It has an import that is not allowed.
     #[error("component `{name}` imports `{import}`, which is not allowed")]
     NotGranted {
         /// Which component.
@@ -164,7 +164,7 @@ impl Component {
         self.source.digest()
     }
 
-    /// What its bytes tell, without compiling them; refused if nothing here could call it.
+    /// Inspects the bytes without compiling them; fails if this host cannot call the component.
     pub fn inspect(&self) -> Result<Inspected, LoadError> {
         self.source.inspect()
     }

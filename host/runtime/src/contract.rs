@@ -85,7 +85,7 @@ impl fmt::Display for Contract {
 /// Why no adapter fits a component.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContractError {
-    /// It is a component of another kind.
+    /// It is not a domain component.
     #[error(
         "is not a domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`; this one exports {exports}",
         newest_spoken()

@@ -19,7 +19,7 @@ pub struct Description {
     pub version: String,
     /// What it is for.
     pub description: String,
-    /// What it can do, in the order in which it should be told.
+    /// Its actions, in display order.
     pub actions: Vec<ActionDescription>,
     /// What people can begin with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -59,7 +59,7 @@ pub enum DescriptionError {
     /// No actions.
     #[error("the component describes no actions")]
     Empty,
-    /// A prompt that nobody can use.
+    /// An invalid prompt.
     #[error(transparent)]
     Prompt(#[from] BadPrompt),
     /// A schema that is none.

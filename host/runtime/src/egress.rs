@@ -12,7 +12,7 @@ pub trait EgressPolicy: Send + Sync {
     fn denied(&self, to: Option<&Destination>, why: Denial);
 }
 
-/// Permits nothing, and tells nobody.
+/// Denies all requests.
 pub struct DenyEgress;
 
 impl EgressPolicy for DenyEgress {
@@ -33,7 +33,7 @@ pub struct Permit {
 /// Why a request is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
-    /// Nobody granted that host.
+    /// The host is not granted.
     #[error("the host is not granted")]
     NotGranted,
     /// The action is declared as reading, or this is a dry run, and the request may change something.
@@ -42,7 +42,7 @@ pub enum Denial {
     /// The name leads to an address that is not public.
     #[error("the address is not public")]
     NotPublic,
-    /// It is no request that a component may make at all.
+    /// Components may not send this kind of request.
     #[error("this kind of request is not allowed for components")]
     NoRequest,
     /// The call has sent as many as it may.

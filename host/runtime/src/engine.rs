@@ -6,7 +6,7 @@ use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig};
 
 use notehost_config::LimitSettings;
 
-/// How often a running guest is looked at.
+/// The interval of the epoch ticks of running guests.
 const TICK: Duration = Duration::from_millis(10);
 
 /// How much memory a slot of the pool keeps between two calls; the rest goes back to the system. Enough for a small call,

@@ -2,16 +2,16 @@
 
 use notehost_vault::VaultError;
 
-/// Somebody who meddles with a run.
+/// Injects faults into the host calls of a run.
 pub trait FaultInjector: Send + Sync {
-    /// What happens to a host call; the first is 1. It is asked before anything is done.
+    /// The fault of a host call, numbered from 1. Called before the host call is executed.
     fn at(&self, host_call: u64) -> Fault;
 }
 
-/// What happens to one host call.
+/// The fault of one host call.
 #[derive(Debug)]
 pub enum Fault {
-    /// It goes on as ever.
+    /// It proceeds normally.
     Nothing,
     /// It fails with this, where it can: a function that cannot refuse goes on.
     Refuse(VaultError),

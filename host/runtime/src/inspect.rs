@@ -14,24 +14,24 @@ pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
 
 /// How deep components may lie in components.
 const MAX_DEPTH: usize = 100;
-/// How many tools are told, and how much of each one's name.
+/// Limits of the listed tools, and of the length of their names.
 const MAX_PRODUCERS: usize = 32;
 const MAX_PRODUCER_CHARS: usize = 100;
 
-/// What a component is, as far as its bytes tell.
+/// What the bytes of a component contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// How many bytes it has.
     pub size: usize,
     /// The SHA-256 of its bytes, in hexadecimal.
     pub digest: String,
-    /// What it asks for, by full name with version.
+    /// Its imports, by full name with version.
     pub imports: Vec<String>,
     /// What it offers, by full name with version.
     pub exports: Vec<String>,
     /// The ceiling of what it can be granted, if its author said one.
     pub manifest: Option<Manifest>,
-    /// The languages and tools it was made with, if they told.
+    /// The languages and tools it was made with, if recorded.
     pub producers: Vec<Producer>,
 }
 
@@ -46,7 +46,7 @@ pub struct Producer {
     pub version: String,
 }
 
-/// Why a file is no component that could be loaded. Each reads on from the name of the component or file.
+/// Why a file cannot be loaded as a component. Each message continues the name of the component or file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
     /// There is nothing in it.
@@ -84,7 +84,7 @@ pub enum InspectError {
         /// How much is there.
         size: usize,
     },
-    /// It is not what the format asks for.
+    /// It violates the binary format.
     #[error("is not a WebAssembly component: it is damaged at byte {offset}: {reason}")]
     Damaged {
         /// Where.

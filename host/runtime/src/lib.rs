@@ -96,7 +96,7 @@ pub struct Job {
     pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
-    /// Who meddles with it; nobody, where a caller waits for the answer.
+    /// Injected faults; `None` for calls of real callers.
     pub fault_injector: Option<Arc<dyn FaultInjector>>,
 }
 
@@ -142,10 +142,10 @@ pub enum GuestContent {
     Link(String),
 }
 
-/// Why a run came to nothing.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The guest refused in its own words.
+    /// The guest returned an error.
     #[error("{message}")]
     Refused {
         /// One of the contract's codes, or not.
@@ -157,7 +157,7 @@ pub enum RunError {
         /// JSON, or not.
         details: Option<String>,
     },
-    /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
+    /// The vault changed during the run and the guest returned an error: to be run again.
     #[error("files that it has read were changed meanwhile")]
     Conflict,
     /// The deadline passed.
@@ -169,16 +169,16 @@ pub enum RunError {
     /// The guests of this caller, or of all, have taken the memory that they share.
     #[error("too much memory is in use")]
     OutOfSharedMemory,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     #[error("the call was cancelled")]
     Cancelled,
     /// Over a limit.
     #[error("it {0}")]
     OverLimit(String),
-    /// What the call needs was taken from it while it ran.
+    /// Rights of the call were revoked while it ran.
     #[error("{0}")]
     Revoked(Box<VaultError>),
-    /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
+    /// The guest trapped. The reason is for the log: a trap never reaches a caller verbatim.
     #[error("it failed")]
     Failed(String),
     /// The component could not be loaded after all.
@@ -209,7 +209,7 @@ impl Runtime {
         })
     }
 
-    /// Whether a component is being compiled: whoever is in no hurry waits.
+    /// Whether a component is being compiled, so that work of low priority can wait.
     pub fn is_compiling(&self) -> bool {
         self.compiling.load(Ordering::Relaxed) > 0
     }

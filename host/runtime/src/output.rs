@@ -20,7 +20,7 @@ pub(super) const MAX_BYTES: usize = 64 << 10;
 pub(super) struct GuestOutput {
     domain: Arc<str>,
     stream: &'static str,
-    /// Who keeps it; nobody while a component describes itself.
+    /// Where it is stored; `None` while a component describes itself.
     environment: Option<Arc<dyn CallEnvironment>>,
 }
 

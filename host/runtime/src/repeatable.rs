@@ -9,7 +9,7 @@ use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 
 use super::call_environment::Repeatable;
 
-/// Let a guest's clock stand, and make its random numbers from the seed.
+/// Freezes a guest's clock and seeds its random numbers.
 pub(super) fn freeze(builder: &mut WasiCtxBuilder, repeatable: &Repeatable) {
     let mut seed = SeededRandom::new(repeatable, "insecure seed");
     let mut insecure_seed = [0; 16];

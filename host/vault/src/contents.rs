@@ -201,7 +201,7 @@ impl Ranges {
         )
     }
 
-    /// What lies between them, with both ends.
+    /// The gaps between the ranges, including both ends.
     fn gaps(mut self) -> Vec<(i64, i64)> {
         self.0.sort_unstable();
         let mut gaps = Vec::new();

@@ -177,7 +177,7 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// What a call had read is no longer so; it must be run again.
+/// Files that a call has read were changed; it must be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("files that the call has read were changed meanwhile")]
 pub struct Conflict {

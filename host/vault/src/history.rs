@@ -54,7 +54,7 @@ pub(super) struct ChangeRow {
     pub(super) undoes: Option<String>,
     pub(super) undoes_whole: bool,
     pub(super) undone: bool,
-    /// Only told when a change is written.
+    /// Set only when a change is written.
     pub(super) key: Option<String>,
     pub(super) files: Vec<FileRow>,
 }

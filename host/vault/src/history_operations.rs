@@ -92,7 +92,7 @@ impl Transaction {
             .files
             .iter()
             .filter_map(|file| Some((self.visible_file(file)?, file)));
-        // The latest name is what the file is asked for by; its earlier one will do as well.
+        // The latest name is what the file is requested by; its earlier one will do as well.
         let mut named: Vec<_> = visible
             .filter(|(seen, _)| seen.path == path || seen.from.as_deref() == Some(path.as_str()))
             .collect();

@@ -223,7 +223,7 @@ impl Vault {
         state_key(&self.id, &self.canonical)
     }
 
-    /// The name of its folder, without where it lies.
+    /// The name of its folder, without the path.
     pub fn folder_name(&self) -> &str {
         &self.folder_name
     }

@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub(super) kind: Kind,
     /// Whether the path names a link, and not only leads through one.
     pub(super) is_link: bool,
-    /// Where it lies on disk; `None` if it is only staged.
+    /// Where it is on disk; `None` if it is only staged.
     pub(super) disk: Option<OnDisk>,
 }
 

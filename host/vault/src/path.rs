@@ -57,7 +57,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
     Ok(parts)
 }
 
-/// Whether a path is open to components at all; fails if it is no path.
+/// Whether components can access a path at all; fails if the path is invalid.
 pub fn is_open(path: &str) -> Result<bool, VaultError> {
     match parse(path) {
         Ok(_) => Ok(true),
@@ -165,7 +165,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Whether a path lies below a folder.
+/// Whether a path is below a folder.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() && !path.is_empty()
         || path

@@ -58,7 +58,7 @@ impl Transaction {
         };
     }
 
-    /// Whether anything may be written any more, and what is said to whoever tries.
+    /// Forbids further writes with this error, or allows them again.
     pub fn close(&mut self, refusal: Option<VaultError>) {
         self.closed = refusal;
     }

@@ -12,7 +12,7 @@ use super::{
 /// How deep folders may nest before the walk stops: a mount of something into itself has no end.
 const MAX_DEPTH: usize = 64;
 
-/// What tells, without reading a file, that it is still the same.
+/// File metadata that detects a change without reading the file.
 pub type Stamp = Signature;
 
 /// A file of the vault.
@@ -26,7 +26,7 @@ pub struct FileStat {
 
 /// A file that was read.
 pub struct FileContent {
-    /// Its bytes; `None` if it is larger than was asked for.
+    /// Its bytes; `None` if it exceeds the requested size.
     pub bytes: Option<Vec<u8>>,
     /// What the disk said of it just before.
     pub stamp: Stamp,

@@ -98,10 +98,10 @@ impl Expected {
     }
 }
 
-/// Why a step was not done.
+/// Why a step was not applied.
 #[derive(Debug)]
 pub(super) enum StepError {
-    /// A file is not what was validated.
+    /// A file differs from what was validated.
     Changed(String),
     /// The disk failed.
     Failed(String, io::Error),

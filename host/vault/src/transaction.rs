@@ -75,21 +75,21 @@ impl Drop for ReadBytes {
     }
 }
 
-/// Asks again for an answer, and digests it: `None` if that cannot be told any more.
+/// Computes an answer again and returns its digest; `None` if that is no longer possible.
 pub type RecomputeAnswer = Arc<dyn Fn(&Transaction) -> Option<[u8; 32]> + Send + Sync>;
 
-/// An answer that came from elsewhere than the files, and how to ask again.
+/// An answer that does not come from files of the read set, and how to compute it again.
 pub(super) struct AnswerDependency {
     pub(super) answer: [u8; 32],
     pub(super) again: RecomputeAnswer,
 }
 
-/// A file as a transaction first met it.
+/// The state of a file at its first access in a transaction.
 #[derive(Clone, Debug)]
 pub(super) enum ReadRecord {
-    /// Nothing was there.
+    /// It did not exist.
     Absent,
-    /// Something of this kind was there; nothing else of it was told.
+    /// An entry of this kind existed; nothing else of it was read.
     Present(Node),
     /// A file whose content was read or digested.
     File(ReadFile),
@@ -153,7 +153,7 @@ impl ScanQuery {
 /// A file as it would be after the commit.
 #[derive(Clone, Debug)]
 pub(super) struct StagedFile {
-    /// Where the same file lies on disk now; `None` for a new one.
+    /// Where the same file is on disk now; `None` for a new one.
     pub(super) origin: Option<String>,
     /// Its new bytes; `None` leaves those of its origin.
     pub(super) bytes: Option<Arc<[u8]>>,
@@ -253,7 +253,7 @@ impl Transaction {
         files.collect()
     }
 
-    /// What the caller may do at a path, whatever this action may.
+    /// The caller's tier at a path, regardless of the action's effect.
     pub fn access(&self, path: &str) -> Tier {
         match self.find(path) {
             Ok(Some(found)) => self.tier(&found.path).min(self.tier(&found.spelt)),

@@ -20,12 +20,12 @@ use super::{
 /// More than a path, a time and a name need; the file comes from the vault.
 const MAX_NOTE_BYTES: u64 = 64 << 10;
 
-/// Where the trash lies.
+/// The path of the trash.
 pub(super) fn folder() -> String {
     join(PRIVATE, "trash")
 }
 
-/// Where an entry lies.
+/// The path of an entry.
 pub(super) fn entry_path(id: &str) -> String {
     format!("{PRIVATE}/trash/{id}")
 }

@@ -140,7 +140,7 @@ pub struct CommitNote {
     pub caller: String,
     /// Which action, as `document.append`.
     pub action: String,
-    /// Names this very call, so that it can be told later whether it landed.
+    /// The key of this call, to find out later whether it was committed.
     pub key: Option<String>,
 }
 

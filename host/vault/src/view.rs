@@ -29,7 +29,7 @@ const MAX_QUICK_NAMES: usize = 1000;
 pub(super) type FolderListings = Vec<(String, Arc<Listing>)>;
 
 impl Transaction {
-    /// Whether listing a folder is a matter of a millisecond, so that nobody has to step aside for it.
+    /// Whether listing a folder is a matter of a millisecond, so that it can run on the async worker.
     pub fn is_quick_to_list(&self, folder: &str, recursive: bool) -> bool {
         let known = self.vault.listings.len_of(folder);
         !recursive && known.is_some_and(|names| names <= MAX_QUICK_NAMES)
@@ -72,7 +72,7 @@ impl Transaction {
         self.overlay(&found.path, recursive, &mut items);
 
         let limit = (limit as usize).clamp(1, MAX_PAGE);
-        // What lies behind a link is told by the path that was asked for.
+        // What lies behind a link is told by the path that was requested.
         let spelt = |path: &str| {
             join(
                 &found.spelt,
@@ -189,7 +189,7 @@ impl Transaction {
         Ok(ranked)
     }
 
-    /// The notes that contain at least one of these texts, whatever the case.
+    /// The notes that contain at least one of these texts, case-insensitive.
     pub fn mentioning(&mut self, texts: &[String]) -> Result<Vec<String>, VaultError> {
         if texts.len() > MAX_TEXTS {
             return Err(VaultError::too_large(format!(
@@ -339,7 +339,7 @@ impl Transaction {
         Ok(items)
     }
 
-    /// The files whose path ends with a name, `.md` left out or not, whatever the case.
+    /// The files whose path ends with a name, `.md` left out or not, case-insensitive.
     fn disk_named(&self, name: &str, survey: &FolderListings) -> BTreeSet<String> {
         let wanted = [folded(name), folded(&format!("{name}.md"))];
         let last = split(name).1;

@@ -102,7 +102,7 @@ fn each(
     Ok(corpus.deadline.check()?)
 }
 
-/// Whether only one word is asked for, which stands in texts.
+/// Whether the query is a single word that occurs in texts.
 fn single_word(plan: &Plan) -> Option<(&Leaf, &LeafPart)> {
     let Plan::Leaf(leaf) = plan else {
         return None;
@@ -179,9 +179,9 @@ fn best_of_word(
 struct Top<'o> {
     count: usize,
     order: &'o dyn Fn(u32, u32) -> Ordering,
-    /// At most twice as many as are asked for.
+    /// At most twice as many as requested.
     hits: Vec<Hit>,
-    /// What is worth less is not among the best.
+    /// Lower scores are not among the best.
     least: f32,
 }
 

@@ -81,7 +81,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Words that stand next to each other are told, whatever part of the text is asked for and however it is cut.
+        /// Words that stand next to each other are told, whatever part of the text is requested and however it is cut.
         #[test]
         fn no_neighbours_are_missed(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..20), from in 0usize..20, to in 0usize..20) {
             let text = pieces.concat();

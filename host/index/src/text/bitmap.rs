@@ -31,7 +31,7 @@ impl Bitmap {
             .is_some_and(|word| word >> (doc_id % 64) & 1 == 1)
     }
 
-    /// Puts a doc id in; tells whether it is new.
+    /// Adds a doc id; returns whether it is new.
     pub(crate) fn insert(&mut self, doc_id: u32) -> bool {
         let at = doc_id as usize / 64;
         if at >= self.words.len() {
@@ -43,7 +43,7 @@ impl Bitmap {
         is_new
     }
 
-    /// Takes a doc id out; tells whether it was in.
+    /// Removes a doc id; returns whether it was present.
     pub(crate) fn remove(&mut self, doc_id: u32) -> bool {
         if !self.contains(doc_id) {
             return false;

@@ -13,7 +13,7 @@ use super::state::State;
 use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
-/// A shorter piece of a word stands in too many words to be worth a look.
+/// A shorter piece of a word occurs in too many words to be worth a look.
 const MIN_CHARS: usize = 3;
 
 /// What the words of a note must be like to contain a text.
@@ -94,7 +94,7 @@ fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> Sea
     Ok(found)
 }
 
-/// Nothing if the text could stand in any note.
+/// `None` if the text could occur in any note.
 fn needle(text: &str) -> Option<Needle> {
     let folded = words::fold(text);
     let mut longest: &str = "";

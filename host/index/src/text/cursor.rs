@@ -86,7 +86,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// What the document on which it stands is worth.
+    /// The score of the current document.
     pub(super) fn score(&mut self) -> f32 {
         match self {
             Cursor::Leaf(leaf) => leaf.score(),
@@ -151,7 +151,7 @@ impl LeafCursor {
         self.doc
     }
 
-    /// Whether the document on which it stands has it in this part.
+    /// Whether the current document has it in this part.
     pub(super) fn is_in(&self, place: usize) -> bool {
         self.parts
             .iter()

@@ -19,7 +19,7 @@ const SMALL_WRITER_BYTES: usize = 15_000_000;
 const LARGE_WRITER_BYTES: usize = 48_000_000;
 const MAX_THREADS: usize = 4;
 
-/// Opens what is in a folder, or begins anew there, or in memory if the disk refuses.
+/// Opens the index in a folder, or creates a new one there, or in memory if the disk fails.
 pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
     let (schema, fields) = schema::schema();
     let opened = guarded(|| open_existing(folder, fields)).or_else(|problem| {
@@ -97,7 +97,7 @@ fn begin(folder: &Path) -> Result<(Index, Vec<Segment>), Failure> {
     Ok((index, Vec::new()))
 }
 
-/// Damaged files can make the library panic; that is no more than a failure.
+/// Damaged files can make the library panic; a panic is turned into an error.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(Err(Failure::Panicked))
 }

@@ -84,7 +84,7 @@ impl Directory for Files {
     }
 }
 
-/// A file that is read where it is asked for.
+/// A file that is read on demand.
 #[derive(Debug)]
 struct Read {
     file: File,

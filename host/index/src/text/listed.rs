@@ -7,7 +7,7 @@ use super::segment::{Segment, Words};
 use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
-/// Documents, in order, and how often each has what was asked for.
+/// Documents in order, with frequencies.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) docs: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// How many of them stand for a visible note.
+    /// How many of them belong to a visible note.
     pub(super) fn count_visible(&self, segment: &Segment, visible: &Bitmap) -> u64 {
         self.docs
             .iter()
@@ -68,7 +68,7 @@ impl Sums {
     }
 }
 
-/// Documents in which these words stand at these distances.
+/// Documents in which these words occur at these distances.
 pub(super) fn phrase(
     words: &Words,
     asked: &[(usize, String)],
@@ -89,7 +89,7 @@ pub(super) struct PhraseStarts {
 }
 
 impl PhraseStarts {
-    /// The documents in which these words stand at these distances; what follows them stands at another.
+    /// The documents in which these words occur at these distances; what follows them stands at another.
     pub(super) fn of(
         words: &Words,
         asked: &[(usize, String)],
@@ -152,7 +152,7 @@ impl PhraseStarts {
     }
 }
 
-/// Where a word stands in the document on which `postings` is. A large note can have it a million times.
+/// Where a word occurs in the document on which `postings` is. A large note can have it a million times.
 fn take_positions(
     postings: &mut SegmentPostings,
     positions: &mut Vec<u32>,
@@ -222,7 +222,7 @@ fn each_phrase(
     }
 }
 
-/// From where a word stands to where its phrase begins.
+/// From where a word occurs to where its phrase begins.
 fn shift(positions: &mut Vec<u32>, distance: usize) {
     positions.retain_mut(|position| match position.checked_sub(distance as u32) {
         Some(start) => {

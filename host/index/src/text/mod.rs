@@ -79,7 +79,7 @@ pub(crate) enum Tree {
     Any(Vec<Tree>),
     /// Not this.
     Not(Box<Tree>),
-    /// These words, one after the other. A single one that stands in no note is looked for within words.
+    /// These words, one after the other. A single one that occurs in no note is looked for within words.
     Words { text: String, part: Option<Part> },
     /// These words, of which the last may go on.
     Prefix { text: String, part: Option<Part> },
@@ -93,7 +93,7 @@ pub(crate) enum Tree {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Hit {
     pub doc_id: u32,
-    /// How well it fits; 0 where no word was asked for.
+    /// Its score; 0 if the query has no words.
     pub score: f32,
 }
 
@@ -103,11 +103,11 @@ pub(crate) struct Hits {
     pub hits: Vec<Hit>,
     /// How many there are in all.
     pub total: u64,
-    /// Words that stand in no visible note, and were found within words.
+    /// Words that occur in no visible note, and were found within words.
     pub widened: Vec<String>,
 }
 
-/// Why the index could not answer, or not be written. It is made anew from the notes then.
+/// Why the index could not answer, or not be written. It is rebuilt from the notes then.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the search index failed: {0}")]
@@ -192,7 +192,7 @@ impl Texts {
         lengths
     }
 
-    /// Whether a search has little or nothing to index first, and nobody is at it.
+    /// Whether a search has little or nothing to index first, and the index is not locked.
     pub(crate) fn is_quick_to_search(&self) -> bool {
         let Ok(state) = self.state.try_read() else {
             return false;
@@ -200,7 +200,7 @@ impl Texts {
         self.building.try_lock().is_ok() && state.unbuilt_bytes() <= QUICK_BYTES
     }
 
-    /// A note is no more.
+    /// Removes a note.
     pub(crate) fn remove(&self, doc_id: u32) {
         self.write_state().remove(doc_id);
     }
@@ -351,7 +351,7 @@ impl Texts {
         Ok(())
     }
 
-    // A panic leaves nothing half done that could not be searched; and the index is made anew after any failure.
+    // A panic leaves nothing half done that could not be searched; and the index is rebuilt after any failure.
     fn read_state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

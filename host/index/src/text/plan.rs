@@ -13,7 +13,7 @@ use super::schema::{PARTS, place};
 use super::weight::{Corpus, Weight};
 use super::{Bitmap, SearchResult, Tree};
 
-/// How many words stand for a text that others shall be like, and how many of its words are looked at.
+/// How many words represent the text of a `like` query, and how many candidates are considered.
 const MAX_LIKE_WORDS: usize = 25;
 const MAX_LIKE_CANDIDATES: usize = 400;
 /// Among so few notes a word that many of them have says something too.

@@ -24,15 +24,15 @@ use crate::deadline::Deadline;
 /// How many bytes of the dictionary are searched between two steps.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The doc id of a document that stands for no note.
+/// The doc id of a document that belongs to no note.
 pub(super) const DEAD: u32 = u32::MAX;
 
 pub(super) struct Segment {
     pub(super) identity: Identity,
     pub(super) parts: [Words; PARTS],
-    /// Which note a document stands for.
+    /// The doc id of each document.
     pub(super) doc_ids: Vec<u32>,
-    /// The documents that stand for none.
+    /// The dead documents.
     pub(super) dead: Vec<u32>,
     /// The documents whose words do not tell all of their letters.
     pub(super) loose: Arc<[u32]>,
@@ -59,7 +59,7 @@ pub(super) struct Words {
 }
 
 impl Segment {
-    /// Opens a segment. Its documents stand for no note yet, but those that were deleted never will.
+    /// Opens a segment. Its documents belong to no note yet, but those that were deleted never will.
     pub(super) fn open(reader: &SegmentReader, fields: Fields) -> tantivy::Result<Segment> {
         let end = reader.max_doc();
         let keys = reader.fast_fields().column_first_or_default::<u64>(KEY)?;
@@ -96,7 +96,7 @@ impl Segment {
         })
     }
 
-    /// Says which note each document stands for, by document and key.
+    /// Assigns a doc id to each document, by document and key.
     pub(super) fn assign(&mut self, mut doc_id_of: impl FnMut(u32, u64) -> Option<u32>) {
         self.dead.clear();
         for (doc, doc_id) in self.doc_ids.iter_mut().enumerate() {
@@ -115,7 +115,7 @@ impl Segment {
         }
     }
 
-    /// A document stands for no note any more.
+    /// A document no longer belongs to a note.
     pub(super) fn kill(&mut self, doc: u32) {
         if self.doc_ids[doc as usize] != DEAD {
             self.doc_ids[doc as usize] = DEAD;
@@ -142,7 +142,7 @@ impl Segment {
             .map(Arc::from))
     }
 
-    /// How many of the documents that have a word stand for a visible note.
+    /// How many of the documents that have a word belong to a visible note.
     pub(super) fn count_visible(
         &self,
         place: usize,

@@ -14,18 +14,18 @@ use notehost_vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.
 const SNIPPET_CHARS: usize = 160;
-/// How much of it stands before the word.
+/// How many characters precede the word.
 const CHARS_BEFORE_MATCH: usize = 50;
-/// So many places of one word are looked at, and so many words.
+/// Limits of occurrences per word, and of words.
 const MAX_PLACES: usize = 200;
 const MAX_WORDS: usize = 32;
 
-/// How much of a text that others shall be like is looked at for words.
+/// How much of a text of a `like` query is tokenized.
 const MAX_LIKE_BYTES: usize = 4 << 10;
-/// How much of a note is cut into words between two looks at the clock.
+/// How much of a note is cut into words between two deadline checks.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The words that a search asks for; taken from it once, and looked for in every note that is returned.
+/// The words of a query, collected once and searched for in every returned note.
 pub(crate) struct QueryWords(Vec<String>);
 
 impl QueryWords {
@@ -36,7 +36,7 @@ impl QueryWords {
         QueryWords(asked)
     }
 
-    /// The lines that tell most of what was asked for, in their order.
+    /// The lines with the best matches, in document order.
     pub(crate) fn snippets(
         &self,
         text: &str,
@@ -73,16 +73,16 @@ impl QueryWords {
     }
 }
 
-/// Where a word stands.
+/// Where a word occurs.
 struct Place {
     range: Range<usize>,
     /// Which of the words.
     word: usize,
-    /// Whether it stands there as a whole.
+    /// Whether it is a whole word.
     is_whole: bool,
 }
 
-/// A line in which words stand.
+/// A line in which words occur.
 struct Line {
     number: u32,
     range: Range<usize>,
@@ -93,7 +93,7 @@ struct Line {
     is_frontmatter: bool,
 }
 
-/// The words that a tree asks for; not those that must be absent.
+/// The words of a query tree, without negated ones.
 fn collect(tree: &Tree, asked: &mut Vec<String>) {
     let mut add = |word: String| {
         if !asked.contains(&word) {
@@ -190,7 +190,7 @@ fn piece_end(text: &str, begin: usize) -> usize {
     }
 }
 
-/// Hands every place of a word to `take`, whatever the case of ASCII letters.
+/// Hands every place of a word to `take`, case-insensitive of ASCII letters.
 fn each_match(
     text: &[u8],
     word: &[u8],
@@ -229,7 +229,7 @@ fn each_match(
     Ok(())
 }
 
-/// How often a byte stands in a text, roughly: the rarest of a word is looked for.
+/// The approximate frequency of a byte; the rarest byte of a word is searched for.
 fn commonness(byte: u8) -> usize {
     const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
     if byte.is_ascii() {

@@ -32,9 +32,9 @@ pub(super) struct State {
     /// Notes that the writer has, but has not committed.
     loading: HashMap<u32, Arc<Pending>>,
     homes: Vec<Location>,
-    /// Documents on disk (or in the writer) that stand for a note.
+    /// Live documents on disk or in the writer.
     keys: HashMap<u64, u32>,
-    /// Documents on disk (or in the writer) that stand for none.
+    /// Dead documents on disk or in the writer.
     doomed: HashSet<u64>,
     lengths: Vec<Lengths>,
     pub(super) live: Bitmap,
@@ -181,7 +181,7 @@ impl State {
         self.doomed.remove(&key)
     }
 
-    /// A note is no more.
+    /// Removes a note.
     pub(super) fn remove(&mut self, doc_id: u32) {
         self.leave(doc_id);
     }
@@ -328,7 +328,7 @@ impl State {
         add(&mut self.tokens, &lengths);
     }
 
-    /// The document that stands for a note does so no more.
+    /// The document that belongs to a note does so no more.
     fn leave(&mut self, doc_id: u32) {
         let Some(home) = self.homes.get_mut(doc_id as usize) else {
             return;
@@ -371,7 +371,7 @@ impl State {
     }
 }
 
-/// Ends a document; tells its key.
+/// Marks a document as dead; returns its key.
 fn kill(segments: &mut [Segment], identity: Identity, doc: u32) -> Option<u64> {
     let segment = segments
         .iter_mut()

@@ -64,7 +64,7 @@ impl<'s> Corpus<'s> {
         self.averages[place]
     }
 
-    /// How much a word sets a note apart that stands in so many.
+    /// The inverse document frequency of a word that occurs in so many notes.
     pub(super) fn rarity(&self, notes: u64) -> f32 {
         let others = self.notes.saturating_sub(notes) as f32;
         (1.0 + (others + 0.5) / (notes as f32 + 0.5)).ln()
@@ -77,7 +77,7 @@ impl<'s> Corpus<'s> {
         }
     }
 
-    /// In how many notes a word stands in a part.
+    /// In how many notes a word occurs in a part.
     pub(super) fn notes_with(&self, place: usize, word: &str) -> SearchResult<u64> {
         let mut notes = 0;
         for segment in self.state.segments() {

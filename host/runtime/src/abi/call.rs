@@ -26,7 +26,7 @@ const MAX_REPLY_VALUES: usize = 1 << 20;
 /// What wasmtime says when it was more.
 const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
-/// What a guest is asked to do.
+/// The request to a guest.
 pub(super) struct GuestRequest {
     /// The one handle of this call; it ends with it.
     pub(super) vault: Resource<VaultHandle>,
@@ -36,10 +36,10 @@ pub(super) struct GuestRequest {
     pub(super) reply_bytes: usize,
 }
 
-/// What a guest answered: what it has to say, or why it refused. Hostile until checked.
+/// The guest's reply or error. Untrusted until checked.
 pub(super) type GuestResult = Result<GuestReply, GuestError>;
 
-/// A guest's refusal, in its own words.
+/// An error returned by a guest.
 pub(super) struct GuestError {
     pub(super) code: String,
     pub(super) message: String,

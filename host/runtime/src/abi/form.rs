@@ -98,7 +98,7 @@ impl Form {
         })
     }
 
-    /// What is left that nobody found words for.
+    /// Any other mismatch, in the linker's words.
     pub(super) fn mismatch(&self, error: &wasmtime::Error) -> ContractMismatch {
         ContractMismatch {
             contract: self.contract.to_string(),
@@ -107,7 +107,7 @@ impl Form {
     }
 }
 
-/// What a component asks for and nobody offers, from the linker's own words.
+/// The unknown import, from the linker's message.
 fn unknown_import(error: &str) -> String {
     let quoted = |after: &str| {
         let (_, rest) = error.split_once(after)?;

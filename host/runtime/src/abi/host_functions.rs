@@ -11,7 +11,7 @@ use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
 use notehost_index::Index;
 use notehost_vault::{self as vault, Transaction, VaultError};
 
-/// Files of up to this size are read and staged on the async worker; larger ones on a thread where waiting holds up nobody.
+/// Files of up to this size are read and staged on the async worker; larger ones on a thread that may block.
 const QUICK_BYTES: usize = 256 << 10;
 
 /// The longest log line that is taken from a guest.
@@ -68,7 +68,7 @@ impl VaultView<'_> {
         Ok(())
     }
 
-    /// The same, where what a test wants this host call to fail with can be told.
+    /// The same, for functions that can return an injected error.
     pub(super) fn step_or_refuse(&mut self) -> Result<(), Refusal> {
         self.step()?;
         match self.meter.refused() {
@@ -106,7 +106,7 @@ impl VaultView<'_> {
         Ok(transaction)
     }
 
-    /// The same for what may take long: on a thread where waiting holds up nobody.
+    /// The same for what may take long: on a thread that may block.
     pub(super) async fn enter_long<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
@@ -141,7 +141,7 @@ impl VaultView<'_> {
         }
     }
 
-    /// Does something with so many bytes: here if they are few, else on a thread where waiting holds up nobody.
+    /// Does something with so many bytes: here if they are few, else on a thread that may block.
     async fn enter_with<T: Send + 'static>(
         &mut self,
         bytes: usize,

@@ -15,7 +15,7 @@ const TYPES: &str = "wasi:http/types@0.2.12";
 type Parameters = (Resource<IoError>,);
 type Results = (Option<ErrorCode>,);
 
-/// Let the function tell what `body` says.
+/// Makes the function report the errors of `body`.
 pub(in super::super) fn tell_codes(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     linker.instance(TYPES)?.func_wrap(

@@ -186,7 +186,7 @@ fn trust() -> Result<Arc<ClientConfig>, Error> {
     trust.clone().ok_or(Error::TlsProtocolError)
 }
 
-/// What a guest is told of an exchange that failed.
+/// The error code that a guest gets for a failed exchange.
 pub(super) fn why(error: &hyper::Error) -> Error {
     tracing::debug!("a request failed: {error}");
     if error.is_timeout() {

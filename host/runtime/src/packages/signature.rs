@@ -27,7 +27,7 @@ pub struct Signed {
 /// Why a component's signature does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// There is none, and there must be one.
+    /// A signature is required and missing.
     #[error("it is not signed, but only signed components are accepted")]
     Unsigned,
     /// It was installed when none was kept, and there must be one.
@@ -35,10 +35,10 @@ pub enum SignatureError {
         "no signature was stored when it was installed, but only signed components are accepted"
     )]
     NotKept,
-    /// It is no signature.
+    /// It is not a valid signature.
     #[error("its signature is not a valid minisign signature: {0}")]
     Malformed(&'static str),
-    /// Nobody knows who that is.
+    /// The key belongs to no trusted publisher.
     #[error("it is signed with the key `{key_id}`, which does not belong to a trusted publisher")]
     UnknownKey {
         /// The key's id.
@@ -63,7 +63,7 @@ pub enum SignatureError {
 }
 
 impl SignatureError {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> String {
         match self {
             SignatureError::Unsigned => {
@@ -323,7 +323,7 @@ mod tests {
             Err(SignatureError::Unsigned)
         );
         assert_eq!(check(COMPONENT, None, &trust(false, vec![])), Ok(None));
-        // Where no signature is asked for, a wrong one is still refused.
+        // Where no signature is requested, a wrong one is still refused.
         let known = trust(false, vec![publisher(None)]);
         assert!(check(b"other", Some(SIGNATURE), &known).is_err());
         assert!(check(COMPONENT, Some("nonsense"), &known).is_err());

@@ -21,7 +21,7 @@ pub struct Packages {
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PackagesError {
-    /// The disk says no.
+    /// An I/O error.
     #[error("the component store cannot be used: `{}`: {source}", .path.display())]
     Disk {
         /// Which file or folder.
@@ -64,7 +64,7 @@ pub enum PackagesError {
     /// Nothing of that name is installed.
     #[error("no component `{0}` is installed")]
     Unknown(String),
-    /// There is no version of before.
+    /// There is no previous version.
     #[error("`{0}` has no earlier version to roll back to")]
     NothingBefore(String),
 }
@@ -203,7 +203,7 @@ impl Packages {
         Ok(removed)
     }
 
-    /// Waits until nobody else changes the store, and holds it until dropped.
+    /// Takes the store's lock, which is released on drop.
     fn turn(&self) -> Result<File, PackagesError> {
         let failed = |source| PackagesError::Disk {
             path: self.folder.clone(),

@@ -4,7 +4,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::super::{contents, retention};
 
-/// The log is cut to this length when SQLite begins it anew: one large commit does not leave a large file for good.
+/// The log is cut to this length when SQLite restarts it: one large commit does not leave a large file for good.
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// Of the tables. Whoever changes them counts on.

@@ -24,16 +24,16 @@ pub enum OciError {
     /// It took too long.
     #[error("`{0}` did not respond in time")]
     TimedOut(String),
-    /// The registry wants somebody else.
+    /// The registry denied access.
     #[error("`{0}` denied access")]
     NotAllowed(String),
-    /// There is no such thing.
+    /// The reference does not exist.
     #[error("`{0}` was not found")]
     NotFound(String),
-    /// There is something, and it is no component.
+    /// The reference exists but is not a component.
     #[error("`{reference}` is not a wasm artifact: {reason}")]
     NotWasm {
-        /// What was asked for.
+        /// The requested reference.
         reference: String,
         /// What it is instead.
         reason: String,
@@ -41,9 +41,9 @@ pub enum OciError {
     /// Something else came than what its digest says.
     #[error("the content of `{reference}` has the digest `{found}`, expected `{expected}`")]
     DigestDiffers {
-        /// What was asked for.
+        /// The requested reference.
         reference: String,
-        /// The digest that was asked for.
+        /// The expected digest.
         expected: String,
         /// The digest of what came.
         found: String,
@@ -51,7 +51,7 @@ pub enum OciError {
     /// It is larger than anything that is taken.
     #[error("`{0}` is larger than the limit of {MAX_BYTES} bytes")]
     TooLarge(String),
-    /// A digest cannot be chosen by whoever pushes.
+    /// A push cannot choose a digest.
     #[error("`{0}` has a digest, but a push needs a tag")]
     NeedsTag(String),
     /// Anything else that the registry said.
@@ -65,7 +65,7 @@ pub enum OciError {
 }
 
 impl OciError {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             OciError::NoSuchHost(_) => {

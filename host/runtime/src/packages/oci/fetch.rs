@@ -17,7 +17,7 @@ use super::{OciError, PATIENCE, Reference, credentials};
 pub(super) const MAX_MANIFEST_BYTES: u64 = 4 << 20;
 /// The largest answer with a token.
 const MAX_TOKEN_BYTES: u64 = 64 << 10;
-/// The longest challenge that is looked at.
+/// The maximum length of a challenge.
 const MAX_CHALLENGE_BYTES: usize = 4096;
 
 /// A registry that something is pulled from.
@@ -68,7 +68,7 @@ impl Fetch {
         self.bounded(response, most).await
     }
 
-    /// A response that has what was asked for.
+    /// A successful response.
     async fn get(&mut self, path: &str, accept: &'static str) -> Result<Response, OciError> {
         let mut response = self.send(path, accept).await?;
         if response.status() == StatusCode::UNAUTHORIZED && self.authorization.is_none() {
@@ -99,7 +99,7 @@ impl Fetch {
         request.send().await.map_err(|error| self.broken(error))
     }
 
-    /// What proves who we are, as the registry's challenge asks for it.
+    /// The authorization header that the registry's challenge requires.
     async fn authorize(&self, headers: &HeaderMap) -> Result<HeaderValue, OciError> {
         let basic = match credentials::for_registry(&self.host) {
             RegistryAuth::Basic(name, password) => {
@@ -206,7 +206,7 @@ fn secret(text: String) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Where a registry sends whoever wants a token. Controlled by the registry.
+/// The token endpoint of a registry. Untrusted.
 #[derive(Debug, PartialEq, Eq)]
 struct Bearer {
     realm: String,

@@ -109,7 +109,7 @@ async fn within<T>(
         .unwrap_or_else(|_| Err(OciError::TimedOut(reference.registry().to_owned())))
 }
 
-/// What was asked for: what comes is checked against it.
+/// The requested reference; the content is verified against it.
 struct Source {
     pinned: Option<String>,
     /// The whole reference, for people.

@@ -9,7 +9,7 @@ const LATEST: &str = "latest";
 const LONGEST_NAME: usize = 255;
 const LONGEST_TAG: usize = 128;
 
-/// Where a component lies in a registry.
+/// The location of a component in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Host, and port where it is not the usual one.
@@ -28,7 +28,7 @@ pub struct BadReference {
 }
 
 impl BadReference {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> &'static str {
         "use `oci://registry.example.org/team/todo:1.0.0`, or `@sha256:…` instead of the tag to pin the content"
     }
