@@ -165,7 +165,7 @@ fn unsigned_component_file_is_not_loaded() {
     let found = list_entry(&setup.place);
     let problem = found["problem"].as_str().expect("a problem");
     assert!(
-        problem.contains("none of the trusted publishers"),
+        problem.contains("does not belong to a trusted publisher"),
         "{problem}"
     );
 }
@@ -185,7 +185,7 @@ fn installed_components_are_verified_at_every_load() {
     setup.require_signed(true);
     assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
     let rollback = ["component", "rollback", "steady"];
-    fail(&setup.place, &rollback, 1, "no signature was kept");
+    fail(&setup.place, &rollback, 1, "no signature was stored");
     assert_eq!(list_entry(&setup.place)["version"], "2.0.0");
 
     // An older signed version needs an explicit downgrade flag.

@@ -82,13 +82,13 @@ async fn non_component_artifacts_are_rejected() {
             "image",
             "/config/mediaType",
             image,
-            "its config is `application/vnd.oci.image",
+            "its config has the type `application/vnd.oci.image",
         ),
         (
             "tar",
             "/layers/0/mediaType",
             tar,
-            "its layer is `application/vnd.oci.image.layer",
+            "its layer has the type `application/vnd.oci.image.layer",
         ),
         ("two", "/layers", json!([layer, layer]), "it has 2 layers"),
         ("none", "/layers", json!([]), "it has 0 layers"),
@@ -108,7 +108,7 @@ async fn non_component_artifacts_are_rejected() {
     registry.put_manifest("todo", "text", &odd.to_string());
     match pull(&registry.reference("todo:text")).await {
         Err(OciError::NotWasm { reason, .. }) => {
-            assert!(reason.contains("no WebAssembly component"), "{reason}");
+            assert!(reason.contains("not a WebAssembly component"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
@@ -134,7 +134,7 @@ async fn oversized_artifacts_are_rejected() {
     // The body is longer than announced.
     match pull(&registry.reference("todo:small")).await {
         Err(OciError::Failed { reason, .. }) => {
-            assert!(reason.contains("more than the 3 bytes"), "{reason}")
+            assert!(reason.contains("more than the allowed 3 bytes"), "{reason}")
         }
         other => panic!("{other:?}"),
     }

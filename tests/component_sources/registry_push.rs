@@ -52,17 +52,17 @@ fn invalid_components_are_not_pushed() {
     let output = workspace.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        output_text(&output).contains("is no WebAssembly component"),
+        output_text(&output).contains("is not a WebAssembly component"),
         "{}",
         output_text(&output)
     );
 
     let file = workspace.file("todo.wasm", &bytes);
     for (signature, words) in [
-        ("nonsense".to_owned(), "no minisign signature"),
+        ("nonsense".to_owned(), "not a valid minisign signature"),
         (
             publisher.sign(b"something else", ""),
-            "not what `ana` signed",
+            "the signature of `ana` does not match",
         ),
     ] {
         workspace.file("todo.wasm.minisig", signature.as_bytes());
@@ -78,13 +78,13 @@ fn invalid_components_are_not_pushed() {
     let output = workspace.push(&file, reference);
     assert_eq!(output.status.code(), Some(3));
     assert!(
-        output_text(&output).contains("`127.0.0.1:1` refuses the connection"),
+        output_text(&output).contains("`127.0.0.1:1` refused the connection"),
         "{}",
         output_text(&output)
     );
 
     for (reference, words) in [
-        ("todo", "does not begin with `oci://`"),
+        ("todo", "does not start with `oci://`"),
         (
             &format!("oci://127.0.0.1:1/todo@sha256:{}", "0".repeat(64)),
             "a push needs a tag",
@@ -111,7 +111,7 @@ fn push_authenticates_with_docker_credentials() {
     let output = workspace.push(&file, &reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        output_text(&output).contains("does not let us in"),
+        output_text(&output).contains("denied access"),
         "{}",
         output_text(&output)
     );

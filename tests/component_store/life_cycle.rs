@@ -36,7 +36,10 @@ fn component_can_be_installed_upgraded_and_removed() {
         workspace.succeed(&["component", "rollback", "steady"]);
         assert_eq!(workspace.call("say", r#"{"text": "a b"}"#)["version"], 1);
         let nothing = workspace.fail(&["component", "rollback", "steady"]);
-        assert!(nothing.contains("nothing to go back to"), "{nothing}");
+        assert!(
+            nothing.contains("no earlier version to roll back to"),
+            "{nothing}"
+        );
 
         workspace.succeed(&["component", "remove", "steady"]);
         assert!(workspace.list_entry().is_none());

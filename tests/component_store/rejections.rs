@@ -46,14 +46,14 @@ fn files_without_a_valid_component_are_rejected() {
     let kinds = [
         (
             put("garbage.wasm", b"these are not the bytes"),
-            "no WebAssembly at all",
+            "it is not WebAssembly",
         ),
         (put("empty.wasm", b""), "it is empty"),
-        (put("cut.wasm", &whole[..whole.len() / 2]), "cut off"),
+        (put("cut.wasm", &whole[..whole.len() / 2]), "truncated"),
         (put("core.wasm", b"\0asm\x01\0\0\0"), "core module"),
         (
             put("later.wasm", &later),
-            "needs contract 0.3, this host speaks 0.1 and 0.2",
+            "needs contract 0.3; this host supports 0.1 and 0.2",
         ),
         (put("large.wasm", &vec![0; (64 << 20) + 1]), "too large"),
         (path(&guest("echo")), "it calls itself `echo`, not `steady`"),
@@ -74,7 +74,7 @@ fn component_with_unknown_imports_is_rejected() {
     let workspace = Workspace::new();
     let smuggler = guest("smuggler_network");
     let report = workspace.fail(&["component", "add", &path(&smuggler)]);
-    assert!(report.contains("which it was not granted"), "{report}");
+    assert!(report.contains("which is not allowed"), "{report}");
     assert!(workspace.store().is_empty(), "nothing was made");
 }
 
@@ -154,7 +154,7 @@ fn modified_store_contents_do_not_run() {
     let list_entry = workspace.list_entry().expect("it is listed");
     let problem = list_entry["problem"].as_str().expect("a problem");
     assert!(
-        problem.contains("not the one that was installed"),
+        problem.contains("differs from the one that was installed"),
         "{problem}"
     );
     // Everything else keeps working, and the component can be installed again.

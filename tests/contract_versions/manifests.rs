@@ -128,9 +128,9 @@ async fn pack_adds_a_manifest_to_a_built_component() {
         (
             r#"{"http": ["two words"]}"#,
             &original,
-            "`two words` is no host for HTTP",
+            "`two words` is not a valid HTTP host",
         ),
-        ("{}", &manifest, "it is no WebAssembly at all"),
+        ("{}", &manifest, "it is not WebAssembly"),
         ("{}", &folder.path().join("nothing.wasm"), "cannot be read"),
     ] {
         std::fs::write(&manifest, json).expect("a file");
@@ -155,6 +155,6 @@ fn pack_keeps_an_embedded_manifest() {
         &output,
     ];
     let (succeeded, _, errors) = pack(&words);
-    assert!(!succeeded && errors.contains("there are two"), "{errors}");
+    assert!(!succeeded && errors.contains("two that differ"), "{errors}");
     assert!(!output.exists());
 }

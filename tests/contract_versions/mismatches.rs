@@ -15,12 +15,12 @@ async fn unknown_future_contract_is_named() {
     let future = with_words(&frozen_bytes("0.2"), &[("@0.2.0", "@0.3.0")]);
     assert_eq!(
         reason("frozen_two", &future).await,
-        "component `frozen_two` needs contract 0.3, this host speaks 0.1 and 0.2: upgrade notehost"
+        "component `frozen_two` needs contract 0.3; this host supports 0.1 and 0.2: upgrade notehost"
     );
     let past = with_words(&frozen_bytes("0.1"), &[("@0.1.0", "@0.0.9")]);
     assert_eq!(
         reason("frozen_one", &past).await,
-        "component `frozen_one` needs contract 0.0, this host speaks 0.1 and 0.2: build the component anew for one of these"
+        "component `frozen_one` needs contract 0.0; this host supports 0.1 and 0.2: rebuild the component for one of these"
     );
 }
 
@@ -46,14 +46,14 @@ async fn mismatched_interface_types_are_reported() {
     let as_two = with_words(&frozen_bytes("0.1"), &[("@0.1.0", "@0.2.0")]);
     assert_eq!(
         reason("frozen_one", &as_two).await,
-        "component `frozen_one` does not fit contract 0.2.0: its function `describe` takes or returns something else \
-         than `describe() -> description`"
+        "component `frozen_one` does not match contract 0.2.0: its function `describe` does not have the \
+         signature `describe() -> description`"
     );
     let as_one = with_words(&frozen_bytes("0.2"), &[("@0.2.0", "@0.1.0")]);
     assert_eq!(
         reason("frozen_two", &as_one).await,
-        "component `frozen_two` does not fit contract 0.1.0: its function `describe` takes or returns something else \
-         than `describe() -> json`"
+        "component `frozen_two` does not match contract 0.1.0: its function `describe` does not have the \
+         signature `describe() -> json`"
     );
 }
 
@@ -62,7 +62,7 @@ async fn unknown_imported_function_is_named() {
     let other = with_words(&frozen_bytes("0.1"), &[("describe", "describf")]);
     assert_eq!(
         reason("frozen_one", &other).await,
-        "component `frozen_one` does not fit contract 0.1.0: its `notehost:domain/domain@0.1.0` has no function \
+        "component `frozen_one` does not match contract 0.1.0: its `notehost:domain/domain@0.1.0` has no function \
          `describe`; it should have `describe() -> json`"
     );
     let newer = with_words(
@@ -71,8 +71,8 @@ async fn unknown_imported_function_is_named() {
     );
     assert_eq!(
         reason("frozen_one", &newer).await,
-        "component `frozen_one` does not fit contract 0.1.9: it imports `[method]vault.sift` of \
-         `notehost:domain/vault@0.1.9`, which this host does not offer in that form; it was built for 0.1.9, and this \
+        "component `frozen_one` does not match contract 0.1.9: it imports `[method]vault.sift` of \
+         `notehost:domain/vault@0.1.9`, which this host does not provide with that type; it was built for 0.1.9, and this \
          host has 0.1.0: upgrade notehost"
     );
 }
@@ -110,7 +110,7 @@ async fn component_of_another_world_is_rejected_with_a_hint() {
     );
     assert_eq!(
         reason("frozen_one", &other).await,
-        "component `frozen_one` is no domain: a domain exports `notehost:domain/domain@0.2.0` with the functions \
-         `describe` and `call`, and this one exports `notehost:domain/dimain@0.1.0`"
+        "component `frozen_one` is not a domain: a domain exports `notehost:domain/domain@0.2.0` with the functions \
+         `describe` and `call`; this one exports `notehost:domain/dimain@0.1.0`"
     );
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use notehost::config::GrantSettings;
-use notehost::runtime::MOST_COMPONENT_BYTES;
+use notehost::runtime::MAX_COMPONENT_BYTES;
 use serde_json::json;
 
 use crate::support::guests::guest;
@@ -50,7 +50,7 @@ async fn forbidden_imports_are_named() {
     ] {
         let reason = reason("smuggler", guest(file)).await;
         assert!(
-            reason.contains(import) && reason.contains("not granted"),
+            reason.contains(import) && reason.contains("not allowed"),
             "{file}: {reason}"
         );
     }
@@ -59,8 +59,8 @@ async fn forbidden_imports_are_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_descriptions_are_rejected() {
     for (lie, word) in [
-        ("garbage", "not what the contract asks for"),
-        ("silent", "not what the contract asks for"),
+        ("garbage", "does not match the contract"),
+        ("silent", "does not match the contract"),
         ("spins", "failed to describe itself"),
         ("traps", "failed to describe itself"),
         ("bad_name", "`Read; rm -rf` is no name"),
@@ -82,13 +82,16 @@ async fn files_that_are_not_components_are_rejected() {
     let file = folder.path().join("guest.wasm");
     let whole = std::fs::read(guest("echo")).expect("a component");
     for (bytes, word) in [
-        (b"#!/bin/sh\n".to_vec(), "it is no WebAssembly at all"),
+        (b"#!/bin/sh\n".to_vec(), "it is not WebAssembly"),
         (Vec::new(), "it is empty"),
-        (b"(component)\n".to_vec(), "it is WebAssembly as text"),
+        (
+            b"(component)\n".to_vec(),
+            "it is in the WebAssembly text format",
+        ),
         (b"\0asm\x01\0\0\0".to_vec(), "it is a core module"),
-        (b"\0asm\x0d\0\x01\0".to_vec(), "is no domain"),
-        (whole[..whole.len() / 2].to_vec(), "it is cut off after"),
-        (vec![0; MOST_COMPONENT_BYTES + 1], "is too large"),
+        (b"\0asm\x0d\0\x01\0".to_vec(), "is not a domain"),
+        (whole[..whole.len() / 2].to_vec(), "it is truncated after"),
+        (vec![0; MAX_COMPONENT_BYTES + 1], "is too large"),
         (damaged(&whole), "is not valid WebAssembly"),
     ] {
         std::fs::write(&file, &bytes).expect("a file");

@@ -70,7 +70,7 @@ fn invalid_token_options_are_rejected() {
         (&["--name", "taken"], "already"),
         (&["--name", "x", "--scopes", "reed"], "is no scope"),
         (&["--name", "x", "--scopes", ""], "names nothing"),
-        (&["--name", "x", "--permission", "Work=x"], "is no tier"),
+        (&["--name", "x", "--permission", "Work=x"], "is not a tier"),
         (&["--name", "x", "--permission", "Work"], "is no permission"),
         (
             &[

@@ -159,7 +159,7 @@ fn forged_and_misused_tokens_are_rejected() {
             signed(claims_with("sub", json!("stdio"))),
         ));
         forged.push((
-            "no tier",
+            "not a tier",
             signed(claims_with(
                 "notehost_permissions",
                 json!({ "Work": "all" }),

@@ -102,7 +102,7 @@ fn a_variable_that_cannot_be_read_is_named() {
     let error = load(Given::default(), &variables).expect_err("refused");
     assert_eq!(
         error.to_string(),
-        "variable NOTEHOST_ALLOW: `all` is no tier: expected `none`, `r`, `rw` or `rwd`"
+        "variable NOTEHOST_ALLOW: `all` is not a tier: expected `none`, `r`, `rw` or `rwd`"
     );
 }
 

@@ -1,5 +1,5 @@
-//! How large a question may be, and how much work it is. A condition is checked before anything is done for it: what it
-//! costs is the number of its parts times the number of notes.
+//! Limits of a query and estimates of its cost. A condition is checked before any work is done: its cost is the number
+//! of its parts times the number of notes.
 
 use notehost_sdk::index::{Condition, MAX_CONDITIONS, PropertyTest, Query, SortBy};
 use serde_json::Value;
@@ -61,13 +61,13 @@ impl Size {
     fn add(&mut self, condition: &Condition, depth: usize) -> Result<(), VaultError> {
         if depth > MAX_DEPTH {
             return Err(VaultError::invalid(format!(
-                "conditions may nest {MAX_DEPTH} deep"
+                "conditions may be nested {MAX_DEPTH} levels deep at most"
             )));
         }
         self.conditions += 1;
         if self.conditions > MAX_CONDITIONS {
             return Err(VaultError::too_large(format!(
-                "more than {MAX_CONDITIONS} conditions in one question"
+                "more than {MAX_CONDITIONS} conditions in one query"
             )));
         }
         self.bytes = self.bytes.saturating_add(match condition {
@@ -81,7 +81,7 @@ impl Size {
                 if words.text.len() > MAX_WORDS_BYTES =>
             {
                 return Err(VaultError::too_large(format!(
-                    "words to search for may have {MAX_WORDS_BYTES} bytes at most"
+                    "search words may have {MAX_WORDS_BYTES} bytes at most"
                 )));
             }
             Condition::Words(words) | Condition::Prefix(words) => words.text.len(),
@@ -101,7 +101,7 @@ impl Size {
         });
         if self.bytes > MAX_CONDITION_BYTES || self.values > MAX_VALUES {
             return Err(VaultError::too_large(format!(
-                "the conditions of a question may have {MAX_CONDITION_BYTES} bytes and {MAX_VALUES} values at most"
+                "the conditions of a query may have {MAX_CONDITION_BYTES} bytes and {MAX_VALUES} values at most"
             )));
         }
         Ok(())
@@ -200,7 +200,7 @@ pub(super) fn check_texts(texts: &[Vec<String>]) -> Result<(), VaultError> {
     let bytes: usize = texts.iter().flatten().map(String::len).sum();
     if count > MAX_CHOICES || bytes > MAX_TEXT_BYTES {
         return Err(VaultError::too_large(format!(
-            "more than {MAX_CHOICES} texts or {MAX_TEXT_BYTES} bytes to look for"
+            "more than {MAX_CHOICES} texts or {MAX_TEXT_BYTES} bytes to search for"
         )));
     }
     Ok(())

@@ -1,5 +1,4 @@
-//! What may follow what somebody has typed: notes, tags, properties, headings. As every answer it is made for one asker,
-//! from what it sees.
+//! Completion of notes, tags, properties and headings, limited to what the caller sees.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,14 +6,14 @@ use std::time::Duration;
 use notehost_sdk::{fold_name, stem_of};
 
 use super::Index;
+use super::caller_view::CallerView;
 use super::deadline::Deadline;
 use super::graph::Graph;
-use super::viewer::Viewer;
 use notehost_vault::{Transaction, VaultError};
 
 /// What is to be completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completing<'a> {
+pub enum CompletionKind<'a> {
     /// The path or name of a note.
     Note,
     /// A tag, with or without `#`.
@@ -29,14 +28,14 @@ pub enum Completing<'a> {
 const COMPLETION_TIME: Duration = Duration::from_millis(1000);
 
 impl Index {
-    /// Everything of the kind that the asker sees and that fits what was typed: what begins with it first, then paths
+    /// Everything of the kind that the caller sees and that fits what was typed: what begins with it first, then paths
     /// whose name begins with it, then what has it somewhere; each in order. Nothing if that takes too long.
     ///
     /// Not for async workers: it reads what commits changed, and goes through all notes.
     pub fn complete(
         &self,
         transaction: &Transaction,
-        completing: Completing<'_>,
+        completing: CompletionKind<'_>,
         typed: &str,
     ) -> Vec<String> {
         let deadline = &Deadline::within(transaction, COMPLETION_TIME);
@@ -47,34 +46,34 @@ impl Index {
     pub(super) fn complete_until(
         &self,
         transaction: &Transaction,
-        completing: Completing<'_>,
+        completing: CompletionKind<'_>,
         typed: &str,
         deadline: &Deadline,
     ) -> Result<Vec<String>, VaultError> {
         self.core.settle_until(deadline)?;
         let graph = self.core.graph_until(deadline)?;
-        let viewer = self.core.viewers.of(transaction, &graph, deadline)?;
+        let view = self.core.caller_views.of(transaction, &graph, deadline)?;
         let typed = match completing {
-            Completing::Tag => typed.strip_prefix('#').unwrap_or(typed),
+            CompletionKind::Tag => typed.strip_prefix('#').unwrap_or(typed),
             _ => typed,
         };
-        let mut fitting = Fitting::new(typed);
+        let mut fitting = NameMatches::new(typed);
         match completing {
-            Completing::Note => {
-                for slot in viewer.finds.iter() {
+            CompletionKind::Note => {
+                for doc_id in view.finds.iter() {
                     deadline.step()?;
-                    fitting.offer(graph.path(slot));
+                    fitting.offer(graph.path(doc_id));
                 }
             }
-            Completing::Tag => {
-                for tag in viewer.tags(&graph, deadline)?.names() {
+            CompletionKind::Tag => {
+                for tag in view.tags(&graph, deadline)?.names() {
                     deadline.step()?;
                     fitting.offer(tag);
                 }
             }
-            Completing::Property => {
+            CompletionKind::Property => {
                 let mut names: BTreeSet<&String> = BTreeSet::new();
-                for note in viewer.finds.iter().filter_map(|slot| graph.note(slot)) {
+                for note in view.finds.iter().filter_map(|doc_id| graph.note(doc_id)) {
                     deadline.before_all(note.property_bytes())?;
                     names.extend(note.properties.iter().flat_map(|all| all.keys()));
                 }
@@ -83,8 +82,8 @@ impl Index {
                     fitting.offer(name);
                 }
             }
-            Completing::Heading(note) => {
-                for heading in headings(&graph, &viewer, note, deadline)? {
+            CompletionKind::Heading(note) => {
+                for heading in headings(&graph, &view, note, deadline)? {
                     deadline.step()?;
                     fitting.offer(&heading);
                 }
@@ -98,25 +97,25 @@ impl Index {
 /// The headings of a note, each once.
 fn headings(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     note: &str,
     deadline: &Deadline,
 ) -> Result<BTreeSet<String>, VaultError> {
     let with_extension = format!("{note}.md");
     let exact = [note, &with_extension];
-    let mut slot = exact.into_iter().find_map(|path| graph.slot(path));
-    if slot.is_none() {
+    let mut doc_id = exact.into_iter().find_map(|path| graph.doc_id(path));
+    if doc_id.is_none() {
         let asked = fold_name(note);
-        for other in viewer.finds.iter() {
+        for other in view.finds.iter() {
             deadline.step()?;
             if fold_name(stem_of(graph.path(other))) == asked {
-                slot = Some(other);
+                doc_id = Some(other);
                 break;
             }
         }
     }
-    let slot = slot.filter(|slot| viewer.sees.contains(*slot));
-    let Some(note) = slot.and_then(|slot| graph.note(slot)) else {
+    let doc_id = doc_id.filter(|doc_id| view.sees.contains(*doc_id));
+    let Some(note) = doc_id.and_then(|doc_id| graph.note(doc_id)) else {
         return Ok(BTreeSet::new());
     };
     deadline.before(note.rest_bytes())?;
@@ -125,14 +124,14 @@ fn headings(
 }
 
 /// Names that fit what was typed, each with how well.
-struct Fitting {
+struct NameMatches {
     typed: String,
     names: Vec<(u8, String)>,
 }
 
-impl Fitting {
-    fn new(typed: &str) -> Fitting {
-        Fitting {
+impl NameMatches {
+    fn new(typed: &str) -> NameMatches {
+        NameMatches {
             typed: fold_name(typed),
             names: Vec::new(),
         }
@@ -157,7 +156,7 @@ impl Fitting {
 
 /// Of these names those that fit what was typed, the best first.
 pub fn fitting(names: Vec<String>, typed: &str) -> Vec<String> {
-    let mut fitting = Fitting::new(typed);
+    let mut fitting = NameMatches::new(typed);
     for name in names {
         fitting.offer(&name);
     }
@@ -169,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_begins_so_comes_before_what_has_it_somewhere() {
+    fn prefix_matches_come_before_infix_matches() {
         let names = ["Work/Plan.md", "Planning.md", "Work/A plan.md", "Garden.md"];
         let names = names.map(str::to_owned).to_vec();
         let expected = ["Planning.md", "Work/Plan.md", "Work/A plan.md"];

@@ -1,5 +1,5 @@
-//! The two halves of the index and how a file gets into them. Whatever is applied was read from the disk and, under the
-//! graph's lock, still is what the disk has: two who refresh the same file cannot leave the older state behind.
+//! The two halves of the index and how files are applied to them. What is applied was read from disk and is verified
+//! under the graph's lock, so two concurrent refreshes of a file cannot leave the older state behind.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
@@ -10,42 +10,42 @@ use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::{is_note, stem_of};
 use rayon::prelude::*;
 
+use super::caller_view::CallerViews;
 use super::deadline::Deadline;
 use super::disk;
-use super::edits::{Edited, Listeners};
+use super::file_events::{FileEvent, Listeners};
+use super::file_read::{FileRead, Read, ReadText, unreadable};
 use super::graph::{File, Graph};
 use super::ignore::Ignored;
-use super::look::{Look, Read, ReadText, unreadable};
 use super::record::Note;
 use super::text::{Document, Measure, Placed, Texts, measure};
-use super::viewer::Viewers;
-use notehost_vault::{Sighted, Vault, VaultError, etag_of};
+use notehost_vault::{FileStat, Vault, VaultError, etag_of};
 
 /// Larger notes are not read.
-const LARGEST: u64 = 64 << 20;
+const MAX_FILE_BYTES: u64 = 64 << 20;
 /// How many files are read before what they hold is applied.
-const AT_ONCE: usize = 256;
-/// Where the full-text half lies.
+const BATCH_SIZE: usize = 256;
+/// The folder of the full-text half.
 const TEXT: &str = "text";
 
 /// The index of one vault.
 pub(super) struct Core {
     pub(super) vault: Arc<Vault>,
     pub(super) folder: PathBuf,
-    /// Opened by whoever needs it first: that reads all of it once.
+    /// Opened on first use, which reads all of it once.
     texts: RwLock<Option<Arc<Texts>>>,
-    pub(super) viewers: Viewers,
+    pub(super) caller_views: CallerViews,
     pub(super) listeners: Listeners,
     graph: RwLock<Graph>,
     ignored: RwLock<Arc<Ignored>>,
     /// The notes that are there while not all of them are in the graph.
     expected: RwLock<Option<Arc<Vec<String>>>>,
-    /// Files that a commit changed and nobody has read since.
+    /// Files that a commit changed and that have not been read since.
     pub(super) dirty: Mutex<BTreeSet<String>>,
     /// Held while they are read.
     pub(super) settling: Mutex<()>,
     pub(super) is_stopping: AtomicBool,
-    /// The generation of the graph that lies on disk.
+    /// The generation of the graph that is on disk.
     saved: AtomicU64,
 }
 
@@ -56,7 +56,7 @@ impl Core {
         Core {
             texts: RwLock::default(),
             folder,
-            viewers: Viewers::default(),
+            caller_views: CallerViews::default(),
             listeners: Listeners::default(),
             graph: RwLock::default(),
             ignored: RwLock::new(Arc::new(Ignored::of(&vault))),
@@ -73,7 +73,7 @@ impl Core {
         self.graph.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, as soon as nobody changes it.
+    /// The same, waiting until the deadline for writers.
     pub(super) fn graph_until(
         &self,
         deadline: &Deadline,
@@ -120,7 +120,7 @@ impl Core {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Takes up what lies on disk.
+    /// Loads the graph from disk.
     pub(super) fn restore(&self) {
         let files = disk::load(&self.folder).unwrap_or_default();
         let ignored = self.ignored();
@@ -135,10 +135,10 @@ impl Core {
         }
         let placed: Vec<Placed> = graph
             .files()
-            .filter_map(|(slot, file)| {
+            .filter_map(|(doc_id, file)| {
                 let note = file.note.as_ref()?;
                 Some(Placed {
-                    slot,
+                    doc_id,
                     key: note.key,
                     lengths: note.lengths,
                 })
@@ -172,20 +172,20 @@ impl Core {
         };
         match disk::save(&self.folder, &packed) {
             Ok(()) => self.saved.store(generation, Ordering::Relaxed),
-            Err(error) => tracing::warn!("the note graph cannot be kept: {}", error.kind()),
+            Err(error) => tracing::warn!("cannot save the note graph: {}", error.kind()),
         }
     }
 
-    /// Brings the index in step with what was sighted of the whole vault. Returns the files that had changed.
-    pub(super) fn compare(&self, sighted: &[Sighted]) -> Vec<String> {
+    /// Brings the index in step with what was scanned of the whole vault. Returns the files that had changed.
+    pub(super) fn compare(&self, scanned: &[FileStat]) -> Vec<String> {
         let mut known: HashSet<&str> = HashSet::new();
         let mut changed = Vec::new();
         let graph = self.graph();
-        for file in sighted {
+        for file in scanned {
             known.insert(&file.path);
             let is_same = graph
-                .slot(&file.path)
-                .and_then(|slot| graph.file(slot))
+                .doc_id(&file.path)
+                .and_then(|doc_id| graph.file(doc_id))
                 .is_some_and(|known| known.stamp == file.stamp && !known.is_unsure);
             if !is_same {
                 changed.push(file.path.clone());
@@ -201,16 +201,16 @@ impl Core {
 
     /// Reads many files at once. They are found after the next flush of the text half, which `each` may ask for.
     /// Returns what had happened to them.
-    pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) -> Vec<Edited> {
+    pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) -> Vec<FileEvent> {
         let mut done = 0;
         let mut edits = Vec::new();
-        for chunk in paths.chunks(AT_ONCE) {
+        for chunk in paths.chunks(BATCH_SIZE) {
             if self.is_stopping() {
                 return edits;
             }
-            let looks: Vec<(&String, Look)> = chunk
+            let looks: Vec<(&String, FileRead)> = chunk
                 .par_iter()
-                .map(|path| (path, self.look(path)))
+                .map(|path| (path, self.read_file(path)))
                 .collect();
             let mut documents = Vec::new();
             {
@@ -222,17 +222,17 @@ impl Core {
             }
             let placed: Vec<(u32, u64)> = documents
                 .iter()
-                .map(|(document, _)| (document.slot, document.key))
+                .map(|(document, _)| (document.doc_id, document.key))
                 .collect();
             let lengths = self.texts().load_measured(documents);
             let mut overtaken = Vec::new();
             {
                 let mut graph = self.graph_to_change();
-                for ((slot, key), lengths) in placed.into_iter().zip(lengths) {
-                    match graph.note(slot).map(|note| note.key) {
-                        Some(known) if known == key => graph.set_lengths(slot, lengths),
-                        Some(_) => overtaken.push(graph.path(slot).to_owned()),
-                        None => self.texts().remove(slot),
+                for ((doc_id, key), lengths) in placed.into_iter().zip(lengths) {
+                    match graph.note(doc_id).map(|note| note.key) {
+                        Some(known) if known == key => graph.set_lengths(doc_id, lengths),
+                        Some(_) => overtaken.push(graph.path(doc_id).to_owned()),
+                        None => self.texts().remove(doc_id),
                     }
                 }
             }
@@ -246,13 +246,13 @@ impl Core {
     }
 
     /// What is at a path now, compared with what is known.
-    pub(super) fn look(&self, path: &str) -> Look {
+    pub(super) fn read_file(&self, path: &str) -> FileRead {
         let Some(stamp) = self.vault.stamp(path) else {
-            return Look::Gone;
+            return FileRead::Gone;
         };
         let known = {
             let graph = self.graph();
-            let file = graph.slot(path).and_then(|slot| graph.file(slot));
+            let file = graph.doc_id(path).and_then(|doc_id| graph.file(doc_id));
             file.map(|file| {
                 let etag = file.note.as_ref().map(|note| note.etag.clone());
                 (file.stamp, file.is_unsure, etag)
@@ -261,10 +261,10 @@ impl Core {
         if let Some((known, false, _)) = &known
             && *known == stamp
         {
-            return Look::Same;
+            return FileRead::Same;
         }
         if !is_note(path) {
-            return Look::Read(Box::new(Read {
+            return FileRead::Read(Box::new(Read {
                 file: File {
                     path: path.into(),
                     stamp,
@@ -274,30 +274,30 @@ impl Core {
                 text: None,
             }));
         }
-        let glimpse = match self.vault.glimpse(path, LARGEST) {
-            Ok(Some(glimpse)) => glimpse,
-            Ok(None) => return Look::Gone,
+        let content = match self.vault.read_content(path, MAX_FILE_BYTES) {
+            Ok(Some(content)) => content,
+            Ok(None) => return FileRead::Gone,
             Err(_) => return unreadable(path, stamp),
         };
-        let is_unsure = glimpse.stamp.is_racy(glimpse.at);
-        let Some(bytes) = glimpse.bytes else {
-            return unreadable(path, glimpse.stamp);
+        let is_unsure = content.stamp.is_racy(content.at);
+        let Some(bytes) = content.bytes else {
+            return unreadable(path, content.stamp);
         };
         let etag = etag_of(&bytes);
         if let Some((_, _, Some(known))) = &known
             && **known == *etag
         {
-            return Look::Restamped(glimpse.stamp, is_unsure);
+            return FileRead::Restamped(content.stamp, is_unsure);
         }
         // What is not UTF-8 is indexed as far as it can be read: its links count, and it is found.
         let text: Arc<str> = String::from_utf8_lossy(&bytes).into();
         let facts = facts(&text);
         let (name, headings) = (names(path, &facts), headings(&facts));
         let note = Note::new(&etag, key(path, &etag), facts);
-        Look::Read(Box::new(Read {
+        FileRead::Read(Box::new(Read {
             file: File {
                 path: path.into(),
-                stamp: glimpse.stamp,
+                stamp: content.stamp,
                 is_unsure,
                 note: Some(note),
             },
@@ -315,37 +315,37 @@ impl Core {
         &self,
         graph: &mut Graph,
         path: &str,
-        look: Look,
+        look: FileRead,
     ) -> Option<(Document, Measure)> {
         match look {
-            Look::Same => None,
-            Look::Gone => {
+            FileRead::Same => None,
+            FileRead::Gone => {
                 if self.vault.stamp(path).is_none()
-                    && let Some(slot) = graph.remove(path)
+                    && let Some(doc_id) = graph.remove(path)
                 {
-                    self.texts().remove(slot);
+                    self.texts().remove(doc_id);
                 }
                 None
             }
-            Look::Restamped(stamp, is_unsure) => {
+            FileRead::Restamped(stamp, is_unsure) => {
                 if self.vault.stamp(path) == Some(stamp)
-                    && let Some(slot) = graph.slot(path)
+                    && let Some(doc_id) = graph.doc_id(path)
                 {
-                    graph.restamp(slot, stamp, is_unsure);
+                    graph.restamp(doc_id, stamp, is_unsure);
                 }
                 None
             }
-            Look::Read(read) => {
+            FileRead::Read(read) => {
                 if self.vault.stamp(path) != Some(read.file.stamp) {
                     return None;
                 }
                 let is_ignored = self.ignored().matches(path);
                 let key = read.file.note.as_ref().map(|note| note.key);
-                let slot = graph.put(read.file, is_ignored);
+                let doc_id = graph.put(read.file, is_ignored);
                 match (key, read.text) {
                     (Some(key), Some(read)) => {
                         let document = Document {
-                            slot,
+                            doc_id,
                             key,
                             name: read.name,
                             headings: read.headings,
@@ -354,7 +354,7 @@ impl Core {
                         Some((document, read.measure))
                     }
                     _ => {
-                        self.texts().remove(slot);
+                        self.texts().remove(doc_id);
                         None
                     }
                 }
@@ -384,13 +384,13 @@ impl Core {
         };
         let mut graph = self.graph_to_change();
         for (path, is_ignored) in decided {
-            if let Some(slot) = graph.slot(&path) {
-                graph.set_ignored(slot, is_ignored);
+            if let Some(doc_id) = graph.doc_id(&path) {
+                graph.set_ignored(doc_id, is_ignored);
             }
         }
     }
 
-    /// Forgets everything, whatever state it is in.
+    /// Clears the index in any state.
     pub(super) fn clear(&self) {
         let mut graph = self.graph_to_change();
         let paths: Vec<String> = graph
@@ -404,7 +404,7 @@ impl Core {
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         // Searches that still run keep what they have open.
         if let Err(error) = std::fs::remove_dir_all(&folder) {
-            tracing::debug!("the old index stays: {}", error.kind());
+            tracing::debug!("cannot remove the old index: {}", error.kind());
         }
         *texts = None;
         drop(texts);
@@ -439,6 +439,6 @@ fn key(path: &str, etag: &str) -> u64 {
 /// The index holds what is in the notes.
 fn private_folder(folder: &std::path::Path) {
     if let Err(error) = notehost_platform::private::create_folder(folder) {
-        tracing::warn!("no folder for the index: {}", error.kind());
+        tracing::warn!("cannot create the index folder: {}", error.kind());
     }
 }

@@ -1,9 +1,8 @@
-//! How long a question may be worked on: until its call's deadline, or until nobody waits for the answer any more.
-//! Every loop over notes, links, conditions or words counts its steps here, and every lock that somebody else may hold
-//! for long is waited for here.
+//! The time limit of a query: the deadline of its call, or cancellation by its caller. Every loop over notes, links,
+//! conditions or words counts its steps here, and locks that may be held for long are waited for here.
 //!
-//! On an async worker a question gets a short slice of time and waits for nothing: what does not fit into that is
-//! answered again on a thread on which nobody waits, so that a wrong estimate costs a slice and never the server.
+//! On an async worker a query gets a short time slice and never blocks: what does not fit is repeated on a blocking
+//! thread, so a wrong estimate costs a slice and never stalls the server.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use notehost_vault::{Transaction, VaultError};
 
-/// How many steps are made between two looks at the clock.
+/// How many steps are made between two deadline checks.
 const STEPS: u32 = 128;
 /// How many bytes of properties, texts or keys are gone through in one step.
 pub(super) const STEP_BYTES: usize = 1 << 10;
@@ -24,13 +23,13 @@ pub(super) const QUICK_BYTES: usize = 64 << 10;
 const RETRY_DELAY: Duration = Duration::from_micros(100);
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(5);
 
-/// Set when nobody waits for an answer any more.
-pub type Abandoned = Arc<AtomicBool>;
+/// Set when the answer is no longer needed.
+pub type CancelFlag = Arc<AtomicBool>;
 
 /// When work on a question ends.
 pub(super) struct Deadline {
     at: Option<Instant>,
-    abandoned: Option<Abandoned>,
+    cancelled: Option<CancelFlag>,
     /// Whether it runs on an async worker, which must not wait.
     is_quick: bool,
     steps: Cell<u32>,
@@ -43,7 +42,7 @@ impl Deadline {
     fn new(at: Option<Instant>) -> Deadline {
         Deadline {
             at,
-            abandoned: None,
+            cancelled: None,
             is_quick: false,
             steps: Cell::new(0),
             #[cfg(test)]
@@ -52,9 +51,9 @@ impl Deadline {
     }
 
     /// The deadline of the call that began a transaction.
-    pub(super) fn of(transaction: &Transaction, abandoned: Option<&Abandoned>) -> Deadline {
+    pub(super) fn of(transaction: &Transaction, cancelled: Option<&CancelFlag>) -> Deadline {
         Deadline {
-            abandoned: abandoned.cloned(),
+            cancelled: cancelled.cloned(),
             ..Deadline::new(transaction.terms().limits.deadline)
         }
     }
@@ -102,7 +101,7 @@ impl Deadline {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
         match steps % STEPS {
-            0 => self.look(),
+            0 => self.check_now(),
             _ => Ok(()),
         }
     }
@@ -111,7 +110,7 @@ impl Deadline {
     pub(super) fn check(&self) -> Result<(), VaultError> {
         #[cfg(test)]
         self.count()?;
-        self.look()
+        self.check_now()
     }
 
     /// The same before so many bytes are decoded or searched in one piece.
@@ -134,13 +133,13 @@ impl Deadline {
         self.steps.set(after);
         match before / STEPS == after / STEPS {
             true => Ok(()),
-            false => self.look(),
+            false => self.check_now(),
         }
     }
 
-    fn look(&self) -> Result<(), VaultError> {
-        let abandoned = self.abandoned.as_ref();
-        if abandoned.is_some_and(|abandoned| abandoned.load(Ordering::Relaxed)) {
+    fn check_now(&self) -> Result<(), VaultError> {
+        let cancelled = self.cancelled.as_ref();
+        if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Err(VaultError::timeout());
         }
         match self.at {
@@ -173,7 +172,7 @@ impl Deadline {
         })
     }
 
-    /// Takes a lock for reading as soon as nobody writes.
+    /// Takes a read lock, waiting until the deadline.
     pub(super) fn read<'l, T>(
         &self,
         lock: &'l RwLock<T>,
@@ -189,7 +188,7 @@ impl Deadline {
     }
 
     fn waits_for_ever(&self) -> bool {
-        self.at.is_none() && self.abandoned.is_none()
+        self.at.is_none() && self.cancelled.is_none()
     }
 
     fn wait_for<T>(&self, mut attempt: impl FnMut() -> Option<T>) -> Result<T, VaultError> {
@@ -241,10 +240,10 @@ mod tests {
             Deadline::after(3).lock(&lock).unwrap_err().code(),
             "timeout"
         );
-        let abandoned = Abandoned::default();
-        abandoned.store(true, Ordering::Relaxed);
+        let cancelled = CancelFlag::default();
+        cancelled.store(true, Ordering::Relaxed);
         let left = Deadline {
-            abandoned: Some(abandoned),
+            cancelled: Some(cancelled),
             ..Deadline::none()
         };
         assert_eq!(left.lock(&lock).unwrap_err().code(), "timeout");

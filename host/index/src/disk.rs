@@ -1,5 +1,5 @@
-//! The graph on disk, so that a start reads only what changed. A file that is damaged, or of another version, is as
-//! good as none: the graph is built anew.
+//! The graph on disk, so that a start reads only changed files. If the file is damaged or from another version, the
+//! graph is rebuilt.
 
 use std::borrow::Cow;
 use std::fs;
@@ -30,7 +30,7 @@ pub(super) fn load(folder: &Path) -> Option<Vec<File>> {
     let rest = bytes.strip_prefix(FORMAT.as_bytes())?;
     let (digest, packed) = rest.split_at_checked(32)?;
     if blake3::hash(packed).as_bytes() != digest {
-        tracing::warn!("the kept note graph is damaged and is built anew");
+        tracing::warn!("the stored note graph is damaged and is rebuilt");
         return None;
     }
     let stored: Vec<StoredFile<'_>> = postcard::from_bytes(packed).ok()?;

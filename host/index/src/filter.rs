@@ -1,32 +1,32 @@
-//! Which notes fulfil a condition, as far as that can be said without their text.
+//! Evaluates the conditions that do not need the text of notes.
 
 use globset::{GlobBuilder, GlobMatcher};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{Condition, Has, PropertyTest};
 
+use super::caller_view::CallerView;
 use super::deadline::Deadline;
 use super::graph::{File, Graph};
 use super::links;
 use super::record::Holds;
 use super::tags;
-use super::text::Slots;
-use super::viewer::Viewer;
+use super::text::Bitmap;
 use notehost_vault::VaultError;
 
-/// The notes among those that an asker finds that fulfil a condition about facts.
+/// The notes among those that a caller finds that fulfil a condition about facts.
 pub(super) fn fulfilling(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     condition: &Condition,
     deadline: &Deadline,
-) -> Result<Slots, VaultError> {
+) -> Result<Bitmap, VaultError> {
     deadline.check()?;
-    let notes = |is: &dyn Fn(u32, &File) -> bool| -> Result<Slots, VaultError> {
-        let mut fitting = Slots::default();
-        for slot in viewer.finds.iter() {
+    let notes = |is: &dyn Fn(u32, &File) -> bool| -> Result<Bitmap, VaultError> {
+        let mut fitting = Bitmap::default();
+        for doc_id in view.finds.iter() {
             deadline.step()?;
-            if graph.file(slot).is_some_and(|file| is(slot, file)) {
-                fitting.insert(slot);
+            if graph.file(doc_id).is_some_and(|file| is(doc_id, file)) {
+                fitting.insert(doc_id);
             }
         }
         Ok(fitting)
@@ -40,46 +40,46 @@ pub(super) fn fulfilling(
     };
     Ok(match condition {
         Condition::All(all) => {
-            let mut left = (*viewer.finds).clone();
+            let mut left = (*view.finds).clone();
             for condition in all {
-                left = left.and(&fulfilling(graph, viewer, condition, deadline)?);
+                left = left.and(&fulfilling(graph, view, condition, deadline)?);
             }
             left
         }
         Condition::Any(any) => {
-            let mut found = Slots::default();
+            let mut found = Bitmap::default();
             for condition in any {
-                found = found.or(&fulfilling(graph, viewer, condition, deadline)?);
+                found = found.or(&fulfilling(graph, view, condition, deadline)?);
             }
             found
         }
-        Condition::Not(not) => viewer
-            .finds
-            .without(&fulfilling(graph, viewer, not, deadline)?),
+        Condition::Not(not) => view.finds.without(&fulfilling(graph, view, not, deadline)?),
         // The full-text half answers for these; it never asks here.
-        Condition::Words(_) | Condition::Prefix(_) | Condition::Like(_) => Slots::default(),
+        Condition::Words(_) | Condition::Prefix(_) | Condition::Like(_) => Bitmap::default(),
         // A single note, which many ask about.
-        Condition::Under(note) if graph.slot(note).is_some() => {
-            let slot = graph.slot(note).into_iter();
-            slot.filter(|slot| viewer.finds.contains(*slot)).collect()
+        Condition::Under(note) if graph.doc_id(note).is_some() => {
+            let doc_id = graph.doc_id(note).into_iter();
+            doc_id
+                .filter(|doc_id| view.finds.contains(*doc_id))
+                .collect()
         }
         Condition::Under(folder) => notes(&|_, file| links::is_under(&file.path, folder))?,
         Condition::Path(glob) => {
             let matcher = matcher(glob)?;
             notes(&|_, file| matcher.is_match(fold_name(&file.path)))?
         }
-        Condition::Tag(tag) => tags::tagged(graph, tag, deadline)?.and(&viewer.finds),
+        Condition::Tag(tag) => tags::tagged(graph, tag, deadline)?.and(&view.finds),
         Condition::Property(test) => {
             check(test)?;
             let test = test.matcher();
-            let mut fitting = Slots::default();
-            for slot in viewer.finds.iter() {
-                let Some(note) = graph.note(slot) else {
+            let mut fitting = Bitmap::default();
+            for doc_id in view.finds.iter() {
+                let Some(note) = graph.note(doc_id) else {
                     continue;
                 };
                 deadline.before_all(note.property_bytes())?;
                 if test.holds(note.properties.as_deref()) {
-                    fitting.insert(slot);
+                    fitting.insert(doc_id);
                 }
             }
             fitting
@@ -89,11 +89,9 @@ pub(super) fn fulfilling(
             span.contains(modified)
         })?,
         Condition::Size(span) => notes(&|_, file| span.contains(file.stamp.size()))?,
-        Condition::LinksTo(path) => {
-            links::sources(graph, viewer, path, deadline)?.and(&viewer.finds)
-        }
+        Condition::LinksTo(path) => links::sources(graph, view, path, deadline)?.and(&view.finds),
         Condition::LinkedFrom(path) => {
-            links::targets(graph, viewer, path, deadline)?.and(&viewer.finds)
+            links::targets(graph, view, path, deadline)?.and(&view.finds)
         }
         Condition::Has(has) => match has {
             Has::Tags => holding(Holds::TAGS)?,
@@ -106,12 +104,12 @@ pub(super) fn fulfilling(
             Has::Tasks => holding(Holds::TASKS)?,
             Has::OpenTasks => holding(Holds::OPEN_TASKS)?,
             Has::BrokenLinks => {
-                let web = viewer.web(graph, deadline)?;
-                notes(&|slot, _| web.degree(slot).broken > 0)?
+                let link_graph = view.link_graph(graph, deadline)?;
+                notes(&|doc_id, _| link_graph.degree(doc_id).broken > 0)?
             }
             Has::Backlinks => {
-                let web = viewer.web(graph, deadline)?;
-                notes(&|slot, _| web.degree(slot).incoming > 0)?
+                let link_graph = view.link_graph(graph, deadline)?;
+                notes(&|doc_id, _| link_graph.degree(doc_id).incoming > 0)?
             }
         },
     })
@@ -130,7 +128,7 @@ fn matcher(glob: &str) -> Result<GlobMatcher, VaultError> {
 fn check(test: &PropertyTest) -> Result<(), VaultError> {
     if test.key.is_empty() {
         return Err(VaultError::invalid(
-            "a property's name is needed".to_owned(),
+            "a property name is required".to_owned(),
         ));
     }
     Ok(())

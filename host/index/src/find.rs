@@ -1,41 +1,41 @@
-//! The notes that fulfil a query: conditions about words go to the full-text half, all others to the graph, and both
-//! meet here.
+//! Runs a query: full-text conditions are evaluated by the text index, all others by the graph, and the results are
+//! combined here.
 
 use std::sync::Arc;
 
 use notehost_sdk::index::{Condition, Field, Found, FoundNote, Query, Sort, SortBy};
 
+use super::answer_budget::AnswerBudget;
 use super::bounds::{self, MAX_RESULTS};
+use super::caller_view::CallerView;
 use super::deadline::Deadline;
 use super::filter::fulfilling;
 use super::graph::Graph;
 use super::links;
 use super::record::Note;
-use super::room::Room;
 use super::sort::sorted;
-use super::text::{Failure, SoughtWords, Texts, Tree};
-use super::viewer::Viewer;
+use super::text::{Failure, QueryWords, Texts, Tree};
 use notehost_vault::VaultError;
 
-/// Why there is no answer.
-pub(super) enum Broken {
+/// Why a query failed.
+pub(super) enum FindError {
     /// The question is at fault.
     Question(VaultError),
-    /// The full-text half is, and has to be made anew.
+    /// The full-text half is damaged and must be rebuilt.
     Texts(Failure),
 }
 
-impl From<VaultError> for Broken {
-    fn from(error: VaultError) -> Broken {
-        Broken::Question(error)
+impl From<VaultError> for FindError {
+    fn from(error: VaultError) -> FindError {
+        FindError::Question(error)
     }
 }
 
-impl From<Failure> for Broken {
-    fn from(failure: Failure) -> Broken {
+impl From<Failure> for FindError {
+    fn from(failure: Failure) -> FindError {
         match failure {
-            Failure::Stopped(error) => Broken::Question(error),
-            failure => Broken::Texts(failure),
+            Failure::Stopped(error) => FindError::Question(error),
+            failure => FindError::Texts(failure),
         }
     }
 }
@@ -43,15 +43,15 @@ impl From<Failure> for Broken {
 /// A note that fits, and how well.
 pub(super) type Hit = (u32, Option<f32>);
 
-/// The notes that fulfil a query, as one asker sees them.
+/// The notes that fulfil a query, as one caller sees them.
 pub(super) fn find(
     graph: &Graph,
     texts: &Texts,
-    viewer: &Viewer,
+    view: &CallerView,
     query: &Query,
-    room: &Room,
+    budget: &AnswerBudget,
     deadline: &Deadline,
-) -> Result<Found, Broken> {
+) -> Result<Found, FindError> {
     bounds::check_query(query)?;
     let limit = query.limit.min(MAX_RESULTS) as usize;
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
@@ -69,7 +69,7 @@ pub(super) fn find(
         _ => false,
     };
     let tree = match asks_words {
-        true => Some(tree(graph, viewer, condition, deadline)?),
+        true => Some(tree(graph, view, condition, deadline)?),
         false => None,
     };
     let mut found = Found::default();
@@ -77,48 +77,48 @@ pub(super) fn find(
     let hits: Vec<Hit> = match &tree {
         Some(tree) if by_score => {
             let by_path = |one: u32, other: u32| graph.path(one).cmp(graph.path(other));
-            let best = texts.best_until(tree, &viewer.finds, page.end, &by_path, deadline)?;
+            let best = texts.best_until(tree, &view.finds, page.end, &by_path, deadline)?;
             found.total = best.total;
             found.widened = best.widened;
             let hits = best.hits.into_iter().skip(offset);
-            hits.map(|hit| (hit.slot, Some(hit.score))).collect()
+            hits.map(|hit| (hit.doc_id, Some(hit.score))).collect()
         }
         Some(tree) => {
-            let all = texts.all_until(tree, &viewer.finds, deadline)?;
+            let all = texts.all_until(tree, &view.finds, deadline)?;
             found.total = all.total;
             found.widened = all.widened;
             let hits = all.hits.into_iter();
-            let hits: Vec<Hit> = hits.map(|hit| (hit.slot, Some(hit.score))).collect();
-            sorted(graph, viewer, &hits, &query.sort, page, deadline)?
+            let hits: Vec<Hit> = hits.map(|hit| (hit.doc_id, Some(hit.score))).collect();
+            sorted(graph, view, &hits, &query.sort, page, deadline)?
         }
         None => {
-            let fitting = fulfilling(graph, viewer, condition, deadline)?;
+            let fitting = fulfilling(graph, view, condition, deadline)?;
             found.total = fitting.len() as u64;
-            let hits: Vec<Hit> = fitting.iter().map(|slot| (slot, None)).collect();
-            sorted(graph, viewer, &hits, &query.sort, page, deadline)?
+            let hits: Vec<Hit> = fitting.iter().map(|doc_id| (doc_id, None)).collect();
+            sorted(graph, view, &hits, &query.sort, page, deadline)?
         }
     };
     let sought = match &tree {
-        Some(tree) if query.snippets > 0 => Some(SoughtWords::of(tree)),
+        Some(tree) if query.snippets > 0 => Some(QueryWords::of(tree)),
         _ => None,
     };
-    let teller = Teller {
+    let renderer = NoteRenderer {
         graph,
-        viewer,
+        view,
         fields: &query.fields,
-        room,
+        budget,
         deadline,
     };
     for hit in hits {
         deadline.check()?;
-        let mut note = teller.told(hit)?;
+        let mut note = renderer.render(hit)?;
         if let Some(sought) = &sought {
             // All of a note is unpacked for a line of it.
             deadline.before(graph.size(hit.0))?;
             if let Some(text) = texts.text_of(hit.0, deadline)? {
                 note.snippets = sought.snippets(&text, query.snippets as usize, deadline)?;
                 for snippet in &note.snippets {
-                    room.take_item([snippet.text.len()])?;
+                    budget.take_item([snippet.text.len()])?;
                 }
             }
         }
@@ -139,27 +139,27 @@ fn has_words(condition: &Condition) -> bool {
 /// The condition with everything about facts answered already.
 fn tree(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     condition: &Condition,
     deadline: &Deadline,
 ) -> Result<Tree, VaultError> {
-    let slots = |facts: &Condition| -> Result<Tree, VaultError> {
-        let fitting = fulfilling(graph, viewer, facts, deadline)?;
-        Ok(Tree::Slots(Arc::new(fitting)))
+    let doc_ids = |facts: &Condition| -> Result<Tree, VaultError> {
+        let fitting = fulfilling(graph, view, facts, deadline)?;
+        Ok(Tree::Bitmap(Arc::new(fitting)))
     };
     if !has_words(condition) {
-        return slots(condition);
+        return doc_ids(condition);
     }
     let inner = |inner: &[Condition]| -> Result<Vec<Tree>, VaultError> {
         let trees = inner.iter();
         trees
-            .map(|condition| tree(graph, viewer, condition, deadline))
+            .map(|condition| tree(graph, view, condition, deadline))
             .collect()
     };
     Ok(match condition {
         Condition::All(all) => Tree::All(inner(all)?),
         Condition::Any(any) => Tree::Any(inner(any)?),
-        Condition::Not(not) => Tree::Not(Box::new(tree(graph, viewer, not, deadline)?)),
+        Condition::Not(not) => Tree::Not(Box::new(tree(graph, view, not, deadline)?)),
         Condition::Words(words) => Tree::Words {
             text: words.text.clone(),
             part: words.part,
@@ -169,29 +169,29 @@ fn tree(
             part: words.part,
         },
         Condition::Like(text) => Tree::Like(text.clone()),
-        facts => slots(facts)?,
+        facts => doc_ids(facts)?,
     })
 }
 
 /// Makes the items of an answer.
-struct Teller<'q> {
+struct NoteRenderer<'q> {
     graph: &'q Graph,
-    viewer: &'q Viewer,
+    view: &'q CallerView,
     fields: &'q [Field],
-    room: &'q Room,
+    budget: &'q AnswerBudget,
     deadline: &'q Deadline,
 }
 
-impl Teller<'_> {
-    fn told(&self, (slot, score): Hit) -> Result<FoundNote, VaultError> {
-        let (graph, viewer, room) = (self.graph, self.viewer, self.room);
-        room.take_item([graph.path(slot).len()])?;
+impl NoteRenderer<'_> {
+    fn render(&self, (doc_id, score): Hit) -> Result<FoundNote, VaultError> {
+        let (graph, view, budget) = (self.graph, self.view, self.budget);
+        budget.take_item([graph.path(doc_id).len()])?;
         let mut told = FoundNote {
-            path: graph.path(slot).to_owned(),
+            path: graph.path(doc_id).to_owned(),
             score: score.map(rounded),
             ..FoundNote::default()
         };
-        let Some(file) = graph.file(slot) else {
+        let Some(file) = graph.file(doc_id) else {
             return Ok(told);
         };
         let asks = |field: Field| self.fields.contains(&field);
@@ -203,22 +203,22 @@ impl Teller<'_> {
         told.etag = asks(Field::Etag).then(|| note.etag.to_string());
         if asks(Field::Properties) {
             self.deadline.before_all(note.property_bytes())?;
-            room.take(note.property_bytes())?;
+            budget.take(note.property_bytes())?;
             let properties = note.properties.as_deref();
             told.properties = Some(properties.cloned().unwrap_or_default());
         }
         if asks(Field::Links) {
-            let links = links::outgoing(graph, viewer, slot, room, self.deadline)?;
+            let links = links::outgoing(graph, view, doc_id, budget, self.deadline)?;
             told.links = Some(links);
         }
         if asks(Field::Degree) {
-            told.degree = Some(viewer.web(graph, self.deadline)?.degree(slot));
+            told.degree = Some(view.link_graph(graph, self.deadline)?.degree(doc_id));
         }
-        self.tell_rest(note, &mut told)?;
+        self.render_rest(note, &mut told)?;
         Ok(told)
     }
 
-    fn tell_rest(&self, note: &Note, told: &mut FoundNote) -> Result<(), VaultError> {
+    fn render_rest(&self, note: &Note, told: &mut FoundNote) -> Result<(), VaultError> {
         let asks = |field: Field| self.fields.contains(&field);
         let of_rest = [
             Field::Tags,
@@ -233,7 +233,7 @@ impl Teller<'_> {
         let bytes = note.rest_bytes();
         self.deadline.before(bytes)?;
         // What does not fit when it is packed, does not when it is unpacked.
-        self.room.check(bytes)?;
+        self.budget.check(bytes)?;
         let rest = note.rest();
         told.tags = self.kept(Field::Tags, rest.tags, |tag| tag.tag.len())?;
         told.aliases = self.kept(Field::Aliases, rest.aliases, String::len)?;
@@ -243,7 +243,7 @@ impl Teller<'_> {
         Ok(())
     }
 
-    /// What a note has of a field, if that is asked for.
+    /// What a note has of a field, if that is requested.
     fn kept<T>(
         &self,
         field: Field,
@@ -255,13 +255,13 @@ impl Teller<'_> {
         }
         for item in &items {
             self.deadline.step()?;
-            self.room.take_item([bytes(item)])?;
+            self.budget.take_item([bytes(item)])?;
         }
         Ok(Some(items))
     }
 }
 
-/// Scores are told with four digits: more says nothing.
+/// Scores are rounded to four digits.
 fn rounded(score: f32) -> f64 {
     (f64::from(score) * 10_000.0).round() / 10_000.0
 }

@@ -1,6 +1,6 @@
-//! What searches leave out: what Obsidian is told to leave out (`userIgnoreFilters` in `.obsidian/app.json`) and what
-//! `.notehostignore` in the vault's root names, line by line as in a `.gitignore`. Such notes can still be read and
-//! linked to, and their links follow a rename.
+//! Ignore rules of searches: Obsidian's `userIgnoreFilters` in `.obsidian/app.json`, and `.notehostignore` in the
+//! vault's root with the syntax of `.gitignore`. Ignored notes can still be read and linked to, and links to them
+//! follow a rename.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use notehost_sdk::fold_name;
@@ -12,7 +12,7 @@ use notehost_vault::Vault;
 pub(super) const RULES: &str = ".notehostignore";
 /// Obsidian's settings.
 pub(super) const OBSIDIAN: &str = ".obsidian/app.json";
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// How many lines or filters are taken of each of the two; every file's path is compared with all of them.
 const MAX_FILTERS: usize = 500;
@@ -67,8 +67,8 @@ impl Taken {
 impl Ignored {
     /// What a vault says now.
     pub fn of(vault: &Vault) -> Ignored {
-        let rules = vault.own_file(RULES, LARGEST).unwrap_or_default();
-        let obsidian = vault.own_file(OBSIDIAN, LARGEST).unwrap_or_default();
+        let rules = vault.own_file(RULES, MAX_FILE_BYTES).unwrap_or_default();
+        let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();
         let mut ignored = Ignored {
             beginnings: Vec::new(),
             patterns: Vec::new(),
@@ -90,7 +90,7 @@ impl Ignored {
     pub(super) fn log_refused(&self) {
         if !self.refused.is_empty() {
             tracing::warn!(
-                "these filters are invalid or over a limit, and ignore nothing: {}",
+                "ignore filters that are invalid or over a limit were skipped: {}",
                 self.refused.join(", ")
             );
         }
@@ -112,8 +112,8 @@ impl Ignored {
 
     /// Whether the vault still says the same.
     pub(super) fn is_current(&self, vault: &Vault) -> bool {
-        let rules = vault.own_file(RULES, LARGEST).unwrap_or_default();
-        let obsidian = vault.own_file(OBSIDIAN, LARGEST).unwrap_or_default();
+        let rules = vault.own_file(RULES, MAX_FILE_BYTES).unwrap_or_default();
+        let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();
         self.source == source(&rules, &obsidian)
     }
 

@@ -1,51 +1,50 @@
-//! The index: where is it said? One per vault, kept by a thread of its own and asked through [`Index::ask`]. It has two
-//! halves: the note graph in memory (links, tags, properties, headings, …) and the full text on disk. Every answer is
-//! made for one asker: what its rules hide takes part in nothing, neither hits nor counts nor scores nor what a link
-//! leads to.
+//! The index of a vault: one per vault, maintained by its own thread and queried through [`Index::ask`]. It has two halves:
+//! the note graph in memory (links, tags, properties, headings, …) and the full text on disk. Every answer is made for one
+//! caller: files hidden by its rules affect neither hits nor counts nor scores nor link targets.
 //!
 //! ```text
-//! keeper ─ core ─┬─ graph ── record ── disk          files and what is in them
-//!                └─ text                             which words stand where
-//! ask ─ viewer ─┬─ find ─ filter, sort               for one asker
-//!               └─ links, web, tags, names
+//! indexer ─ core ─┬─ graph ── record ── disk          files and their facts
+//!                 └─ text                             full-text search
+//! query ─ caller_view ─┬─ find ─ filter, sort         answers for one caller
+//!                      └─ links, link_graph, tags, names
 //! ```
 
-mod ask;
+mod answer_budget;
 mod bounds;
+mod caller_view;
 mod complete;
 mod core;
 mod deadline;
 mod disk;
-mod edits;
+mod file_events;
+mod file_read;
 mod filter;
 mod find;
 mod graph;
 mod ignore;
-mod keeper;
+mod indexer;
+mod link_graph;
 mod links;
-mod look;
 mod names;
 mod order;
+mod query;
 mod record;
 mod refresh;
 mod report;
-mod room;
 mod sort;
 mod tags;
 mod text;
-mod viewer;
-mod web;
 
 #[cfg(test)]
 mod tests;
 
-pub use ask::{Answer, Question};
 pub use bounds::MAX_RESULTS;
-pub use complete::{Completing, fitting};
-pub use deadline::Abandoned;
-pub use edits::{Edit, Edited};
+pub use complete::{CompletionKind, fitting};
+pub use deadline::CancelFlag;
+pub use file_events::{Edit, FileEvent};
 pub use ignore::Ignored;
-pub use report::{Report, condemn, forgive, is_condemned, report};
+pub use query::{Answer, Question};
+pub use report::{Report, clear_rebuild_request, is_rebuild_requested, report, request_rebuild};
 
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -57,15 +56,15 @@ use notehost_sdk::index::{Condition, IndexState, Progress};
 
 use core::Core;
 use deadline::Deadline;
-use keeper::Told;
+use indexer::IndexerMessage;
 use notehost_vault::{Transaction, Vault, VaultError};
 
 /// The index of one vault.
 pub struct Index {
     core: Arc<Core>,
-    told: Sender<Told>,
-    keeper: Mutex<Keeper>,
-    /// Which notes are written for assistants, if models are to be told of them.
+    messages: Sender<IndexerMessage>,
+    indexer: Mutex<IndexerThread>,
+    /// The condition for notes written for assistants, if models are to be informed of them.
     assistant_notes: Mutex<Option<Condition>>,
 }
 
@@ -74,21 +73,21 @@ pub struct Index {
 const ASSISTANT_NOTES: &str = "notes for assistants";
 
 /// The thread that keeps an index.
-enum Keeper {
-    /// It will hear what it is told from here.
-    Waits(Receiver<Told>),
-    Runs(JoinHandle<()>),
+enum IndexerThread {
+    /// The receiver that the thread will read from.
+    NotStarted(Receiver<IndexerMessage>),
+    Running(JoinHandle<()>),
     Ended,
 }
 
 impl Index {
     /// Opens the index of a vault. Nothing is read before [`Index::start`], or before somebody asks.
     pub fn open(vault: &Arc<Vault>) -> Arc<Index> {
-        let (told, hears) = channel();
+        let (messages, hears) = channel();
         let core = Arc::new(Core::new(vault.clone()));
         // A caller always finds what it just wrote: whoever asks reads first what commits changed. The keeper does so at
         // once, so that mostly nobody has to; the commit itself does not wait for it.
-        let (of_commit, tell) = (Arc::downgrade(&core), told.clone());
+        let (of_commit, tell) = (Arc::downgrade(&core), messages.clone());
         vault.on_commit(Box::new(move |committed| {
             let Some(core) = of_commit.upgrade() else {
                 return;
@@ -96,34 +95,34 @@ impl Index {
             let files = committed.files.iter();
             let paths = files.flat_map(|file| [Some(&file.path), file.from.as_ref()]);
             core.mark(paths.flatten().cloned());
-            let _ = tell.send(Told::Committed);
-            core.listeners.tell(edits::of_commit(committed));
+            let _ = tell.send(IndexerMessage::Committed);
+            core.listeners.notify(file_events::of_commit(committed));
         }));
         Arc::new(Index {
             core,
-            told,
-            keeper: Mutex::new(Keeper::Waits(hears)),
+            messages,
+            indexer: Mutex::new(IndexerThread::NotStarted(hears)),
             assistant_notes: Mutex::default(),
         })
     }
 
     /// Begins to keep the index, in a thread of its own. Returns at once; whether it was not begun before.
     pub fn start(&self) -> bool {
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        let hears = match std::mem::replace(&mut *keeper, Keeper::Ended) {
-            Keeper::Waits(hears) => hears,
+        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        let hears = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
+            IndexerThread::NotStarted(hears) => hears,
             other => {
-                *keeper = other;
+                *indexer = other;
                 return false;
             }
         };
-        let (core, told) = (self.core.clone(), self.told.clone());
+        let (core, messages) = (self.core.clone(), self.messages.clone());
         let thread = std::thread::Builder::new()
             .name("index".into())
-            .spawn(move || keeper::keep(&core, &hears, &told));
+            .spawn(move || indexer::run(&core, &hears, &messages));
         match thread {
-            Ok(thread) => *keeper = Keeper::Runs(thread),
-            Err(error) => tracing::error!("the index cannot be kept: {error}"),
+            Ok(thread) => *indexer = IndexerThread::Running(thread),
+            Err(error) => tracing::error!("cannot start the indexer: {error}"),
         }
         true
     }
@@ -158,7 +157,7 @@ impl Index {
         self.core.is_settled()
     }
 
-    /// How far it is, for one asker; reads first what commits changed.
+    /// How far it is, for one caller; reads first what commits changed.
     pub fn state(&self, transaction: &Transaction) -> Result<IndexState, VaultError> {
         self.state_until(transaction, &Deadline::of(transaction, None))
     }
@@ -183,9 +182,9 @@ impl Index {
         drop(assistant_notes);
         self.core.settle_until(deadline)?;
         let graph = self.core.graph_until(deadline)?;
-        let viewers = &self.core.viewers;
-        let viewer = viewers.of(transaction, &graph, deadline)?;
-        let done = viewer.sees.and(&graph.notes).len() as u64;
+        let caller_views = &self.core.caller_views;
+        let view = caller_views.of(transaction, &graph, deadline)?;
+        let done = view.sees.and(&graph.notes).len() as u64;
         Ok(match self.core.expected() {
             None => IndexState {
                 state: Progress::Ready,
@@ -196,7 +195,9 @@ impl Index {
             Some(expected) => IndexState {
                 state: Progress::Building,
                 done,
-                total: viewers.count(transaction, &expected, deadline)?.max(done),
+                total: caller_views
+                    .count(transaction, &expected, deadline)?
+                    .max(done),
                 assistant_tag,
             },
         })
@@ -242,24 +243,26 @@ impl Index {
     /// index, the rest is found again.
     fn catch_up(&self, deadline: &Deadline) -> Result<(), VaultError> {
         let mut is_late = Ok(());
-        let sighted = self.core.vault.sight(|| {
+        let scanned = self.core.vault.scan_files(|| {
             is_late = deadline.check();
             is_late.is_ok() && !self.core.is_stopping()
         });
         is_late?;
-        if let Ok(Some(sighted)) = sighted {
-            let changed = self.core.compare(&sighted);
+        if let Ok(Some(scanned)) = scanned {
+            let changed = self.core.compare(&scanned);
             let (_, edits) = self.core.refresh_until(changed, deadline)?;
-            self.core.listeners.tell(edits);
+            self.core.listeners.notify(edits);
         }
         Ok(())
     }
 
     fn stop(&self) {
         self.core.is_stopping.store(true, Ordering::Relaxed);
-        let _ = self.told.send(Told::Stop);
-        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Keeper::Runs(thread) = std::mem::replace(&mut *keeper, Keeper::Ended) {
+        let _ = self.messages.send(IndexerMessage::Stop);
+        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let IndexerThread::Running(thread) =
+            std::mem::replace(&mut *indexer, IndexerThread::Ended)
+        {
             let _ = thread.join();
         }
     }

@@ -1,5 +1,5 @@
-//! What links lead to, for one asker: outgoing links, backlinks, and which notes link to a file. Who links to whom in the
-//! whole vault is in `web.rs`.
+//! Links of single notes for one caller: outgoing links, backlinks, and the notes that link to a file. The links of
+//! the whole vault are in `link_graph.rs`.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use notehost_sdk::index::{Backlink, Backlinks, BacklinksQuery, LinkAt};
 use notehost_sdk::text::facts::has_place;
 use notehost_sdk::text::links::Resolved;
 
+use super::answer_budget::AnswerBudget;
 use super::bounds::MAX_RESULTS;
+use super::caller_view::CallerView;
 use super::deadline::Deadline;
 use super::graph::{Graph, last_part};
 use super::order::in_order;
 use super::record::{Link, Note};
-use super::room::Room;
-use super::text::Slots;
-use super::viewer::Viewer;
+use super::text::Bitmap;
 use notehost_vault::VaultError;
 
-/// Whether a path is this note, or lies in this folder or below it.
+/// Whether a path is this note, or is in this folder or below it.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
     folder.is_empty()
         || path
@@ -26,22 +26,22 @@ pub(super) fn is_under(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The names by which links ask for a file.
-struct Asking {
+/// The names by which links refer to a file.
+struct TargetNames {
     name: String,
     stem: Option<String>,
 }
 
-impl Asking {
-    fn new(path: &str) -> Asking {
+impl TargetNames {
+    fn new(path: &str) -> TargetNames {
         let name = fold_name(last_part(path));
-        Asking {
+        TargetNames {
             stem: name.strip_suffix(".md").map(str::to_owned),
             name,
         }
     }
 
-    /// Whether a link asks for one of these names: few do, and only they have to be resolved.
+    /// Whether a link refers to one of these names: few do, and only they have to be resolved.
     fn may_be(&self, link: &Link<'_>) -> bool {
         let asked = last_part(link.target);
         if link.external || !may_begin_alike(asked, &self.name) {
@@ -78,9 +78,9 @@ fn may_begin_alike(text: &str, folded: &str) -> bool {
     }
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Clone, Copy)]
-pub(super) enum Led {
+pub(super) enum LinkTarget {
     /// To this file.
     To(u32),
     /// To nothing that is there.
@@ -94,12 +94,12 @@ pub(super) enum Led {
 pub(super) struct Resolver<'a> {
     graph: &'a Graph,
     source: &'a str,
-    sees: &'a Slots,
+    sees: &'a Bitmap,
     known: HashMap<&'a str, Option<Resolved<'a>>>,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn of(graph: &'a Graph, source: u32, sees: &'a Slots) -> Resolver<'a> {
+    pub(super) fn of(graph: &'a Graph, source: u32, sees: &'a Bitmap) -> Resolver<'a> {
         Resolver {
             graph,
             source: graph.path(source),
@@ -122,23 +122,27 @@ impl<'a> Resolver<'a> {
         Ok(resolved)
     }
 
-    pub(super) fn led(&mut self, link: &Link<'a>, deadline: &Deadline) -> Result<Led, VaultError> {
+    pub(super) fn led(
+        &mut self,
+        link: &Link<'a>,
+        deadline: &Deadline,
+    ) -> Result<LinkTarget, VaultError> {
         if link.external {
-            return Ok(Led::Away);
+            return Ok(LinkTarget::Away);
         }
         let resolved = self.resolve(link.target, deadline)?;
-        let slot = resolved.and_then(|resolved| self.graph.slot(resolved.path));
-        Ok(slot.map_or(Led::Nowhere, Led::To))
+        let doc_id = resolved.and_then(|resolved| self.graph.doc_id(resolved.path));
+        Ok(doc_id.map_or(LinkTarget::Nowhere, LinkTarget::To))
     }
 }
 
 /// The links of a note, with the lines in which they occur; decoded.
 fn links_of<'g>(
     graph: &'g Graph,
-    slot: u32,
+    doc_id: u32,
     deadline: &Deadline,
 ) -> Result<impl Iterator<Item = (Link<'g>, &'g str)>, VaultError> {
-    let note = graph.note(slot);
+    let note = graph.note(doc_id);
     deadline.before(note.map_or(0, Note::link_bytes))?;
     Ok(note.into_iter().flat_map(Note::links_in_context))
 }
@@ -148,24 +152,24 @@ pub(super) type Incoming = Vec<(u32, u32)>;
 
 fn incoming(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     target: u32,
     deadline: &Deadline,
 ) -> Result<Incoming, VaultError> {
-    let mut sources: Vec<u32> = graph.asking_for(graph.path(target));
+    let mut sources: Vec<u32> = graph.sources_naming(graph.path(target));
     deadline.before_all(sources.len() * size_of::<u32>())?;
-    sources.retain(|slot| *slot != target && viewer.sees.contains(*slot));
-    let asks = Asking::new(graph.path(target));
+    sources.retain(|doc_id| *doc_id != target && view.sees.contains(*doc_id));
+    let asks = TargetNames::new(graph.path(target));
     let mut counted: Incoming = Vec::new();
-    for slot in sources {
-        let mut leads = Leads::to(graph, viewer, slot, target, &asks);
+    for doc_id in sources {
+        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
         let mut count = 0_u32;
-        for (link, _) in links_of(graph, slot, deadline)? {
+        for (link, _) in links_of(graph, doc_id, deadline)? {
             deadline.step()?;
             count = count.saturating_add(u32::from(leads.has(&link, deadline)?));
         }
         if count > 0 {
-            counted.push((slot, count));
+            counted.push((doc_id, count));
         }
     }
     let by_path =
@@ -173,23 +177,23 @@ fn incoming(
     in_order(counted, by_path, deadline)
 }
 
-/// Tells the links of a note that lead to one file from others.
-struct Leads<'a> {
+/// Finds the links of a note that lead to one file.
+struct LinkMatcher<'a> {
     resolver: Resolver<'a>,
     target: u32,
-    asks: &'a Asking,
+    asks: &'a TargetNames,
 }
 
-impl<'a> Leads<'a> {
+impl<'a> LinkMatcher<'a> {
     fn to(
         graph: &'a Graph,
-        viewer: &'a Viewer,
+        view: &'a CallerView,
         source: u32,
         target: u32,
-        asks: &'a Asking,
-    ) -> Leads<'a> {
-        Leads {
-            resolver: Resolver::of(graph, source, &viewer.sees),
+        asks: &'a TargetNames,
+    ) -> LinkMatcher<'a> {
+        LinkMatcher {
+            resolver: Resolver::of(graph, source, &view.sees),
             target,
             asks,
         }
@@ -200,7 +204,7 @@ impl<'a> Leads<'a> {
             return Ok(false);
         }
         let led = self.resolver.led(link, deadline)?;
-        Ok(matches!(led, Led::To(slot) if slot == self.target))
+        Ok(matches!(led, LinkTarget::To(doc_id) if doc_id == self.target))
     }
 }
 
@@ -208,26 +212,26 @@ impl<'a> Leads<'a> {
 /// asked.
 pub(super) fn backlinks(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     asked: &BacklinksQuery,
-    room: &Room,
+    budget: &AnswerBudget,
     deadline: &Deadline,
 ) -> Result<Backlinks, VaultError> {
     let mut answer = Backlinks::default();
     let Some(target) = graph
-        .slot(&asked.path)
-        .filter(|slot| viewer.sees.contains(*slot))
+        .doc_id(&asked.path)
+        .filter(|doc_id| view.sees.contains(*doc_id))
     else {
         return Ok(answer);
     };
-    let find = || incoming(graph, viewer, target, deadline);
-    let known = viewer.incoming(graph, target, find)?;
+    let find = || incoming(graph, view, target, deadline);
+    let known = view.incoming(graph, target, find)?;
     answer.notes = known.len() as u64;
     answer.total = known.iter().map(|(_, count)| u64::from(*count)).sum();
-    let asks = Asking::new(graph.path(target));
+    let asks = TargetNames::new(graph.path(target));
     let limit = asked.limit.min(MAX_RESULTS) as usize;
     let mut to_skip = asked.offset;
-    for &(slot, count) in known.iter() {
+    for &(doc_id, count) in known.iter() {
         deadline.step()?;
         if answer.items.len() >= limit {
             break;
@@ -236,9 +240,9 @@ pub(super) fn backlinks(
             to_skip -= u64::from(count);
             continue;
         }
-        let mut leads = Leads::to(graph, viewer, slot, target, &asks);
-        let path = graph.path(slot);
-        for (link, context) in links_of(graph, slot, deadline)? {
+        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
+        let path = graph.path(doc_id);
+        for (link, context) in links_of(graph, doc_id, deadline)? {
             deadline.step()?;
             if !leads.has(&link, deadline)? {
                 continue;
@@ -250,7 +254,7 @@ pub(super) fn backlinks(
             if answer.items.len() >= limit {
                 break;
             }
-            room.take_item([path.len(), context.len(), link.fragment.map_or(0, str::len)])?;
+            budget.take_item([path.len(), context.len(), link.fragment.map_or(0, str::len)])?;
             answer.items.push(Backlink {
                 path: path.to_owned(),
                 line: link.line,
@@ -266,34 +270,40 @@ pub(super) fn backlinks(
 /// The notes that link to a file, without itself.
 pub(super) fn sources(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     path: &str,
     deadline: &Deadline,
-) -> Result<Slots, VaultError> {
-    let Some(target) = graph.slot(path).filter(|slot| viewer.sees.contains(*slot)) else {
-        return Ok(Slots::default());
+) -> Result<Bitmap, VaultError> {
+    let Some(target) = graph
+        .doc_id(path)
+        .filter(|doc_id| view.sees.contains(*doc_id))
+    else {
+        return Ok(Bitmap::default());
     };
-    let find = || incoming(graph, viewer, target, deadline);
-    let known = viewer.incoming(graph, target, find)?;
-    Ok(known.iter().map(|(slot, _)| *slot).collect())
+    let find = || incoming(graph, view, target, deadline);
+    let known = view.incoming(graph, target, find)?;
+    Ok(known.iter().map(|(doc_id, _)| *doc_id).collect())
 }
 
 /// The files that a note links to, without itself.
 pub(super) fn targets(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     path: &str,
     deadline: &Deadline,
-) -> Result<Slots, VaultError> {
-    let mut led_to = Slots::default();
-    let Some(slot) = graph.slot(path).filter(|slot| viewer.sees.contains(*slot)) else {
+) -> Result<Bitmap, VaultError> {
+    let mut led_to = Bitmap::default();
+    let Some(doc_id) = graph
+        .doc_id(path)
+        .filter(|doc_id| view.sees.contains(*doc_id))
+    else {
         return Ok(led_to);
     };
-    let mut resolver = Resolver::of(graph, slot, &viewer.sees);
-    for (link, _) in links_of(graph, slot, deadline)? {
+    let mut resolver = Resolver::of(graph, doc_id, &view.sees);
+    for (link, _) in links_of(graph, doc_id, deadline)? {
         deadline.step()?;
         match resolver.led(&link, deadline)? {
-            Led::To(target) if target != slot => {
+            LinkTarget::To(target) if target != doc_id => {
                 led_to.insert(target);
             }
             _ => {}
@@ -305,26 +315,26 @@ pub(super) fn targets(
 /// The links of a note, with what they lead to.
 pub(super) fn outgoing(
     graph: &Graph,
-    viewer: &Viewer,
-    slot: u32,
-    room: &Room,
+    view: &CallerView,
+    doc_id: u32,
+    budget: &AnswerBudget,
     deadline: &Deadline,
 ) -> Result<Vec<LinkAt>, VaultError> {
-    let mut resolver = Resolver::of(graph, slot, &viewer.sees);
+    let mut resolver = Resolver::of(graph, doc_id, &view.sees);
     let mut told = Vec::new();
     let mut fragments: HashMap<u32, Vec<(usize, &str)>> = HashMap::new();
-    for (at, (link, _)) in links_of(graph, slot, deadline)?.enumerate() {
+    for (at, (link, _)) in links_of(graph, doc_id, deadline)?.enumerate() {
         deadline.step()?;
         let resolved = match link.external {
             true => None,
             false => resolver.resolve(link.target, deadline)?,
         };
         if let (Some(resolved), Some(fragment)) = (&resolved, link.fragment)
-            && let Some(target) = graph.slot(resolved.path)
+            && let Some(target) = graph.doc_id(resolved.path)
         {
             fragments.entry(target).or_default().push((at, fragment));
         }
-        room.take_item([
+        budget.take_item([
             link.target.len(),
             resolved.map_or(0, |resolved| resolved.path.len()),
             link.fragment.map_or(0, str::len),

@@ -1,13 +1,13 @@
-//! Sorting that ends at the deadline: how much is sorted is up to notes and callers. What is sorted is small (slots, places
-//! in a list); what it stands for is looked up by the comparison.
+//! Sorting that respects the deadline, since the number of items depends on notes and callers. The sorted items are
+//! small (doc ids, positions in a list); comparisons look up what they refer to.
 
 use std::cmp::Ordering;
 
 use super::deadline::Deadline;
 use notehost_vault::VaultError;
 
-/// How many are sorted between two looks at the clock.
-const RUN: usize = 512;
+/// How many are sorted between two deadline checks.
+const RUN_LENGTH: usize = 512;
 
 /// All of these in order; equal ones stay as they are. Runs are sorted and then merged.
 pub(super) fn in_order<T: Copy>(
@@ -15,7 +15,7 @@ pub(super) fn in_order<T: Copy>(
     compare: impl Fn(&T, &T) -> Ordering,
     deadline: &Deadline,
 ) -> Result<Vec<T>, VaultError> {
-    in_order_by_runs(items, RUN, compare, || deadline.step(), deadline)
+    in_order_by_runs(items, RUN_LENGTH, compare, || deadline.step(), deadline)
 }
 
 /// The same in runs of another length, with `before` called before each comparison of a merge. In runs of one there are no

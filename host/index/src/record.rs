@@ -1,4 +1,4 @@
-//! What the index keeps of one note: its facts in a compact form, decoded only when somebody asks for them.
+//! The indexed facts of one note, in a compact form that is decoded on demand.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -261,7 +261,7 @@ impl Note {
         postcard::from_bytes(&self.links).unwrap_or_default()
     }
 
-    /// Its links with the lines in which they stand.
+    /// Its links with the lines in which they occur.
     pub(super) fn links_in_context(&self) -> impl Iterator<Item = (Link<'_>, &str)> {
         let mut before = "";
         self.links().into_iter().map(move |link| {
@@ -306,7 +306,7 @@ impl Note {
     }
 }
 
-/// A note as it lies on disk.
+/// A note as it is on disk.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredNote<'a> {
     etag: Cow<'a, str>,

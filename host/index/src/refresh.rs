@@ -1,14 +1,14 @@
-//! Reading single files into the index: those that a commit changed, before anybody is answered, and those that were found
-//! to have changed. Many files at once are read by [`Core::load`].
+//! Updates single files in the index: those of a commit, before the next answer, and those that were found to have
+//! changed. Many files are read by [`Core::load`].
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::core::Core;
 use super::deadline::Deadline;
-use super::edits::Edited;
+use super::file_events::FileEvent;
+use super::file_read::FileRead;
 use super::graph::Graph;
-use super::look::Look;
 use notehost_vault::VaultError;
 
 /// Files that are to be read. Those that are not, because the deadline passed or reading one panicked, stay marked.
@@ -65,7 +65,10 @@ impl Core {
     }
 
     /// Reads a few files; what is in them is found at once. Returns how many looked different, and what had happened.
-    pub(super) fn refresh(&self, paths: impl IntoIterator<Item = String>) -> (usize, Vec<Edited>) {
+    pub(super) fn refresh(
+        &self,
+        paths: impl IntoIterator<Item = String>,
+    ) -> (usize, Vec<FileEvent>) {
         let mut edits = Vec::new();
         let mut changed = 0;
         for path in paths {
@@ -79,12 +82,12 @@ impl Core {
         &self,
         paths: impl IntoIterator<Item = String>,
         deadline: &Deadline,
-    ) -> Result<(usize, Vec<Edited>), VaultError> {
+    ) -> Result<(usize, Vec<FileEvent>), VaultError> {
         let mut edits = Vec::new();
         let mut changed = 0;
         for path in paths {
             if let Err(error) = deadline.check() {
-                self.listeners.tell(edits);
+                self.listeners.notify(edits);
                 return Err(error);
             }
             changed += self.refresh_one(&path, &mut edits);
@@ -92,18 +95,18 @@ impl Core {
         Ok((changed, edits))
     }
 
-    fn refresh_one(&self, path: &str, edits: &mut Vec<Edited>) -> usize {
-        let look = self.look(path);
-        if matches!(look, Look::Same) {
+    fn refresh_one(&self, path: &str, edits: &mut Vec<FileEvent>) -> usize {
+        let look = self.read_file(path);
+        if matches!(look, FileRead::Same) {
             return 0;
         }
         let texts = self.texts();
         let mut graph = self.graph_to_change();
         edits.extend(look.edit(&graph, path));
         if let Some((document, measure)) = self.apply(&mut graph, path, look) {
-            let slot = document.slot;
+            let doc_id = document.doc_id;
             let lengths = texts.put_measured(document, measure);
-            graph.set_lengths(slot, lengths);
+            graph.set_lengths(doc_id, lengths);
         }
         1
     }
@@ -112,8 +115,8 @@ impl Core {
     /// that the graph knows must stay.
     pub(super) fn put_again(&self, path: &str) {
         let forget = |graph: &mut Graph| {
-            if let Some(slot) = graph.remove(path) {
-                self.texts().remove(slot);
+            if let Some(doc_id) = graph.remove(path) {
+                self.texts().remove(doc_id);
             }
         };
         forget(&mut self.graph_to_change());

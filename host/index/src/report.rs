@@ -1,4 +1,4 @@
-//! What a person should know about an index: told from what lies on disk, so that it works beside a running server.
+//! The state of an index for people, computed from the files on disk so that it works beside a running server.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use notehost_sdk::is_note;
 use super::graph::Graph;
 use super::ignore::Ignored;
 use super::record::Holds;
-use super::{Index, disk, keeper};
+use super::{Index, disk, indexer};
 use notehost_vault::Vault;
 
 /// The state of an index on disk, and what is peculiar about the files of its vault.
@@ -29,8 +29,8 @@ pub struct Report {
     pub bytes: u64,
     /// The files that changed, came or went since it was written down.
     pub changed: usize,
-    /// Whether it is to be built anew.
-    pub is_condemned: bool,
+    /// Whether it is to be rebuilt.
+    pub is_rebuild_requested: bool,
     /// The notes that searches leave out.
     pub ignored: Vec<String>,
     /// Notes that are found by their text but have no properties: their frontmatter is invalid or over a limit.
@@ -50,7 +50,7 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     let mut report = Report {
         is_there: stored.is_some(),
         bytes: disk::size(&folder),
-        is_condemned: is_condemned(vault),
+        is_rebuild_requested: is_rebuild_requested(vault),
         placeholders: vault.placeholders(),
         ..Report::default()
     };
@@ -72,11 +72,13 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     report.tags = graph.tags.len();
 
     let ignored = Ignored::of(vault);
-    let sighted = vault.sight(|| true)?.unwrap_or_default();
+    let scanned = vault.scan_files(|| true)?.unwrap_or_default();
     let mut there: HashSet<&str> = HashSet::new();
-    for file in &sighted {
+    for file in &scanned {
         there.insert(&file.path);
-        let known = graph.slot(&file.path).and_then(|slot| graph.file(slot));
+        let known = graph
+            .doc_id(&file.path)
+            .and_then(|doc_id| graph.file(doc_id));
         report.changed += usize::from(known.is_none_or(|known| known.stamp != file.stamp));
         if !is_note(&file.path) {
             continue;
@@ -104,21 +106,21 @@ pub fn report(vault: &Vault) -> std::io::Result<Report> {
     Ok(report)
 }
 
-/// Whether an index is to be built anew, and nobody has done it yet.
-pub fn is_condemned(vault: &Vault) -> bool {
-    vault.state().join("index").join(keeper::REBUILD).exists()
+/// Whether a rebuild of an index is requested and not done yet.
+pub fn is_rebuild_requested(vault: &Vault) -> bool {
+    vault.state().join("index").join(indexer::REBUILD).exists()
 }
 
-/// Leaves word that an index is to be built anew: whoever serves the vault, or will, does it.
-pub fn condemn(vault: &Vault) -> std::io::Result<()> {
+/// Leaves word that an index is to be rebuilt: whoever serves the vault, or will, does it.
+pub fn request_rebuild(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
     notehost_platform::private::create_folder(&folder)?;
-    std::fs::write(folder.join(keeper::REBUILD), b"")
+    std::fs::write(folder.join(indexer::REBUILD), b"")
 }
 
-/// Takes back what [`condemn`] said, unless building has begun. Whether it was taken back.
-pub fn forgive(vault: &Vault, index: &Index) -> bool {
-    let word = vault.state().join("index").join(keeper::REBUILD);
+/// Takes back what [`request_rebuild`] said, unless building has begun. Whether it was taken back.
+pub fn clear_rebuild_request(vault: &Vault, index: &Index) -> bool {
+    let word = vault.state().join("index").join(indexer::REBUILD);
     index.is_ready() && std::fs::remove_file(word).is_ok()
 }
 
@@ -141,7 +143,7 @@ mod report_tests {
     use super::is_conflict_copy;
 
     #[test]
-    fn copies_of_sync_tools_are_known_by_their_names() {
+    fn conflict_copies_are_recognised_by_name() {
         for name in [
             "Work/Plan.sync-conflict-20240131-101010-ABCDEFG.md",
             "Plan (Ann's conflicted copy 2024-01-31).md",

@@ -1,5 +1,5 @@
-//! Notes in the order that a query asks for. What a note is sorted by is worked out once for each note, and not for each
-//! comparison: notes may have tens of thousands of properties, or properties of many kilobytes.
+//! Sorts notes by the keys of a query. The sort keys of a note are computed once per note and not per comparison: a
+//! note may have tens of thousands of properties, or properties of many kilobytes.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -8,30 +8,30 @@ use std::ops::Range;
 use notehost_sdk::index::{Sort, SortBy};
 use notehost_sdk::{fold_name, stem_of};
 
+use super::caller_view::CallerView;
 use super::deadline::{Deadline, STEP_BYTES};
 use super::find::Hit;
 use super::graph::Graph;
 use super::order::in_order_by_runs;
-use super::viewer::Viewer;
 use notehost_vault::VaultError;
 
-/// How many are sorted between two looks at the clock, if what they are sorted by is short.
-const RUN: usize = 512;
+/// How many are sorted between two deadline checks, if what they are sorted by is short.
+const RUN_LENGTH: usize = 512;
 
 /// How hits compare, by their places in the list of hits.
 type Compare<'g> = Box<dyn Fn(u32, u32) -> Ordering + 'g>;
 
-/// One thing that notes are sorted by, worked out for all of them.
+/// One sort key, computed for all notes.
 struct Column<'g> {
     compare: Compare<'g>,
     /// How many bytes a comparison may have to look at.
     bytes: usize,
 }
 
-/// A page of hits in the order that was asked for.
+/// A page of hits in the requested order.
 pub(super) fn sorted(
     graph: &Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     hits: &[Hit],
     sort: &[Sort],
     page: Range<usize>,
@@ -42,7 +42,7 @@ pub(super) fn sorted(
     }
     let mut columns = Vec::new();
     for sort in distinct(sort) {
-        columns.push(column(graph, viewer, hits, sort, deadline)?);
+        columns.push(column(graph, view, hits, sort, deadline)?);
     }
     let order = Order {
         graph,
@@ -70,20 +70,20 @@ fn distinct(sort: &[Sort]) -> impl Iterator<Item = &Sort> {
 
 fn column<'g>(
     graph: &'g Graph,
-    viewer: &Viewer,
+    view: &CallerView,
     hits: &'g [Hit],
     Sort { by, descending }: &Sort,
     deadline: &Deadline,
 ) -> Result<Column<'g>, VaultError> {
     let is_turned = *descending;
     let turned = move |order: Ordering| if is_turned { order.reverse() } else { order };
-    let slot = |place: u32| hits[place as usize].0;
-    let stamp = |slot: u32| graph.file(slot).map(|file| file.stamp);
+    let doc_id = |place: u32| hits[place as usize].0;
+    let stamp = |doc_id: u32| graph.file(doc_id).map(|file| file.stamp);
     let numbers = |number: &dyn Fn(u32) -> Option<u64>| -> Result<Compare<'g>, VaultError> {
         let mut column: Vec<Option<u64>> = Vec::with_capacity(hits.len());
-        for (slot, _) in hits {
+        for (doc_id, _) in hits {
             deadline.step()?;
-            column.push(number(*slot));
+            column.push(number(*doc_id));
         }
         Ok(Box::new(move |one, other| {
             turned(column[one as usize].cmp(&column[other as usize]))
@@ -95,32 +95,32 @@ fn column<'g>(
             let score = |place: u32| hits[place as usize].1.unwrap_or(0.0);
             turned(score(one).total_cmp(&score(other)))
         }),
-        SortBy::Path => {
-            Box::new(move |one, other| turned(graph.path(slot(one)).cmp(graph.path(slot(other)))))
-        }
+        SortBy::Path => Box::new(move |one, other| {
+            turned(graph.path(doc_id(one)).cmp(graph.path(doc_id(other))))
+        }),
         SortBy::Name => {
             let mut names: Vec<String> = Vec::with_capacity(hits.len());
-            for (slot, _) in hits {
+            for (doc_id, _) in hits {
                 deadline.step()?;
-                names.push(fold_name(stem_of(graph.path(*slot))));
+                names.push(fold_name(stem_of(graph.path(*doc_id))));
             }
             Box::new(move |one, other| turned(names[one as usize].cmp(&names[other as usize])))
         }
-        SortBy::Modified => numbers(&|slot| stamp(slot).map(|stamp| stamp.modified_millis()))?,
-        SortBy::Size => numbers(&|slot| stamp(slot).map(|stamp| stamp.size()))?,
+        SortBy::Modified => numbers(&|doc_id| stamp(doc_id).map(|stamp| stamp.modified_millis()))?,
+        SortBy::Size => numbers(&|doc_id| stamp(doc_id).map(|stamp| stamp.size()))?,
         SortBy::Incoming => {
-            let web = viewer.web(graph, deadline)?;
-            numbers(&|slot| Some(web.degree(slot).incoming.into()))?
+            let link_graph = view.link_graph(graph, deadline)?;
+            numbers(&|doc_id| Some(link_graph.degree(doc_id).incoming.into()))?
         }
         SortBy::Outgoing => {
-            let web = viewer.web(graph, deadline)?;
-            numbers(&|slot| Some(web.degree(slot).outgoing.into()))?
+            let link_graph = view.link_graph(graph, deadline)?;
+            numbers(&|doc_id| Some(link_graph.degree(doc_id).outgoing.into()))?
         }
         SortBy::Property(_) => {
             let name = by.property();
             let mut keys = Vec::with_capacity(hits.len());
-            for (slot, _) in hits {
-                let note = graph.note(*slot);
+            for (doc_id, _) in hits {
+                let note = graph.note(*doc_id);
                 deadline.before_all(note.map_or(0, |note| note.property_bytes()))?;
                 let properties = note.and_then(|note| note.properties.as_deref());
                 let named = name.as_ref().zip(properties);
@@ -165,7 +165,7 @@ impl Order<'_> {
         self.deadline.before_all(self.bytes)
     }
 
-    /// Whether many comparisons may be made between two looks at the clock.
+    /// Whether many comparisons may be made between two deadline checks.
     fn is_light(&self) -> bool {
         self.bytes <= STEP_BYTES
     }
@@ -173,7 +173,7 @@ impl Order<'_> {
     fn sorted(&self, places: Vec<u32>) -> Result<Vec<u32>, VaultError> {
         in_order_by_runs(
             places,
-            if self.is_light() { RUN } else { 1 },
+            if self.is_light() { RUN_LENGTH } else { 1 },
             |one, other| self.compare(*one, *other),
             || self.step(),
             self.deadline,

@@ -1,22 +1,22 @@
-//! The tags of a vault, as one asker sees them.
+//! The tags of a vault, as one caller sees them.
 
 use std::collections::BTreeMap;
 
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{TagCount, Tags, TagsQuery};
 
+use super::answer_budget::AnswerBudget;
 use super::bounds::MAX_TAG_DEPTH;
 use super::deadline::Deadline;
 use super::graph::Graph;
 use super::links::is_under;
 use super::order::in_order;
-use super::room::Room;
-use super::text::Slots;
+use super::text::Bitmap;
 use notehost_vault::VaultError;
 
 /// All tags, by their folded name.
 pub(super) struct TagTable {
-    /// The folded name, and what is told of it.
+    /// By folded name.
     by_name: Vec<(Box<str>, TagCount)>,
     /// Their places in the order of use.
     by_count: Vec<u32>,
@@ -35,18 +35,18 @@ impl TagTable {
     /// The tags of these notes.
     pub(super) fn new(
         graph: &Graph,
-        notes: &Slots,
+        notes: &Bitmap,
         deadline: &Deadline,
     ) -> Result<TagTable, VaultError> {
         let mut gathered: BTreeMap<Box<str>, Gathered> = BTreeMap::new();
         for (folded, spellings) in &graph.tags {
-            for (spelling, slots) in spellings {
+            for (spelling, doc_ids) in spellings {
                 let mut seen: Vec<u32> = Vec::new();
                 let mut count = 0;
-                for tagged in slots {
+                for tagged in doc_ids {
                     deadline.step()?;
-                    if notes.contains(tagged.slot) {
-                        seen.push(tagged.slot);
+                    if notes.contains(tagged.doc_id) {
+                        seen.push(tagged.doc_id);
                         count += tagged.count as usize;
                     }
                 }
@@ -94,7 +94,7 @@ impl TagTable {
     pub(super) fn page(
         &self,
         asked: &TagsQuery,
-        room: &Room,
+        budget: &AnswerBudget,
         deadline: &Deadline,
     ) -> Result<Tags, VaultError> {
         let prefix = fold_name(asked.prefix.strip_prefix('#').unwrap_or(&asked.prefix));
@@ -106,7 +106,7 @@ impl TagTable {
         let length = self.by_name[start..].partition_point(|(name, _)| name.starts_with(&*prefix));
         let mut items = Vec::new();
         let mut take = |(_, count): &(Box<str>, TagCount)| -> Result<(), VaultError> {
-            room.take_item([count.tag.len()])?;
+            budget.take_item([count.tag.len()])?;
             items.push(count.clone());
             Ok(())
         };
@@ -144,31 +144,31 @@ impl TagTable {
 }
 
 /// How many different notes these are.
-fn different(mut slots: Vec<u32>) -> u64 {
-    slots.sort_unstable();
-    slots.dedup();
-    slots.len() as u64
+fn different(mut doc_ids: Vec<u32>) -> u64 {
+    doc_ids.sort_unstable();
+    doc_ids.dedup();
+    doc_ids.len() as u64
 }
 
-/// The tags of the notes below a folder, among those that an asker finds.
+/// The tags of the notes below a folder, among those that a caller finds.
 pub(super) fn under(
     graph: &Graph,
-    finds: &Slots,
+    finds: &Bitmap,
     folder: &str,
     deadline: &Deadline,
 ) -> Result<TagTable, VaultError> {
-    let mut within = Slots::default();
-    for slot in finds.iter() {
+    let mut within = Bitmap::default();
+    for doc_id in finds.iter() {
         deadline.step()?;
-        if is_under(graph.path(slot), folder) {
-            within.insert(slot);
+        if is_under(graph.path(doc_id), folder) {
+            within.insert(doc_id);
         }
     }
     TagTable::new(graph, &within, deadline)
 }
 
 /// The notes that have a tag or one below it.
-pub(super) fn tagged(graph: &Graph, tag: &str, deadline: &Deadline) -> Result<Slots, VaultError> {
+pub(super) fn tagged(graph: &Graph, tag: &str, deadline: &Deadline) -> Result<Bitmap, VaultError> {
     let folded = fold_name(tag.strip_prefix('#').unwrap_or(tag).trim_end_matches('/'));
     let below = format!("{folded}/");
     let own = graph.tags.get(folded.as_str()).into_iter();
@@ -180,11 +180,11 @@ pub(super) fn tagged(graph: &Graph, tag: &str, deadline: &Deadline) -> Result<Sl
         ))
         .take_while(|(name, _)| name.starts_with(below.as_str()))
         .map(|(_, spellings)| spellings);
-    let mut notes = Slots::default();
-    for slots in own.chain(nested).flat_map(|spellings| spellings.values()) {
-        for tagged in slots {
+    let mut notes = Bitmap::default();
+    for doc_ids in own.chain(nested).flat_map(|spellings| spellings.values()) {
+        for tagged in doc_ids {
             deadline.step()?;
-            notes.insert(tagged.slot);
+            notes.insert(tagged.doc_id);
         }
     }
     Ok(notes)
@@ -207,7 +207,7 @@ fn with_those_above<'t>(
         .map(|(end, written)| (&folded[..end], &spelling[..written]))
 }
 
-/// The spelling that stands most often; of several the first by its bytes.
+/// The most frequent spelling; on ties, the first by bytes.
 fn commonest(spellings: &BTreeMap<Box<str>, usize>) -> String {
     let mut best: Option<(&str, usize)> = None;
     for (spelling, count) in spellings {

@@ -62,7 +62,7 @@ impl World {
     fn beside(&self) -> (tempfile::TempDir, Arc<Vault>, Arc<Index>) {
         let state = tempfile::tempdir().expect("a folder");
         // The vault has its writer already.
-        let vault = Vault::open_to_look("test", self.folder.path(), state.path());
+        let vault = Vault::open_read_only("test", self.folder.path(), state.path());
         let (vault, index) = indexed(vault.expect("a vault"));
         (state, vault, index)
     }
@@ -111,10 +111,15 @@ impl World {
     /// The same notes in memory.
     fn in_memory(&self) -> MemoryVault {
         let mut vault = MemoryVault::new();
-        for sighted in self.vault().sight(|| true).expect("files").expect("files") {
-            let bytes = fs::read(self.folder.path().join(&sighted.path)).expect("a file");
-            vault.set_time(sighted.stamp.modified_millis());
-            vault = vault.with_bytes(&sighted.path, &bytes);
+        for scanned in self
+            .vault()
+            .scan_files(|| true)
+            .expect("files")
+            .expect("files")
+        {
+            let bytes = fs::read(self.folder.path().join(&scanned.path)).expect("a file");
+            vault.set_time(scanned.stamp.modified_millis());
+            vault = vault.with_bytes(&scanned.path, &bytes);
         }
         vault
     }
@@ -328,7 +333,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happened_the_index_is_the_one_made_from_nothing(
+    fn incremental_index_matches_a_rebuilt_index(
         steps in prop::collection::vec(step(), 1..25),
     ) {
         let mut world = World::new();
@@ -345,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn every_answer_is_that_of_a_plain_scan(
+    fn answers_match_a_plain_scan(
         notes in prop::collection::vec((0..PATHS.len(), note()), 0..12),
     ) {
         let world = World::new();
@@ -363,7 +368,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_hidden_takes_part_in_nothing(
+    fn hidden_notes_do_not_affect_answers(
         notes in prop::collection::vec((0..PATHS.len(), note()), 0..12),
     ) {
         let world = World::new();
@@ -388,7 +393,7 @@ proptest! {
 }
 
 #[test]
-fn an_edit_by_another_program_is_found_without_being_asked_for() {
+fn edits_by_other_programs_are_indexed() {
     let world = World::new();
     world.put("New/Later.md", "a wombat [[Plan]]");
     let question = || {
@@ -411,7 +416,7 @@ fn an_edit_by_another_program_is_found_without_being_asked_for() {
 }
 
 #[test]
-fn a_damaged_index_is_built_anew() {
+fn a_damaged_index_is_rebuilt() {
     let mut world = World::new();
     for path in PATHS {
         world.put(path, "a wombat [[Plan]] #tag\n");
@@ -462,7 +467,7 @@ fn a_damaged_index_is_built_anew() {
 }
 
 #[test]
-fn what_is_ignored_is_not_found_and_still_linked() {
+fn ignored_notes_are_not_found_but_linked() {
     let world = World::new();
     world.put(".notehostignore", "Old/\n*.draft.md\n");
     world.put(

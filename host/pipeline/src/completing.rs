@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::hearing::look;
-use notehost_index::{Completing, fitting};
+use notehost_index::{CompletionKind, fitting};
 use notehost_policy::auth::Caller;
 use notehost_vault::Kind;
 
@@ -14,7 +14,7 @@ pub fn complete(
     host: &Host,
     caller: &Caller,
     vault: &str,
-    completing: Completing<'_>,
+    completing: CompletionKind<'_>,
     typed: &str,
 ) -> Vec<String> {
     let Some((vault, look)) = look(host, caller, vault) else {

@@ -39,7 +39,7 @@ pub use completing::{complete, complete_notebook};
 pub use explain::{Asked, Deciding, Explanation, explain};
 pub use hearing::{Happened, Hearing};
 pub use host::{Host, StartError};
-pub use notehost_index::{Completing, Edit, fitting};
+pub use notehost_index::{CompletionKind, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;
 pub use orientation::orientation;
 pub use progress::ProgressSink;

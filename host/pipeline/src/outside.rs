@@ -13,7 +13,7 @@ use super::validate::Checked;
 use notehost_config::Destination;
 use notehost_policy::Reach;
 use notehost_records::audit::count_request;
-use notehost_runtime::{Denial, Outside, Permit, Standing};
+use notehost_runtime::{CallRights, Denial, EgressPolicy, Permit};
 use notehost_vault::Effect;
 
 /// Requests that change nothing, whoever answers them, as HTTP defines it.
@@ -69,7 +69,7 @@ impl CallOutside {
     }
 }
 
-impl Outside for CallOutside {
+impl EgressPolicy for CallOutside {
     fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial> {
         // What was taken back since the call began is taken back.
         let host = self.host.upgrade().ok_or(Denial::NotGranted)?;
@@ -79,7 +79,7 @@ impl Outside for CallOutside {
             return Err(Denial::NotGranted);
         };
         let standing = match self.standing.generation() == self.standing.began() {
-            true => Standing::default(),
+            true => CallRights::default(),
             false => self.standing.now().map_err(|_| Denial::NotGranted)?,
         };
         let is_safe = SAFE.contains(&method);

@@ -75,18 +75,18 @@ pub(super) async fn run(
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
-        surroundings: Arc::new(CallSurroundings::of(host, allowed, frozen)),
-        outside: allowed.outside.clone(),
+        environment: Arc::new(CallSurroundings::of(host, allowed, frozen)),
+        egress: allowed.outside.clone(),
         deadline,
         limits,
         cancelled: found.request.cancelled.clone(),
-        interference: None,
+        fault_injector: None,
     };
     let outcome = host.runtime().run(component, job).await;
     note(allowed, &outcome);
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(RunError::Torn) => return Ok(Attempt::Torn),
+        Err(RunError::Conflict) => return Ok(Attempt::Torn),
         Err(error) => return Err(told(error)),
     };
     let structured = match serde_json::from_str(&outcome.reply.structured) {
@@ -116,7 +116,7 @@ fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
         conduct.failure = match outcome {
             Err(RunError::TimedOut(_)) if has_run => Some(Failure::TimedOut),
             Err(RunError::OverLimit(_)) => Some(Failure::OverLimit),
-            Err(RunError::Broke(_)) => Some(Failure::Trap),
+            Err(RunError::Failed(_)) => Some(Failure::Trap),
             _ => None,
         };
         if let Some(used) = &mut conduct.used {
@@ -163,7 +163,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             "unavailable",
             format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
         ),
-        RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
+        RunError::Conflict => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
@@ -171,7 +171,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
                 .with_hint("what one call may use is told under `[limits]` in the config")
         }
-        RunError::Broke(reason) => {
+        RunError::Failed(reason) => {
             tracing::error!(domain, action, "broke: {reason}");
             failed(domain)
         }

@@ -15,7 +15,7 @@ use crate::registry::{Absence, Domain};
 use notehost_policy::auth::{Caller, Proof, Scope};
 use notehost_policy::{Both, Grant};
 use notehost_records::audit::Failure;
-use notehost_runtime::{Standing, Used};
+use notehost_runtime::{CallRights, Used};
 use notehost_vault::{Effect, Rules, Transaction, VaultError};
 
 /// One call, as far as its rights and its conduct are concerned.
@@ -120,10 +120,10 @@ impl CallStanding {
     }
 
     /// What the call may still do; an error if a new call like this one would not even begin.
-    pub(super) fn now(&self) -> Result<Standing, VaultError> {
+    pub(super) fn now(&self) -> Result<CallRights, VaultError> {
         // Without a host nobody can have taken anything away.
         let Some(host) = self.host.upgrade() else {
-            return Ok(Standing::default());
+            return Ok(CallRights::default());
         };
         self.looked_up(&host).map_err(|error| {
             let message = format!(
@@ -138,7 +138,7 @@ impl CallStanding {
         })
     }
 
-    fn looked_up(&self, host: &Host) -> Result<Standing, CallError> {
+    fn looked_up(&self, host: &Host) -> Result<CallRights, CallError> {
         if self.caller.proof() == Proof::Token && host.is_revoked(self.caller.name()) {
             let message = format!("the token `{}` was revoked", self.caller.name());
             return Err(CallError::new("unauthorized", message));
@@ -165,7 +165,7 @@ impl CallStanding {
             false => None,
         };
         let is_as_before = rights.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
-        Ok(Standing {
+        Ok(CallRights {
             rules: (!is_as_before).then(|| -> Arc<dyn Rules> {
                 Arc::new(Both::new(rights.permissions.clone(), grant))
             }),

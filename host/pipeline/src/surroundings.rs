@@ -14,7 +14,7 @@ use notehost_index::Index;
 use notehost_policy::FrozenEnvironment;
 use notehost_policy::auth::{Caller, Entrance};
 use notehost_records::database::now_ms;
-use notehost_runtime::{Progress, Repeatable, Standing, Surroundings, Used};
+use notehost_runtime::{CallEnvironment, CallRights, Progress, Repeatable, Used};
 use notehost_vault::{Effect, Transaction, Vault, VaultError};
 
 /// Where one call runs.
@@ -46,7 +46,7 @@ impl CallSurroundings {
     }
 }
 
-impl Surroundings for CallSurroundings {
+impl CallEnvironment for CallSurroundings {
     fn now(&self) -> Now {
         if let Some(stopped) = self.host.upgrade().and_then(|host| host.stopped_clock()) {
             return stopped;
@@ -170,7 +170,7 @@ impl Surroundings for CallSurroundings {
         self.standing.began()
     }
 
-    fn standing(&self) -> Result<Standing, VaultError> {
+    fn standing(&self) -> Result<CallRights, VaultError> {
         self.standing.now()
     }
 

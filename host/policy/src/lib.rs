@@ -36,7 +36,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use notehost_records::audit;
 use notehost_records::database::{Database, DatabaseError};
-use notehost_vault::{GrantMet, Kind, Rules, Tier};
+use notehost_vault::{GrantUsage, Kind, Rules, Tier};
 
 /// Opens the records of a state folder, with the tables of every room that keeps some.
 pub fn open_records(state: &Path) -> Result<Database, DatabaseError> {
@@ -105,11 +105,11 @@ impl Rules for Both {
         self.caller.narrowed_by(path)
     }
 
-    fn grant_met(&self) -> GrantMet {
+    fn grant_usage(&self) -> GrantUsage {
         // Most calls meet nothing: looking is cheaper than taking.
         let take =
             |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
-        GrantMet {
+        GrantUsage {
             hidden: take(&self.hidden),
             narrowed: take(&self.narrowed),
         }

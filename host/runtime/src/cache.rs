@@ -1,11 +1,11 @@
-//! Compiled code on disk. A file is named by what it was compiled from and by what can run it, and beside it is its
-//! digest; one that is damaged, truncated or of another component is compiled anew, never trusted.
+//! The on-disk cache of compiled code. A file is named by the digest of its source and by the engine settings, and its
+//! own digest is beside it; a file that is damaged, truncated or from another component is compiled again.
 //!
-//! Whoever could write there could run code in the host. So the folder and each file must belong to this user or to root
-//! and be writable by nobody else, and no file may be a symbolic link. Both are opened once and judged by what was opened;
-//! what fails is compiled again and replaced. In a folder that others can still write nothing is kept.
+//! Whoever can write to the cache can run code in the host. So the folder and each file must belong to this user or to
+//! root and be writable by nobody else, and no file may be a symbolic link. Both are opened once, and the open handles
+//! are checked; files that fail are compiled again and replaced. A folder that stays writable for others is not used.
 //!
-//! Code is mapped, not read: only what runs takes memory, and the system can take it back.
+//! Code is memory-mapped: only what runs takes memory, and the system can reclaim it.
 
 use std::fs::File;
 use std::hash::{Hash as _, Hasher as _};
@@ -22,7 +22,7 @@ use notehost_platform::memory::give_back;
 use notehost_platform::private::{self, is_writable_by_others};
 
 /// How much of a file is read at once to check it.
-const AT_ONCE: usize = 256 << 10;
+const BUFFER_BYTES: usize = 256 << 10;
 /// More than a digest has.
 const MAX_DIGEST_BYTES: u64 = 64;
 /// How the name of a file begins that is being written.
@@ -79,7 +79,7 @@ impl CompiledCode {
                     return Ok(component);
                 }
             }
-            Err(error) => tracing::warn!("compiled code could not be kept: {error:#}"),
+            Err(error) => tracing::warn!("cannot cache compiled code: {error:#}"),
         }
         // SAFETY: wasmtime itself just made these bytes.
         #[allow(unsafe_code)]
@@ -96,10 +96,12 @@ impl CompiledCode {
         let code = match self.open_sound(name) {
             Ok(code) => code?,
             // `keep` closes the folder, or reports that it cannot.
-            Err(Distrust::OpenFolder) => return None,
+            Err(CacheError::OpenFolder) => return None,
             Err(reason) => {
                 let folder = self.folder.display();
-                tracing::warn!("compiled code in `{folder}` is compiled again: {reason}");
+                tracing::warn!(
+                    "compiled code in `{folder}` is not trusted and is compiled again: {reason}"
+                );
                 return None;
             }
         };
@@ -110,17 +112,17 @@ impl CompiledCode {
         let component =
             unsafe { Component::deserialize_file(engine, opened(&code, &self.folder.join(name))) };
         component
-            .inspect_err(|error| tracing::warn!("compiled code is of another kind: {error:#}"))
+            .inspect_err(|error| tracing::warn!("cannot load compiled code: {error:#}"))
             .ok()
     }
 
     /// The file of that name, opened: `None` if there is none, an error if it cannot be trusted.
-    fn open_sound(&self, name: &str) -> Result<Option<File>, Distrust> {
+    fn open_sound(&self, name: &str) -> Result<Option<File>, CacheError> {
         let Some(folder) = found(open_folder(&self.folder))? else {
             return Ok(None);
         };
         check_owner(&folder, true)?;
-        let open = |name: &str| -> Result<Option<File>, Distrust> {
+        let open = |name: &str| -> Result<Option<File>, CacheError> {
             let Some(file) = found(open_file(&folder, &self.folder, name))? else {
                 return Ok(None);
             };
@@ -135,7 +137,7 @@ impl CompiledCode {
             file.take(MAX_DIGEST_BYTES).read_to_end(&mut stored)?;
         }
         if stored != digest(&mut code, name)?.as_bytes() {
-            return Err(Distrust::Damaged);
+            return Err(CacheError::Damaged);
         }
         code.rewind()?;
         Ok(Some(code))
@@ -170,7 +172,7 @@ impl CompiledCode {
             return Ok(false);
         }
         tracing::warn!(
-            "others could write to `{}`: the code in it is compiled again",
+            "other users could write to `{}`: its compiled code is discarded",
             self.folder.display()
         );
         for entry in std::fs::read_dir(&self.folder)?.flatten() {
@@ -213,10 +215,10 @@ impl CompiledCode {
 
 /// Why a file of the cache is not run.
 #[derive(Debug, thiserror::Error)]
-enum Distrust {
-    #[error("the folder belongs to somebody else, or others can write to it")]
+enum CacheError {
+    #[error("the folder belongs to another user, or others can write to it")]
     OpenFolder,
-    #[error("a file belongs to somebody else, or others can write to it")]
+    #[error("a file belongs to another user, or others can write to it")]
     OpenFile,
     #[error("it is not a regular file")]
     NoFile,
@@ -226,8 +228,8 @@ enum Distrust {
     Unreadable(#[from] std::io::Error),
 }
 
-/// Nothing there is no problem.
-fn found(opened: std::io::Result<File>) -> Result<Option<File>, Distrust> {
+/// A missing file is not an error.
+fn found(opened: std::io::Result<File>) -> Result<Option<File>, CacheError> {
     match opened {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -236,12 +238,12 @@ fn found(opened: std::io::Result<File>) -> Result<Option<File>, Distrust> {
 }
 
 /// Judges what was opened, not what has the name now.
-fn check_owner(opened: &File, is_folder: bool) -> Result<(), Distrust> {
+fn check_owner(opened: &File, is_folder: bool) -> Result<(), CacheError> {
     let found = opened.metadata()?;
     match is_folder {
-        true if is_writable_by_others(&found) => Err(Distrust::OpenFolder),
-        false if !found.is_file() => Err(Distrust::NoFile),
-        false if is_writable_by_others(&found) => Err(Distrust::OpenFile),
+        true if is_writable_by_others(&found) => Err(CacheError::OpenFolder),
+        false if !found.is_file() => Err(CacheError::NoFile),
+        false if is_writable_by_others(&found) => Err(CacheError::OpenFile),
         _ => Ok(()),
     }
 }
@@ -307,7 +309,7 @@ fn digest(code: &mut impl std::io::Read, name: &str) -> std::io::Result<blake3::
     let mut hasher = blake3::Hasher::new();
     hasher.update(name.as_bytes());
     hasher.update(&[0]);
-    let mut part = vec![0; AT_ONCE];
+    let mut part = vec![0; BUFFER_BYTES];
     loop {
         match code.read(&mut part)? {
             0 => return Ok(hasher.finalize()),
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_only_sound_under_its_own_name() {
+    fn cache_files_are_bound_to_their_name() {
         let folder = tempfile::tempdir().expect("a folder");
         let cache = cache(folder.path());
         let put = |name: &str, code: &[u8], digest_of: &str| {
@@ -398,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_could_have_written_is_replaced() {
+    fn files_writable_by_others_are_replaced() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = place.path().join("compiled");
         let cache = cache(&folder);
@@ -445,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_that_a_link_leads_to_is_left_as_it_is() {
+    fn a_foreign_folder_behind_a_symlink_is_not_modified() {
         let place = tempfile::tempdir().expect("a folder");
         let (theirs, folder) = (place.path().join("theirs"), place.path().join("compiled"));
         let cache = cache(&folder);
@@ -482,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_folder_that_stays_open_nothing_is_kept() {
+    fn a_world_writable_folder_is_not_used() {
         let place = tempfile::tempdir().expect("a folder");
         let cache = cache(place.path());
         let name = cache.name(&"a".repeat(64));

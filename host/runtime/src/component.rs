@@ -1,4 +1,4 @@
-//! A component: its bytes, and the code compiled from them as soon as somebody needs it.
+//! A component: its bytes, and its code, which is compiled on first use.
 
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;
@@ -7,13 +7,13 @@ use std::sync::{Arc, OnceLock};
 use notehost_embedded::Embedded;
 use tokio::sync::OnceCell;
 
-use super::inspect::{self, InspectError, Inspected, MOST_COMPONENT_BYTES};
+use super::inspect::{self, InspectError, Inspected, MAX_COMPONENT_BYTES};
 use super::{DescriptionError, Runtime, Sandbox, abi, imports};
 
 /// A component that can be run.
 pub struct Component {
     source: Arc<Source>,
-    /// Compiled once, on a blocking thread, by whoever comes first.
+    /// Compiled once, on a blocking thread, on first use.
     ready: OnceCell<Result<Arc<abi::Ready>, Arc<LoadError>>>,
 }
 
@@ -52,7 +52,7 @@ pub enum LoadError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is no component, or none for this host.
+    /// It is not a component, or not one for this host.
     #[error("component `{name}` {reason}")]
     Unfit {
         /// Which component.
@@ -68,8 +68,8 @@ pub enum LoadError {
         /// What the compiler said, in one line.
         reason: String,
     },
-    /// It wants something that nobody granted.
-    #[error("component `{name}` imports `{import}`, which it was not granted")]
+    /// It has an import that is not allowed.
+    #[error("component `{name}` imports `{import}`, which is not allowed")]
     NotGranted {
         /// Which component.
         name: String,
@@ -77,7 +77,7 @@ pub enum LoadError {
         import: String,
     },
     /// What it imports or exports is not of the contract's form.
-    #[error("component `{name}` does not fit contract {contract}: {reason}")]
+    #[error("component `{name}` does not match contract {contract}: {reason}")]
     OtherForm {
         /// Which component.
         name: String,
@@ -98,7 +98,7 @@ pub enum LoadError {
     #[error(transparent)]
     BadDescription(#[from] DescriptionError),
     /// The sandbox itself could not be made.
-    #[error("the WebAssembly engine could not be started: {0}")]
+    #[error("cannot start the WebAssembly engine: {0}")]
     Engine(String),
     /// Another caller already met this error.
     #[error(transparent)]
@@ -118,7 +118,7 @@ impl LoadError {
 impl Component {
     /// A component by its bytes. Nothing is compiled yet.
     pub fn new(name: &str, wasm: Vec<u8>) -> Result<Component, LoadError> {
-        if wasm.len() > MOST_COMPONENT_BYTES {
+        if wasm.len() > MAX_COMPONENT_BYTES {
             return Err(LoadError::Unfit {
                 name: name.into(),
                 reason: InspectError::TooLarge { size: wasm.len() },
@@ -164,7 +164,7 @@ impl Component {
         self.source.digest()
     }
 
-    /// What its bytes tell, without compiling them; refused if nothing here could call it.
+    /// Inspects the bytes without compiling them; fails if this host cannot call the component.
     pub fn inspect(&self) -> Result<Inspected, LoadError> {
         self.source.inspect()
     }

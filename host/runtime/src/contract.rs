@@ -1,5 +1,5 @@
-//! Which contract a component was built for, and which ones this host speaks. A component says it by the name of what
-//! it exports, `notehost:domain/domain@0.1.0`, so it is known before anything is compiled.
+//! Contract versions: which one a component was built for, and which ones this host supports. The version is part of
+//! the export name, `notehost:domain/domain@0.1.0`, so it is known before compilation.
 
 use std::fmt;
 
@@ -85,9 +85,9 @@ impl fmt::Display for Contract {
 /// Why no adapter fits a component.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContractError {
-    /// It is a component of another kind.
+    /// It is not a domain component.
     #[error(
-        "is no domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`, and this one exports {exports}",
+        "is not a domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`; this one exports {exports}",
         newest_spoken()
     )]
     NoDomain {
@@ -95,7 +95,7 @@ pub enum ContractError {
         exports: String,
     },
     /// It was built for a contract that this host does not speak.
-    #[error("needs contract {needs}, this host speaks {}: {advice}", spoken())]
+    #[error("needs contract {needs}; this host supports {}: {advice}", spoken())]
     NotSpoken {
         /// The track it was built for.
         needs: String,
@@ -117,7 +117,7 @@ pub(super) fn track_of<'a>(
             needs: needed.track(),
             advice: match needed > SPOKEN[0].newest() {
                 true => "upgrade notehost",
-                false => "build the component anew for one of these",
+                false => "rebuild the component for one of these",
             },
         }),
         None => Err(ContractError::NoDomain {
@@ -170,14 +170,14 @@ mod tests {
         assert_eq!(track(&several.map(String::as_str)), Ok(Track::V0_2));
         assert_eq!(
             track(&[&domain("0.3.0")]),
-            Err("needs contract 0.3, this host speaks 0.1 and 0.2: upgrade notehost".into())
+            Err("needs contract 0.3; this host supports 0.1 and 0.2: upgrade notehost".into())
         );
         let older = track(&[&domain("0.0.4")]).expect_err("nobody speaks it");
-        assert!(older.ends_with("build the component anew for one of these"));
+        assert!(older.ends_with("rebuild the component for one of these"));
     }
 
     #[test]
-    fn what_is_no_domain_is_told_what_it_would_export() {
+    fn non_domains_list_their_exports() {
         let error = track(&["wasi:cli/run@0.2.0"]).expect_err("no domain");
         assert!(error.contains("`describe` and `call`"), "{error}");
         assert!(

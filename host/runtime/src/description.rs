@@ -1,4 +1,4 @@
-//! What a component says of itself, read with suspicion: it comes from a guest.
+//! Validation of a component's description, which is untrusted.
 
 use notehost_sdk::Prompt;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::prompts::{BadPrompt, check_prompts};
 use notehost_vault::Effect;
 
 /// The longest description that is taken.
-const MOST_BYTES: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// What a component is and can do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Description {
     pub version: String,
     /// What it is for.
     pub description: String,
-    /// What it can do, in the order in which it should be told.
+    /// Its actions, in display order.
     pub actions: Vec<ActionDescription>,
     /// What people can begin with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,15 +45,13 @@ pub struct ActionDescription {
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
     /// It is not JSON of the right form.
-    #[error("the component's description is not what the contract asks for: {0}")]
+    #[error("the component's description does not match the contract: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is too long.
-    #[error("the component's description has {0} bytes; at most {MOST_BYTES} are taken")]
+    #[error("the component's description has {0} bytes; at most {MAX_BYTES} are allowed")]
     TooLong(usize),
     /// A name that tools cannot have.
-    #[error(
-        "`{0}` is no name for a domain or action: use a-z, 0-9 and _, at most 40, beginning with a letter"
-    )]
+    #[error("`{0}` is not a valid name: use at most 40 of a-z, 0-9 and _, starting with a letter")]
     BadName(String),
     /// Two actions of one name.
     #[error("the component describes the action `{0}` twice")]
@@ -61,11 +59,11 @@ pub enum DescriptionError {
     /// No actions.
     #[error("the component describes no actions")]
     Empty,
-    /// A prompt that nobody can use.
+    /// An invalid prompt.
     #[error(transparent)]
     Prompt(#[from] BadPrompt),
     /// A schema that is none.
-    #[error("the {part} schema of action `{action}` is no JSON Schema of an object: {reason}")]
+    #[error("the {part} schema of action `{action}` is not a JSON Schema of an object: {reason}")]
     BadSchema {
         /// Which action.
         action: String,
@@ -79,7 +77,7 @@ pub enum DescriptionError {
 impl Description {
     /// Read a description, and refuse one that would confuse callers.
     pub fn parse(json: &str) -> Result<Description, DescriptionError> {
-        if json.len() > MOST_BYTES {
+        if json.len() > MAX_BYTES {
             return Err(DescriptionError::TooLong(json.len()));
         }
         let description: Description = serde_json::from_str(json)?;

@@ -1,4 +1,4 @@
-//! The wasmtime engine: how guests are compiled and where their memory comes from.
+//! The wasmtime engine: compilation settings and the memory pool of guests.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use wasmtime::{Config, Enabled, Engine, OptLevel, PoolingAllocationConfig};
 
 use notehost_config::LimitSettings;
 
-/// How often a running guest is looked at.
+/// The interval of the epoch ticks of running guests.
 const TICK: Duration = Duration::from_millis(10);
 
 /// How much memory a slot of the pool keeps between two calls; the rest goes back to the system. Enough for a small call,
@@ -17,7 +17,7 @@ const KEEP_RESIDENT: usize = 256 << 10;
 /// How many core modules one component may consist of. One in Rust has about five; Python brings its interpreter, its
 /// libraries and a stub for each interface of WASI as modules of their own, 38 in all. The pool only counts them: what
 /// costs are memories and tables, of which a component in Python has one and two.
-pub(super) const MOST_MODULES: u32 = 64;
+pub(super) const MAX_MODULES: u32 = 64;
 
 /// How much of the address space each instance is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,12 +81,12 @@ fn pool(limits: &LimitSettings) -> PoolingAllocationConfig {
         .max(1);
     let mut pool = PoolingAllocationConfig::default();
     pool.total_component_instances(slots)
-        .total_core_instances(slots.saturating_mul(MOST_MODULES))
+        .total_core_instances(slots.saturating_mul(MAX_MODULES))
         .total_memories(slots)
         .total_tables(slots.saturating_mul(4))
         .total_stacks(slots)
         .max_memories_per_component(1)
-        .max_core_instances_per_component(MOST_MODULES)
+        .max_core_instances_per_component(MAX_MODULES)
         .max_tables_per_component(20)
         .max_memory_size(limits.memory_bytes)
         .linear_memory_keep_resident(KEEP_RESIDENT)

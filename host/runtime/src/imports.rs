@@ -1,4 +1,4 @@
-//! What a component may import. Anything else is refused at load, with a sentence that names it.
+//! The allowed imports of a component. Any other import is refused at load, with an error that names it.
 
 /// Interfaces that any component may use: our contract, and of WASI what gives no reach. A standard library
 /// imports most of them whether it uses them or not; behind them is nothing (no files, environment, arguments).
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_with_reach_is_allowed() {
+    fn imports_with_ambient_access_are_refused() {
         assert!(is_allowed("notehost:domain/vault@0.1.0"));
         assert!(is_allowed("wasi:io/streams@0.2.9"));
         assert!(is_allowed("wasi:http/outgoing-handler@0.2.9"));

@@ -1,5 +1,5 @@
-//! What a file that claims to be a component is, read without compiling or running any of it: its imports and
-//! exports, the contract it was built for, its manifest, what made it. Everything here comes from a stranger.
+//! Inspects a component file without compiling or running it: imports and exports, contract version, manifest,
+//! producers. All input is untrusted.
 
 use std::ops::Range;
 
@@ -10,28 +10,28 @@ use super::contract::{self, Contract, ContractError, Track};
 use super::manifest::{MANIFEST_SECTION, Manifest, ManifestError};
 
 /// The largest component that is taken.
-pub const MOST_COMPONENT_BYTES: usize = 64 << 20;
+pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
 
 /// How deep components may lie in components.
-const MOST_DEPTH: usize = 100;
-/// How many tools are told, and how much of each one's name.
-const MOST_PRODUCERS: usize = 32;
-const LONGEST_PRODUCER: usize = 100;
+const MAX_DEPTH: usize = 100;
+/// Limits of the listed tools, and of the length of their names.
+const MAX_PRODUCERS: usize = 32;
+const MAX_PRODUCER_CHARS: usize = 100;
 
-/// What a component is, as far as its bytes tell.
+/// What the bytes of a component contain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inspected {
     /// How many bytes it has.
     pub size: usize,
     /// The SHA-256 of its bytes, in hexadecimal.
     pub digest: String,
-    /// What it asks for, by full name with version.
+    /// Its imports, by full name with version.
     pub imports: Vec<String>,
     /// What it offers, by full name with version.
     pub exports: Vec<String>,
     /// The ceiling of what it can be granted, if its author said one.
     pub manifest: Option<Manifest>,
-    /// The languages and tools it was made with, if they told.
+    /// The languages and tools it was made with, if recorded.
     pub producers: Vec<Producer>,
 }
 
@@ -46,24 +46,24 @@ pub struct Producer {
     pub version: String,
 }
 
-/// Why a file is no component that could be loaded. Each reads on from the name of the component or file.
+/// Why a file cannot be loaded as a component. Each message continues the name of the component or file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InspectError {
     /// There is nothing in it.
     #[error("is not a WebAssembly component: it is empty")]
     Empty,
     /// It is too large.
-    #[error("is too large: it has {size} bytes, and at most {MOST_COMPONENT_BYTES} are taken")]
+    #[error("is too large: it has {size} bytes, and at most {MAX_COMPONENT_BYTES} are allowed")]
     TooLarge {
         /// Its size.
         size: usize,
     },
     /// It is something else.
-    #[error("is not a WebAssembly component: it is no WebAssembly at all")]
+    #[error("is not a WebAssembly component: it is not WebAssembly")]
     NotWebAssembly,
     /// It is WebAssembly for people to read.
     #[error(
-        "is not a WebAssembly component: it is WebAssembly as text; make a binary of it, for example with `wasm-tools parse`"
+        "is not a WebAssembly component: it is in the WebAssembly text format; convert it to binary, for example with `wasm-tools parse`"
     )]
     Text,
     /// It is a module without an interface.
@@ -73,18 +73,18 @@ pub enum InspectError {
     CoreModule,
     /// It is in a form of the future or of the past.
     #[error(
-        "is not a WebAssembly component that this host can read: it is written in another version of the format"
+        "is not a WebAssembly component that this host can read: it has another version of the binary format"
     )]
     OtherFormat,
     /// Its end is missing.
     #[error(
-        "is not a whole WebAssembly component: it is cut off after {size} bytes; fetch or build it again"
+        "is not a complete WebAssembly component: it is truncated after {size} bytes; fetch or build it again"
     )]
     Truncated {
         /// How much is there.
         size: usize,
     },
-    /// It is not what the format asks for.
+    /// It violates the binary format.
     #[error("is not a WebAssembly component: it is damaged at byte {offset}: {reason}")]
     Damaged {
         /// Where.
@@ -93,7 +93,7 @@ pub enum InspectError {
         reason: String,
     },
     /// Its manifest cannot be used.
-    #[error("has a manifest that cannot be used: {0}")]
+    #[error("has an invalid manifest: {0}")]
     Manifest(#[from] ManifestError),
     /// No adapter fits it.
     #[error(transparent)]
@@ -189,10 +189,10 @@ impl Reading {
                     if range.end > bytes.len() {
                         return Err(truncated);
                     }
-                    if range.end > end || around.len() == MOST_DEPTH {
+                    if range.end > end || around.len() == MAX_DEPTH {
                         return Err(InspectError::Damaged {
                             offset: range.start,
-                            reason: "what lies inside does not fit".into(),
+                            reason: "a nested component or module does not fit".into(),
                         });
                     }
                     around.push((std::mem::replace(&mut parser, inner), end));
@@ -226,7 +226,7 @@ impl Reading {
                 Payload::UnknownSection { id, .. } => {
                     return Err(InspectError::Damaged {
                         offset: section.start,
-                        reason: format!("there is no section of kind {id}"),
+                        reason: format!("unknown section id {id}"),
                     });
                 }
                 _ => {}
@@ -262,7 +262,7 @@ impl Reading {
                     name: printable(value.name),
                     version: printable(value.version),
                 };
-                if self.producers.len() < MOST_PRODUCERS && !self.producers.contains(&producer) {
+                if self.producers.len() < MAX_PRODUCERS && !self.producers.contains(&producer) {
                     self.producers.push(producer);
                 }
             }
@@ -275,7 +275,7 @@ fn recognise(bytes: &[u8]) -> Result<(), InspectError> {
     if bytes.is_empty() {
         return Err(InspectError::Empty);
     }
-    if bytes.len() > MOST_COMPONENT_BYTES {
+    if bytes.len() > MAX_COMPONENT_BYTES {
         return Err(InspectError::TooLarge { size: bytes.len() });
     }
     if Parser::is_component(bytes) {
@@ -318,14 +318,14 @@ fn named(name: &str, suffix: &str, offset: usize) -> Result<String, InspectError
         false => Ok(whole),
         true => Err(InspectError::Damaged {
             offset,
-            reason: "a name in it is none".into(),
+            reason: "it contains an invalid name".into(),
         }),
     }
 }
 
 fn printable(text: &str) -> String {
     let shown = text.chars().filter(|character| !character.is_control());
-    shown.take(LONGEST_PRODUCER).collect()
+    shown.take(MAX_PRODUCER_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -333,23 +333,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_that_is_no_component_is_called_by_its_name() {
+    fn non_components_are_refused_with_a_specific_error() {
         for (bytes, word) in [
             (&b""[..], "it is empty"),
-            (b"#!/bin/sh\n", "no WebAssembly at all"),
-            (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "no WebAssembly at all"),
-            (b";; a comment\n  (component)", "WebAssembly as text"),
+            (b"#!/bin/sh\n", "it is not WebAssembly"),
+            (b"\x7fELF\x02\x01\x01\0\0\0\0\0", "it is not WebAssembly"),
+            (
+                b";; a comment\n  (component)",
+                "the WebAssembly text format",
+            ),
             (b"\0asm\x01\0\0\0", "a core module"),
-            (b"\0asm\x0c\0\x01\0", "another version of the format"),
-            (b"\0as", "no WebAssembly at all"),
-            (b"\0asm\x0d", "cut off after 5 bytes"),
-            (b"\0asm\x0d\0\x01\0\0\x7f", "cut off after 10 bytes"),
-            (b"\0asm\x0d\0\x01\0\x7f\x01\0", "no section of kind 127"),
+            (b"\0asm\x0c\0\x01\0", "another version of the binary format"),
+            (b"\0as", "it is not WebAssembly"),
+            (b"\0asm\x0d", "truncated after 5 bytes"),
+            (b"\0asm\x0d\0\x01\0\0\x7f", "truncated after 10 bytes"),
+            (b"\0asm\x0d\0\x01\0\x7f\x01\0", "unknown section id 127"),
         ] {
             let error = inspect(bytes).expect_err(word).to_string();
             assert!(error.contains(word), "{word}: {error}");
         }
-        let size = MOST_COMPONENT_BYTES + 1;
+        let size = MAX_COMPONENT_BYTES + 1;
         assert_eq!(
             inspect(&vec![0; size]),
             Err(InspectError::TooLarge { size })
@@ -357,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_is_the_one_that_other_programs_tell() {
+    fn the_digest_is_sha256() {
         assert_eq!(
             digest(b"abc"),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

@@ -1,38 +1,38 @@
-//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits, one vault handle
-//! and nothing else. Only `abi/` knows the generated WIT bindings. What may run, and what happens with what it
-//! staged, is not decided here.
+//! The sandbox: components are compiled once, and each call gets a fresh instance with its limits and one vault
+//! handle. Only `abi/` knows the generated WIT bindings. Which component may run, and what happens to its staged
+//! changes, is decided elsewhere.
 
 pub mod packages;
 
 mod abi;
 mod cache;
+mod call_environment;
 mod component;
 mod contract;
+mod cpu_scheduler;
 mod description;
+mod egress;
 mod engine;
-mod fair;
+mod fair_permits;
+mod fault_injection;
 mod http;
 mod imports;
 mod inspect;
-mod interference;
 mod manifest;
 mod output;
-mod outside;
 mod prompts;
 mod repeatable;
 mod state;
-mod surroundings;
-mod turns;
 
+pub use call_environment::{CallEnvironment, CallRights, Notice, Progress, Repeatable, Used};
 pub use component::{Component, LoadError};
 pub use contract::{Contract, ContractError, SPOKEN, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};
-pub use inspect::{InspectError, Inspected, MOST_COMPONENT_BYTES, Producer, digest, inspect};
-pub use interference::{Interference, Meddling};
+pub use egress::{Denial, DenyEgress, EgressPolicy, Permit};
+pub use fault_injection::{Fault, FaultInjector};
+pub use inspect::{InspectError, Inspected, MAX_COMPONENT_BYTES, Producer, digest, inspect};
 pub use manifest::{MANIFEST_SECTION, Manifest, ManifestError, ManifestLimits, with_manifest};
-pub use outside::{Denial, Nowhere, Outside, Permit};
 pub use prompts::{BadPrompt, Piece, pieces};
-pub use surroundings::{Notice, Progress, Repeatable, Standing, Surroundings, Used};
 
 use std::path::Path;
 use std::sync::Arc;
@@ -42,14 +42,14 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use cache::CompiledCode;
-use fair::{FairPermits, Shares};
+use fair_permits::{FairPermits, Shares};
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_vault::{Transaction, VaultError};
 use state::CallState;
 
 /// So many calls a caller may run at once as long as any slot is free; above it, no more than there are free slots.
-const MIN_CALLS_OF_ONE: usize = 4;
+const MIN_CALLS_PER_CALLER: usize = 4;
 /// How many calls with as much memory as one may have fit into what all guests share. One caller may have half of it.
 const FULL_SIZE_CALLS: usize = 8;
 
@@ -87,17 +87,17 @@ pub struct Job {
     /// Where it looks things up.
     pub index: Arc<Index>,
     /// What it may know of where it runs.
-    pub surroundings: Arc<dyn Surroundings>,
+    pub environment: Arc<dyn CallEnvironment>,
     /// Decides about the requests that it wants to send.
-    pub outside: Arc<dyn Outside>,
+    pub egress: Arc<dyn EgressPolicy>,
     /// When it is ended.
     pub deadline: Instant,
     /// What it may use; of memory at most what the sandbox was made for.
     pub limits: LimitSettings,
     /// Ends it at once.
     pub cancelled: CancellationToken,
-    /// Who meddles with it; nobody, where a caller waits for the answer.
-    pub interference: Option<Arc<dyn Interference>>,
+    /// Injected faults; `None` for calls of real callers.
+    pub fault_injector: Option<Arc<dyn FaultInjector>>,
 }
 
 /// What an action came to: its answer, and what it staged.
@@ -142,10 +142,10 @@ pub enum GuestContent {
     Link(String),
 }
 
-/// Why a run came to nothing.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The guest refused in its own words.
+    /// The guest returned an error.
     #[error("{message}")]
     Refused {
         /// One of the contract's codes, or not.
@@ -157,30 +157,30 @@ pub enum RunError {
         /// JSON, or not.
         details: Option<String>,
     },
-    /// The vault changed while the guest looked, and it refused for what it saw: to be run again.
-    #[error("what it read changed meanwhile")]
-    Torn,
+    /// The vault changed during the run and the guest returned an error: to be run again.
+    #[error("files that it has read were changed meanwhile")]
+    Conflict,
     /// The deadline passed.
-    #[error("it took longer than its {} ms", .0.as_millis())]
+    #[error("it exceeded its time limit of {} ms", .0.as_millis())]
     TimedOut(Duration),
     /// The deadline passed before there was a slot for it.
-    #[error("it waited for {} ms", .0.as_millis())]
+    #[error("it was not started within {} ms", .0.as_millis())]
     NotStarted(Duration),
     /// The guests of this caller, or of all, have taken the memory that they share.
     #[error("too much memory is in use")]
     OutOfSharedMemory,
-    /// The caller gave up.
+    /// The caller cancelled the call.
     #[error("the call was cancelled")]
     Cancelled,
     /// Over a limit.
     #[error("it {0}")]
     OverLimit(String),
-    /// What the call needs was taken from it while it ran.
+    /// Rights of the call were revoked while it ran.
     #[error("{0}")]
     Revoked(Box<VaultError>),
-    /// The guest broke. The reason is for the log: a trap never reaches a caller verbatim.
-    #[error("it broke")]
-    Broke(String),
+    /// The guest trapped. The reason is for the log: a trap never reaches a caller verbatim.
+    #[error("it failed")]
+    Failed(String),
     /// The component could not be loaded after all.
     #[error(transparent)]
     Load(Arc<LoadError>),
@@ -194,13 +194,13 @@ impl Runtime {
             sandbox: Arc::new(Sandbox {
                 linker: abi::linker(&engine).map_err(LoadError::engine)?,
                 compiled: CompiledCode::new(compiled, &engine, limits, room),
-                long_runners: turns::long_runners(),
+                long_runners: cpu_scheduler::long_runners(),
                 engine,
             }),
             slots: FairPermits::new(
                 limits.concurrent_calls,
                 Shares {
-                    min_permits: MIN_CALLS_OF_ONE,
+                    min_permits: MIN_CALLS_PER_CALLER,
                     max_bytes: limits.memory_bytes.saturating_mul(FULL_SIZE_CALLS),
                 },
             ),
@@ -209,7 +209,7 @@ impl Runtime {
         })
     }
 
-    /// Whether a component is being compiled: whoever is in no hurry waits.
+    /// Whether a component is being compiled, so that work of low priority can wait.
     pub fn is_compiling(&self) -> bool {
         self.compiling.load(Ordering::Relaxed) > 0
     }

@@ -1,5 +1,5 @@
-//! A component's manifest: what it can ever be granted, said by its author in a custom section of the component. An
-//! admin may grant less. It is data, read before anything is run.
+//! A component's manifest: the most that it can be granted, stated by its author in a custom section. An admin may
+//! grant less. It is read before anything is run.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use notehost_vault::Effect;
 pub const MANIFEST_SECTION: &str = "notehost:manifest";
 
 /// The longest manifest that is taken.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The ceiling of what a component can be granted. What it does not mention it does not limit, but for HTTP: a host
 /// that is not named cannot be granted.
@@ -52,15 +52,15 @@ pub enum ManifestError {
     #[error("{0}")]
     Malformed(String),
     /// It is too long.
-    #[error("it has {0} bytes, and at most {MOST_BYTES} are taken")]
+    #[error("it has {0} bytes; at most {MAX_BYTES} are allowed")]
     TooLong(usize),
     /// A host that is none.
     #[error(
-        "`{0}` is no host for HTTP: write `api.example.com`, `*.example.org` or `localhost:8080`"
+        "`{0}` is not a valid HTTP host: write `api.example.com`, `*.example.org` or `localhost:8080`"
     )]
     BadHost(String),
     /// There are two, and they differ.
-    #[error("there are two, and they say different things")]
+    #[error("the component contains two that differ")]
     Several,
 }
 
@@ -73,12 +73,12 @@ impl ManifestLimits {
 impl Manifest {
     /// Read a manifest.
     pub fn parse(json: &[u8]) -> Result<Manifest, ManifestError> {
-        if json.len() > MOST_BYTES {
+        if json.len() > MAX_BYTES {
             return Err(ManifestError::TooLong(json.len()));
         }
         // Serde would take a list of the values as well.
         if json.trim_ascii_start().first() != Some(&b'{') {
-            return Err(ManifestError::Malformed("it is no JSON object".into()));
+            return Err(ManifestError::Malformed("it is not a JSON object".into()));
         }
         let manifest: Manifest = serde_json::from_slice(json)
             .map_err(|error| ManifestError::Malformed(error.to_string()))?;
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_mentioned_is_not_limited() {
+    fn missing_fields_are_unlimited() {
         assert_eq!(parse("{}"), Ok(Manifest::default()));
         let whole = parse(
             r#"{"effect": "write", "store_bytes": 5, "http": ["api.example.com", "*.example.org", "localhost:8080", "[::1]:80"],
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_meant_is_refused() {
+    fn invalid_manifests_are_refused() {
         assert!(parse("").is_err());
         assert!(parse("[]").is_err());
         assert!(
@@ -180,12 +180,15 @@ mod tests {
         ] {
             let json = serde_json::json!({ "http": [host] }).to_string();
             let error = parse(&json).expect_err(host);
-            assert!(error.contains("is no host"), "{host}: {error}");
+            assert!(
+                error.contains("is not a valid HTTP host"),
+                "{host}: {error}"
+            );
         }
     }
 
     #[test]
-    fn a_manifest_is_put_into_a_finished_component_and_replaced_there() {
+    fn with_manifest_adds_and_replaces_the_section() {
         let narrow = parse(r#"{"effect": "read"}"#).expect("a manifest");
         let wide = parse(&format!(
             r#"{{"effect": "delete", "http": ["{}.example"]}}"#,
@@ -203,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn two_manifests_that_differ_are_none() {
+    fn differing_manifests_are_refused() {
         let mut twice = with_manifest(EMPTY, &Manifest::default()).expect("packed");
         append_section(&mut twice, b"{}");
         assert!(

@@ -1,4 +1,4 @@
-//! What a guest prints: lines in the host's log with the domain's name and in the component's own log, never on the
+//! Output of guests: lines in the host's log with the domain's name and in the component's own log, never on the
 //! transport.
 
 use std::pin::Pin;
@@ -8,32 +8,32 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 
-use super::surroundings::Surroundings;
+use super::call_environment::CallEnvironment;
 
 /// The longest line that is logged whole.
-const LONGEST_LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 /// What one call may log this way before the rest is dropped.
-pub(super) const MOST_BYTES: usize = 64 << 10;
+pub(super) const MAX_BYTES: usize = 64 << 10;
 
 /// One of a guest's two outputs.
 #[derive(Clone)]
 pub(super) struct GuestOutput {
     domain: Arc<str>,
     stream: &'static str,
-    /// Who keeps it; nobody while a component describes itself.
-    around: Option<Arc<dyn Surroundings>>,
+    /// Where it is stored; `None` while a component describes itself.
+    environment: Option<Arc<dyn CallEnvironment>>,
 }
 
 impl GuestOutput {
     pub(super) fn new(
         domain: Arc<str>,
         stream: &'static str,
-        around: Option<Arc<dyn Surroundings>>,
+        environment: Option<Arc<dyn CallEnvironment>>,
     ) -> GuestOutput {
         GuestOutput {
             domain,
             stream,
-            around,
+            environment,
         }
     }
 }
@@ -49,7 +49,7 @@ impl StdoutStream for GuestOutput {
         Box::new(Lines {
             output: self.clone(),
             line: Vec::new(),
-            left: MOST_BYTES,
+            left: MAX_BYTES,
         })
     }
 }
@@ -67,7 +67,7 @@ impl Lines {
         let bytes = &bytes[..bytes.len().min(self.left)];
         self.left -= bytes.len();
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let room = LONGEST_LINE.saturating_sub(self.line.len());
+            let room = MAX_LINE_CHARS.saturating_sub(self.line.len());
             self.line.extend_from_slice(&part[..part.len().min(room)]);
             if part.ends_with(b"\n") {
                 self.log();
@@ -85,8 +85,8 @@ impl Lines {
                 "{}",
                 line.escape_debug()
             );
-            if let Some(around) = &self.output.around {
-                around.said(self.output.stream, line);
+            if let Some(environment) = &self.output.environment {
+                environment.said(self.output.stream, line);
             }
         }
         self.line.clear();

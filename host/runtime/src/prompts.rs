@@ -1,5 +1,5 @@
-//! The prompts that a component brings, read with suspicion: their words reach a model. What stands for an argument or an
-//! action in them is found here, for the check and for whoever fills them in.
+//! Validation of the prompts of a component, which are untrusted and reach a model. Placeholders for arguments and
+//! actions are parsed here, for the validation and for filling them in.
 
 use std::collections::HashSet;
 
@@ -8,15 +8,15 @@ use notehost_sdk::Prompt;
 use super::description::{Description, check_name};
 
 /// How many prompts one component may bring, and how long each may be.
-const MOST: usize = 32;
-const MOST_ARGUMENTS: usize = 16;
-const MOST_BYTES: usize = 16 << 10;
+const MAX_PROMPTS: usize = 32;
+const MAX_ARGUMENTS: usize = 16;
+const MAX_BYTES: usize = 16 << 10;
 
 /// Why a prompt cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BadPrompt {
     /// More than a person can choose from.
-    #[error("the component brings {0} prompts; at most {MOST} are taken")]
+    #[error("the component has {0} prompts; at most {MAX_PROMPTS} are allowed")]
     Many(usize),
     /// One of them.
     #[error("the prompt `{name}` cannot be used: {reason}")]
@@ -64,7 +64,7 @@ pub fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
 /// Refuse prompts that could not be filled in.
 pub(super) fn check_prompts(description: &Description) -> Result<(), BadPrompt> {
     let prompts = &description.prompts;
-    if prompts.len() > MOST {
+    if prompts.len() > MAX_PROMPTS {
         return Err(BadPrompt::Many(prompts.len()));
     }
     let mut seen = HashSet::new();
@@ -75,7 +75,7 @@ pub(super) fn check_prompts(description: &Description) -> Result<(), BadPrompt> 
         };
         check(prompt, description).map_err(bad)?;
         if !seen.insert(prompt.name.as_str()) {
-            return Err(bad("there are two of that name".to_owned()));
+            return Err(bad("another prompt has the same name".to_owned()));
         }
     }
     Ok(())
@@ -87,11 +87,11 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
         return Err("it has no text".to_owned());
     }
     let title = prompt.title.as_deref().unwrap_or_default();
-    if prompt.text.len() + prompt.description.len() + title.len() > MOST_BYTES {
-        return Err(format!("it is longer than {MOST_BYTES} bytes"));
+    if prompt.text.len() + prompt.description.len() + title.len() > MAX_BYTES {
+        return Err(format!("it is longer than {MAX_BYTES} bytes"));
     }
-    if prompt.arguments.len() > MOST_ARGUMENTS {
-        return Err(format!("it takes more than {MOST_ARGUMENTS} arguments"));
+    if prompt.arguments.len() > MAX_ARGUMENTS {
+        return Err(format!("it takes more than {MAX_ARGUMENTS} arguments"));
     }
     let mut arguments = HashSet::new();
     for argument in &prompt.arguments {
@@ -105,8 +105,11 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
                 argument.name
             ));
         }
-        if argument.description.len() > MOST_BYTES {
-            return Err(format!("`{}` is described at length", argument.name));
+        if argument.description.len() > MAX_BYTES {
+            return Err(format!(
+                "the description of `{}` is too long",
+                argument.name
+            ));
         }
     }
     let pieces = pieces(&prompt.text).ok_or("a `{{` in its text is not closed")?;
@@ -117,7 +120,7 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
             Piece::Argument(name) => {
                 let name: String = name.chars().take(60).collect();
                 return Err(format!(
-                    "its text names `{name}`, which is none of its arguments"
+                    "its text uses `{name}`, which is not one of its arguments"
                 ));
             }
             Piece::Action(domain, action) => {
@@ -127,7 +130,7 @@ fn check(prompt: &Prompt, description: &Description) -> Result<(), String> {
                 let mut own = description.actions.iter();
                 if domain == description.name && !own.any(|own| own.name == action) {
                     return Err(format!(
-                        "its text names `{domain}.{action}`, which is no action"
+                        "its text uses `{domain}.{action}`, which is not an action"
                     ));
                 }
             }
@@ -151,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_can_be_filled_in_is_taken() {
+    fn valid_prompts_are_accepted() {
         let plan = json!({
             "name": "plan", "description": "Plan", "text": "Use {{todo.list}} and {{search.text}} on {{note}}.",
             "arguments": [{"name": "note", "kind": "note", "required": true}, {"name": "new", "kind": "moment"}],
@@ -161,20 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_that_cannot_be_filled_in_is_refused_with_its_reason() {
+    fn invalid_prompts_are_refused_with_a_reason() {
         let named = |name: &str, text: &str| json!({"name": name, "description": "", "text": text});
         for (prompts, reason) in [
-            (json!([named("Plan", "x")]), "no name"),
+            (json!([named("Plan", "x")]), "not a valid name"),
             (json!([named("plan", " ")]), "no text"),
             (json!([named("plan", "{{who}}")]), "`who`"),
             (json!([named("plan", "{{who")]), "not closed"),
             (json!([named("plan", "{{todo.add}}")]), "`todo.add`"),
-            (json!([named("plan", "x"), named("plan", "y")]), "two"),
-            (
-                json!([named("plan", &"x".repeat(MOST_BYTES + 1))]),
-                "longer",
-            ),
-            (json!(vec![named("plan", "x"); MOST + 1]), "at most"),
+            (json!([named("plan", "x"), named("plan", "y")]), "same name"),
+            (json!([named("plan", &"x".repeat(MAX_BYTES + 1))]), "longer"),
+            (json!(vec![named("plan", "x"); MAX_PROMPTS + 1]), "at most"),
         ] {
             let error = described(prompts).unwrap_err();
             assert!(error.contains(reason), "{error}");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_falls_into_pieces() {
+    fn prompt_text_is_parsed_into_pieces() {
         let found = pieces("Use {{ todo.list }} on {{note}}").unwrap();
         let expected = [
             Piece::Words("Use "),

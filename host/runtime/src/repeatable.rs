@@ -1,5 +1,5 @@
-//! A wall clock that stands and random numbers that follow from a seed: with both, a run that is repeated on the same
-//! notes stages the same change. The monotonic clock goes on.
+//! A frozen wall clock and seeded random numbers: with both, repeating a run on the same notes stages the same change.
+//! The monotonic clock keeps running.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -7,9 +7,9 @@ use std::time::Duration;
 use rand_core::TryRng;
 use wasmtime_wasi::{HostWallClock, WasiCtxBuilder};
 
-use super::surroundings::Repeatable;
+use super::call_environment::Repeatable;
 
-/// Let a guest's clock stand, and make its random numbers from the seed.
+/// Freezes a guest's clock and seeds its random numbers.
 pub(super) fn freeze(builder: &mut WasiCtxBuilder, repeatable: &Repeatable) {
     let mut seed = SeededRandom::new(repeatable, "insecure seed");
     let mut insecure_seed = [0; 16];

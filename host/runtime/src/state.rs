@@ -1,4 +1,4 @@
-//! What one call carries through the sandbox: its meter, its transaction, and a WASI with nothing in it.
+//! The store data of one call: its meter, its transaction, and a WASI context without any access.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,23 +8,23 @@ use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
-use super::engine::MOST_MODULES;
-use super::fair::Permit;
+use super::call_environment::{CallEnvironment, Notice, Used};
+use super::cpu_scheduler::Turn;
+use super::egress::EgressPolicy;
+use super::engine::MAX_MODULES;
+use super::fair_permits::Permit;
+use super::fault_injection::{Fault, FaultInjector};
 use super::http::Outgoing;
-use super::interference::{Interference, Meddling};
-use super::output::{GuestOutput, MOST_BYTES};
-use super::outside::Outside;
+use super::output::{GuestOutput, MAX_BYTES};
 use super::repeatable;
-use super::surroundings::{Notice, Surroundings, Used};
-use super::turns::Turn;
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_vault::{Transaction, VaultError};
 
 /// How many handles a guest may hold at once; it needs a handful for its output streams.
-const MOST_HANDLES: usize = 1024;
+const MAX_HANDLES: usize = 1024;
 /// How much the headers of one request may take.
-const MOST_HEADER_BYTES: usize = 64 << 10;
+const MAX_HEADER_BYTES: usize = 64 << 10;
 /// The first so many bytes of a guest's memory are not counted against what all guests share: every call gets them.
 const UNCOUNTED_BYTES: usize = 8 << 20;
 
@@ -35,15 +35,15 @@ pub(super) enum Stopped {
     Deadline,
     #[error("was cancelled")]
     Cancelled,
-    #[error("asked for more than its {0} MiB of memory")]
+    #[error("exceeded its {0} MiB of memory")]
     Memory(usize),
-    #[error("asked for more memory than is left for all calls")]
+    #[error("exceeded the memory that is left for all calls")]
     SharedMemory,
-    #[error("asked for too large a table")]
+    #[error("exceeded the table limit")]
     Table,
-    #[error("used more than its {0} host calls")]
+    #[error("exceeded its {0} host calls")]
     HostCalls(u64),
-    #[error("may no longer do what it does: {0}")]
+    #[error("lost its rights during the call: {0}")]
     Revoked(Box<VaultError>),
 }
 
@@ -56,9 +56,9 @@ pub(super) struct CallState {
     /// `None` while a component is asked to describe itself.
     pub(super) index: Option<Arc<Index>>,
     /// `None` while a component is asked to describe itself.
-    pub(super) surroundings: Option<Arc<dyn Surroundings>>,
+    pub(super) environment: Option<Arc<dyn CallEnvironment>>,
     pub(super) notices: Vec<Notice>,
-    pub(super) tally: Tally,
+    pub(super) tally: UsageReport,
     wasi: WasiCtx,
     http: WasiHttpCtx,
     outgoing: Outgoing,
@@ -71,8 +71,8 @@ pub(super) struct Meter {
     host_calls: u64,
     deadline: Instant,
     memory_bytes: usize,
-    pub(super) interference: Option<Arc<dyn Interference>>,
-    /// What the interference wants this host call to fail with.
+    pub(super) fault_injector: Option<Arc<dyn FaultInjector>>,
+    /// What the fault_injector wants this host call to fail with.
     refused: Option<VaultError>,
     /// As of when the call's rights are known.
     pub(super) generation: u64,
@@ -84,15 +84,15 @@ pub(super) struct Meter {
 }
 
 /// What a run used. It is told when this is dropped, so also where the run is given up midway.
-pub(super) struct Tally {
+pub(super) struct UsageReport {
     pub(super) used: Used,
-    tell: Option<Arc<dyn Surroundings>>,
+    tell: Option<Arc<dyn CallEnvironment>>,
 }
 
-impl Drop for Tally {
+impl Drop for UsageReport {
     fn drop(&mut self) {
-        if let Some(around) = self.tell.take() {
-            around.used(self.used);
+        if let Some(environment) = self.tell.take() {
+            environment.used(self.used);
         }
     }
 }
@@ -102,15 +102,15 @@ impl CallState {
         domain: Arc<str>,
         transaction: Option<Transaction>,
         index: Option<Arc<Index>>,
-        surroundings: Option<Arc<dyn Surroundings>>,
+        environment: Option<Arc<dyn CallEnvironment>>,
         deadline: Instant,
         limits: &LimitSettings,
         turn: Turn,
     ) -> CallState {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(MOST_HANDLES);
+        table.set_max_capacity(MAX_HANDLES);
         CallState {
-            wasi: nothing_ambient(&domain, surroundings.as_ref()),
+            wasi: nothing_ambient(&domain, environment.as_ref()),
             http: http_with_short_headers(),
             outgoing: Outgoing::nowhere(deadline),
             table,
@@ -119,20 +119,22 @@ impl CallState {
                 host_calls: limits.host_calls,
                 deadline,
                 memory_bytes: limits.memory_bytes,
-                interference: None,
+                fault_injector: None,
                 refused: None,
-                generation: surroundings.as_ref().map_or(0, |around| around.began()),
-                log_bytes_left: MOST_BYTES,
+                generation: environment
+                    .as_ref()
+                    .map_or(0, |environment| environment.began()),
+                log_bytes_left: MAX_BYTES,
                 turn,
                 permit: None,
             },
-            tally: Tally {
+            tally: UsageReport {
                 used: Used::default(),
-                tell: surroundings.clone(),
+                tell: environment.clone(),
             },
             transaction,
             index,
-            surroundings,
+            environment,
             notices: Vec::new(),
             domain,
         }
@@ -145,28 +147,28 @@ impl CallState {
     }
 
     /// The same, with requests to what `outside` permits.
-    pub(super) fn with_outside(
+    pub(super) fn with_egress(
         mut self,
-        outside: Arc<dyn Outside>,
+        egress: Arc<dyn EgressPolicy>,
         limits: &LimitSettings,
     ) -> CallState {
-        self.outgoing = Outgoing::through(outside, self.meter.deadline, limits);
+        self.outgoing = Outgoing::through(egress, self.meter.deadline, limits);
         self
     }
 }
 
 fn http_with_short_headers() -> WasiHttpCtx {
     let mut http = WasiHttpCtx::new();
-    http.set_field_size_limit(MOST_HEADER_BYTES);
+    http.set_field_size_limit(MAX_HEADER_BYTES);
     http
 }
 
 /// No files, no environment, no arguments, no network, closed input; what it prints goes to the log. Where a run can be
 /// repeated, its clock stands and its random numbers follow from a seed.
-fn nothing_ambient(domain: &Arc<str>, around: Option<&Arc<dyn Surroundings>>) -> WasiCtx {
-    let output = |stream| GuestOutput::new(domain.clone(), stream, around.cloned());
+fn nothing_ambient(domain: &Arc<str>, environment: Option<&Arc<dyn CallEnvironment>>) -> WasiCtx {
+    let output = |stream| GuestOutput::new(domain.clone(), stream, environment.cloned());
     let mut builder = WasiCtx::builder();
-    if let Some(repeatable) = around.and_then(|around| around.repeatable()) {
+    if let Some(repeatable) = environment.and_then(|environment| environment.repeatable()) {
         repeatable::freeze(&mut builder, &repeatable);
     }
     builder
@@ -208,25 +210,25 @@ impl Meter {
         if Instant::now() >= self.deadline {
             return Err(Stopped::Deadline);
         }
-        match &self.interference {
+        match &self.fault_injector {
             None => Ok(()),
-            Some(interference) => {
-                let meddling = interference.at(self.host_calls - self.host_calls_left);
-                self.meddle(meddling)
+            Some(fault_injector) => {
+                let fault = fault_injector.at(self.host_calls - self.host_calls_left);
+                self.inject_fault(fault)
             }
         }
     }
 
-    /// What the interference wants this host call to fail with.
+    /// What the fault_injector wants this host call to fail with.
     pub(super) fn refused(&mut self) -> Option<VaultError> {
         self.refused.take()
     }
 
-    fn meddle(&mut self, meddling: Meddling) -> Result<(), Stopped> {
-        self.refused = match meddling {
-            Meddling::Nothing => None,
-            Meddling::Refuse(error) => Some(error),
-            Meddling::Cancel => return Err(Stopped::Cancelled),
+    fn inject_fault(&mut self, fault: Fault) -> Result<(), Stopped> {
+        self.refused = match fault {
+            Fault::Nothing => None,
+            Fault::Refuse(error) => Some(error),
+            Fault::Cancel => return Err(Stopped::Cancelled),
         };
         Ok(())
     }
@@ -280,7 +282,7 @@ impl ResourceLimiter for CallState {
     }
 
     fn instances(&self) -> usize {
-        MOST_MODULES as usize
+        MAX_MODULES as usize
     }
 
     fn tables(&self) -> usize {

@@ -101,7 +101,7 @@ fn notebooks(loaded: &Loaded, vault: &VaultEntry) -> Option<Vec<String>> {
     let mut everything = Settings::default();
     everything.permissions.default = Tier::Read;
     let rules = Permissions::of_caller(&everything, "doctor", None).ok()?;
-    let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+    let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
     let mut looking = Arc::new(vault).begin(Access {
         rules: Arc::new(rules),
         effect: Effect::Read,

@@ -125,7 +125,7 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
 
 /// What the index has to say, and what it makes of peculiar files.
 fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) -> Vec<Check> {
-    let looked = Vault::open_to_look(&vault.id, &vault.path, state);
+    let looked = Vault::open_read_only(&vault.id, &vault.path, state);
     let Some(found) = looked.ok().and_then(|vault| report(&vault).ok()) else {
         return Vec::new();
     };

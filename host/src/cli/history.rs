@@ -151,7 +151,7 @@ impl Desk {
         let mut looks = Vec::new();
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
-            let vault = Vault::open_to_look(&entry.id, &entry.path, state).map_err(not_opened)?;
+            let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
             looks.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
         }
         Ok(looks)
@@ -398,7 +398,7 @@ impl Desk {
         let settings = &self.loaded.settings;
         if dry_run {
             // Nothing is written, so nobody has to be kept out.
-            let vault = Vault::open_to_look(&entry.id, &entry.path, &self.loaded.running.state)?;
+            let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
             let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
             transaction.undo(change)?;
             return Ok(Undone {

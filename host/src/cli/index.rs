@@ -16,7 +16,7 @@ use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
 use notehost_config::{Given, Loaded, VaultEntry};
-use notehost_index::{Index, Report, condemn, is_condemned, report};
+use notehost_index::{Index, Report, is_rebuild_requested, report, request_rebuild};
 use notehost_vault::{Vault, VaultSettings, holder};
 
 /// How often the bar moves.
@@ -98,7 +98,7 @@ fn served_by(loaded: &Loaded, entry: &VaultEntry) -> Option<String> {
 }
 
 fn look(loaded: &Loaded, entry: &VaultEntry) -> Result<Report, Failure> {
-    let vault = Vault::open_to_look(&entry.id, &entry.path, &loaded.running.state)
+    let vault = Vault::open_read_only(&entry.id, &entry.path, &loaded.running.state)
         .map_err(|error| Failure::start(error.to_string()))?;
     report(&vault).map_err(|error| {
         Failure::start(format!(
@@ -112,14 +112,14 @@ fn rebuild(loaded: &Loaded, entry: &VaultEntry) -> Result<(), Failure> {
     let state = &loaded.running.state;
     let failed = |error: &dyn std::fmt::Display| Failure::start(error.to_string());
     if served_by(loaded, entry).is_some() {
-        let vault = Vault::open_to_look(&entry.id, &entry.path, state);
+        let vault = Vault::open_read_only(&entry.id, &entry.path, state);
         let vault = vault.map_err(|error| failed(&error))?;
-        condemn(&vault).map_err(|error| failed(&error))?;
+        request_rebuild(&vault).map_err(|error| failed(&error))?;
         return await_server(&vault);
     }
     let vault = Vault::open(&entry.id, &entry.path, state, VaultSettings::default());
     let vault = Arc::new(vault.map_err(|error| failed(&error))?);
-    condemn(&vault).map_err(|error| failed(&error))?;
+    request_rebuild(&vault).map_err(|error| failed(&error))?;
     let index = Index::open(&vault);
     index.start();
     wait_with_bar(&entry.id, &index);
@@ -130,7 +130,7 @@ fn rebuild(loaded: &Loaded, entry: &VaultEntry) -> Result<(), Failure> {
 fn await_server(vault: &Vault) -> Result<(), Failure> {
     let began = Instant::now();
     loop {
-        if !is_condemned(vault) {
+        if !is_rebuild_requested(vault) {
             return Ok(());
         }
         if began.elapsed() > Duration::from_secs(600) {
@@ -183,7 +183,8 @@ fn for_programs((id, served, report): &Told) -> Value {
 fn state(report: &Report) -> &'static str {
     match report {
         Report {
-            is_condemned: true, ..
+            is_rebuild_requested: true,
+            ..
         } => "rebuilding",
         Report {
             is_there: false, ..

@@ -10,7 +10,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 use super::mcp::Server;
 use super::prompts;
 use super::uris::{HELP_PREFIX, VAULT_PREFIX};
-use notehost_pipeline::{self as dispatch, Completing, complete_notebook, fitting};
+use notehost_pipeline::{self as dispatch, CompletionKind, complete_notebook, fitting};
 use notehost_policy::auth::Caller;
 
 /// What may follow what was typed: what begins with it first, then what has it somewhere. All notes may have to be looked
@@ -66,7 +66,7 @@ impl Asked<'_> {
         let offered = self.server.offered_to(self.caller);
         match self.name {
             "vault" if of_vault => self.vaults(),
-            "path" if of_vault => self.in_vault(Completing::Note),
+            "path" if of_vault => self.in_vault(CompletionKind::Note),
             "domain" if of_help => {
                 let domains = offered.snapshot.domains();
                 let names = domains.map(|domain| domain.name.clone()).collect();
@@ -94,9 +94,9 @@ impl Asked<'_> {
         Ok(match argument.kind {
             ArgumentKind::Text => Vec::new(),
             ArgumentKind::Vault => self.vaults(),
-            ArgumentKind::Note => self.in_vault(Completing::Note),
-            ArgumentKind::Tag => self.in_vault(Completing::Tag),
-            ArgumentKind::Property => self.in_vault(Completing::Property),
+            ArgumentKind::Note => self.in_vault(CompletionKind::Note),
+            ArgumentKind::Tag => self.in_vault(CompletionKind::Tag),
+            ArgumentKind::Property => self.in_vault(CompletionKind::Property),
             ArgumentKind::Notebook => {
                 let vault = self.vault();
                 vault.map_or_else(Vec::new, |vault| {
@@ -108,7 +108,9 @@ impl Asked<'_> {
                     .iter()
                     .filter(|other| other.kind == ArgumentKind::Note);
                 let note = notes.find_map(|other| self.given.get(&other.name));
-                note.map_or_else(Vec::new, |note| self.in_vault(Completing::Heading(note)))
+                note.map_or_else(Vec::new, |note| {
+                    self.in_vault(CompletionKind::Heading(note))
+                })
             }
         })
     }
@@ -129,7 +131,7 @@ impl Asked<'_> {
         })
     }
 
-    fn in_vault(&self, completing: Completing<'_>) -> Vec<String> {
+    fn in_vault(&self, completing: CompletionKind<'_>) -> Vec<String> {
         let vault = self.vault();
         vault.map_or_else(Vec::new, |vault| {
             dispatch::complete(

@@ -1,6 +1,6 @@
-//! What a call may do: tiers, effects, the rules that answer for a path, and the limits of one transaction.
+//! Access of one call: tiers, effects, the `Rules` trait that decides per path, and the limits of a transaction.
 //!
-//! Where rules come from (config, callers, grants) is policy's affair and not told here.
+//! Where the rules come from (config, callers, grants) is decided in the policy crate.
 
 use std::{fmt, str::FromStr, sync::Arc, time::Instant};
 
@@ -57,7 +57,7 @@ impl FromStr for Tier {
 
 /// A word that names no tier.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no tier: expected `none`, `r`, `rw` or `rwd`")]
+#[error("`{0}` is not a tier: expected `none`, `r`, `rw` or `rwd`")]
 pub struct UnknownTier(pub String);
 
 /// What an action was declared to do. Each effect includes the ones before it.
@@ -112,14 +112,14 @@ pub trait Rules: Send + Sync {
     }
 
     /// What the component's grant has taken from the caller since this was last asked.
-    fn grant_met(&self) -> GrantMet {
-        GrantMet::default()
+    fn grant_usage(&self) -> GrantUsage {
+        GrantUsage::default()
     }
 }
 
 /// What a component's grant took from what its caller may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GrantMet {
+pub struct GrantUsage {
     /// Something that the caller may see was hidden.
     pub hidden: bool,
     /// The caller may do more somewhere than the component may.

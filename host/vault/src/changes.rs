@@ -1,4 +1,4 @@
-//! What a transaction amounts to: the net effect on each file, whatever the way there.
+//! The net effect of a transaction on each file, independent of the operations that led to it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{
     diff::{DiffBudget, LineDiff, compare},
     disk::{Digest, read_bounded},
     path::{PRIVATE, is_below},
-    transaction::{Seen, SeenFile, StagedFile, Transaction},
+    transaction::{ReadFile, ReadRecord, StagedFile, Transaction},
     types::{ChangeKind, FileChange, StagedChange},
 };
 
@@ -18,7 +18,7 @@ pub(super) struct NetChange {
     pub(super) path: String,
     pub(super) kind: ChangeKind,
     pub(super) from: Option<String>,
-    pub(super) before: Option<SeenFile>,
+    pub(super) before: Option<ReadFile>,
     pub(super) after: Option<Digest>,
     /// New bytes, if it gets any.
     pub(super) bytes: Option<Arc<[u8]>>,
@@ -65,7 +65,7 @@ impl Transaction {
                 .and_then(|file| file.origin.as_ref())
                 .unwrap_or(path);
             let before = match self.seen.get(origin) {
-                Some(Seen::File(seen)) => seen.status.signature.size,
+                Some(ReadRecord::File(seen)) => seen.status.signature.size,
                 _ => 0,
             };
             before + file.as_ref().map_or(0, |file| length(&file.bytes))
@@ -103,7 +103,7 @@ impl Transaction {
         &self,
         path: &str,
         file: &StagedFile,
-        removed: Option<SeenFile>,
+        removed: Option<ReadFile>,
         trash: Option<String>,
         changes: &mut Vec<NetChange>,
     ) {
@@ -140,9 +140,9 @@ impl Transaction {
         });
     }
 
-    pub(super) fn seen_file(&self, path: &str) -> Option<SeenFile> {
+    pub(super) fn seen_file(&self, path: &str) -> Option<ReadFile> {
         match self.seen.get(path) {
-            Some(Seen::File(file)) => Some(file.clone()),
+            Some(ReadRecord::File(file)) => Some(file.clone()),
             _ => None,
         }
     }
@@ -208,7 +208,7 @@ impl Transaction {
     }
 }
 
-fn net_removal(path: &str, before: SeenFile, trash: Option<String>) -> NetChange {
+fn net_removal(path: &str, before: ReadFile, trash: Option<String>) -> NetChange {
     NetChange {
         path: path.to_owned(),
         kind: ChangeKind::Delete,

@@ -1,8 +1,8 @@
-//! Where long content is cut, so that two versions of a note share what did not change.
+//! Content-defined chunking, so that two versions of a note share their unchanged parts.
 //!
-//! Content-defined chunking: a rolling hash of the last 64 bytes decides where a chunk ends, so an insertion moves the
-//! boundaries near it and no others. The history keeps each chunk once per caller. Where exactly a boundary is decides
-//! only how much is shared, never what is read back: that is checked by its digest.
+//! A rolling hash of the last 64 bytes decides where a chunk ends, so an insertion moves only the boundaries near it.
+//! The history stores each chunk once per caller. Boundaries only affect how much is shared, never what is read back:
+//! content is verified by its digest.
 
 /// No chunk but the last of a content is shorter.
 const MIN_BYTES: usize = 4 << 10;
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_the_content_whatever_it_is() {
+    fn chunks_concatenate_to_the_content() {
         for content in [
             Vec::new(),
             text(1),

@@ -1,8 +1,8 @@
-//! Landing a transaction: validate, write aside, note in the history, journal, apply, sync, tidy. What is done before
-//! anything is visible is in `prepare`.
+//! Commits a transaction: validate, write temporary files, record in the history, journal, apply, sync, clean up. The
+//! steps before anything is visible are in `prepare`.
 //!
-//! The order is the promise. Until the journal has its place (or, for a single step, until that one rename)
-//! nothing visible has changed; after it, everything will be there, even if the process dies.
+//! Atomicity depends on the order. Before the journal is in place (or, for a single step, before that one rename),
+//! nothing visible has changed; afterwards the commit is completed even if the process dies.
 
 use std::{
     io,
@@ -20,7 +20,7 @@ use super::{
     path::{PRIVATE, split},
     plan::Plan,
     prepare::reach,
-    steps::{Halt, Step, kept_name},
+    steps::{Step, StepError, kept_name},
     sync::sync_folders,
     transaction::Transaction,
     trash,
@@ -28,9 +28,9 @@ use super::{
 };
 
 /// A commit of more files has a folder of its own for its temporary ones. Unit tests meet both ways.
-const LARGE: usize = if cfg!(test) { 1 } else { 32 };
+const OWN_FOLDER_STEPS: usize = if cfg!(test) { 1 } else { 32 };
 
-const RESTART: &str = "restart the server: it finishes the commit or takes it back";
+const RESTART_HINT: &str = "restart the server: it finishes the commit or rolls it back";
 
 /// A journal before it has its place.
 pub(super) const JOURNAL: &str = "journal";
@@ -88,7 +88,7 @@ impl Transaction {
             files: net.iter().map(NetChange::to_file_change).collect(),
         };
         if committed.change.is_some() {
-            vault.tell(&committed);
+            vault.notify_listeners(&committed);
         }
         drop(held);
         Ok(committed)
@@ -124,7 +124,7 @@ impl Attempt<'_> {
     }
 
     pub(super) fn is_large(&self) -> bool {
-        self.transaction.staged.len() > LARGE
+        self.transaction.staged.len() > OWN_FOLDER_STEPS
     }
 
     pub(super) fn journal(&self, direction: Direction) -> String {
@@ -153,7 +153,7 @@ impl Attempt<'_> {
         let mut begun = 0;
         let applied = contained(|| self.apply(&plan, &mut begun)).unwrap_or_else(|| {
             let error = io::Error::other("a panic");
-            Err(Halt::Failed(String::new(), error))
+            Err(StepError::Failed(String::new(), error))
         });
         let taken_back = match &applied {
             Ok(()) => Ok(()),
@@ -162,10 +162,10 @@ impl Attempt<'_> {
         self.vault().sequence.fetch_add(1, Ordering::SeqCst);
         taken_back?;
         applied.map_err(|halt| match halt {
-            Halt::Changed(path) => CommitError::Conflict {
+            StepError::Changed(path) => CommitError::Conflict {
                 path: Some(path).filter(|path| !path.starts_with('.')),
             },
-            Halt::Failed(path, error) => CommitError::Failed(VaultError::io(&path, &error)),
+            StepError::Failed(path, error) => CommitError::Failed(VaultError::io(&path, &error)),
         })?;
         // Everything is there. What fails from here on is settled at the next start, and must not be reported as a failure
         // of the commit.
@@ -191,7 +191,7 @@ impl Attempt<'_> {
         if let Err(error) = settled {
             tracing::warn!(
                 code = error.code(),
-                "a commit landed but could not be tidied; the next start will"
+                "a commit succeeded but its cleanup failed; the next start repeats it"
             );
             // A journal must not outlive the next commit: replayed after that, it would undo it.
             let removed = contained(|| self.remove_journal(plan));
@@ -207,7 +207,7 @@ impl Attempt<'_> {
     }
 
     /// Does the steps, and waits until they are safe on disk. `begun` counts them.
-    fn apply(&self, plan: &Plan, begun: &mut usize) -> Result<(), Halt> {
+    fn apply(&self, plan: &Plan, begun: &mut usize) -> Result<(), StepError> {
         for step in &plan.steps {
             *begun += 1;
             step.apply(self.root())?;
@@ -215,7 +215,7 @@ impl Attempt<'_> {
         fail_point("commit-applied")
             .and_then(|()| sync_folders(self.root(), plan.steps.iter().flat_map(Step::touched)))
             .and_then(|()| fail_point("commit-folders-synced"))
-            .map_err(|error| Halt::Failed(String::new(), error))
+            .map_err(|error| StepError::Failed(String::new(), error))
     }
 
     /// Leaves everything as it was before a commit that failed after so many steps.
@@ -224,11 +224,11 @@ impl Attempt<'_> {
             .unwrap_or_else(|| Err(io::Error::other("a panic")));
         if let Err(error) = taken_back {
             // The journal and the history stay as they are: with them the next start can tell what happened.
-            tracing::error!(error = %error.kind(), "a commit could not be taken back; the next start will try again");
+            tracing::error!(error = %error.kind(), "a commit could not be rolled back; the next start retries");
             let vault = self.vault();
             vault.needs_recovery.store(true, Ordering::SeqCst);
-            let failed = VaultError::internal("take back a commit that failed", error.kind());
-            return Err(CommitError::Unsettled(failed.with_hint(RESTART)));
+            let failed = VaultError::internal("roll back a failed commit", error.kind());
+            return Err(CommitError::Unsettled(failed.with_hint(RESTART_HINT)));
         }
         contained(|| self.clear(plan));
         contained(|| self.forget());
@@ -332,7 +332,7 @@ impl Attempt<'_> {
         if let Err(error) = self.vault().history.forget(&self.id) {
             tracing::warn!(
                 code = error.code(),
-                "a change that did not happen stays pending until the next start"
+                "the history entry of a failed commit stays pending until the next start"
             );
         }
     }
@@ -344,8 +344,8 @@ impl Vault {
         if !self.needs_recovery.load(Ordering::SeqCst) {
             return Ok(());
         }
-        let message = "an earlier commit failed and could not be taken back; nothing can be changed until the restart";
-        Err(VaultError::new("unavailable", message).with_hint(RESTART))
+        let message = "an earlier commit failed and could not be rolled back; the vault cannot be changed until the server restarts";
+        Err(VaultError::new("unavailable", message).with_hint(RESTART_HINT))
     }
 }
 

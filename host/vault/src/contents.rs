@@ -1,8 +1,8 @@
-//! What files had before a change, as the history keeps it: a short content whole, a long one in chunks.
+//! The previous contents of files, as stored in the history: short contents whole, long ones in chunks.
 //!
-//! Every content can be read from the database alone, whatever happened to the note since, and is checked by its digest.
-//! Chunks are shared between the changes of one caller only: so it is known whose each byte is, and what is removed for one
-//! caller's volume is never needed by another's change. How much is kept is decided in `retention`.
+//! Every content can be restored from the database alone and is verified by its digest. Chunks are shared only between
+//! the changes of one caller, so each byte is accounted to one caller, and pruning one caller's history never removes
+//! data of another. How much is kept is decided in `retention`.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -119,7 +119,7 @@ pub(super) fn get(connection: &Connection, digest: &Digest) -> rusqlite::Result<
         if Digest::of(&content) == *digest {
             return Ok(Some(content));
         }
-        tracing::error!("a content in the history is damaged and is not used");
+        tracing::error!("content stored in the history is damaged and is ignored");
     }
     // As a version before this one kept it.
     let kept: Option<Vec<u8>> = connection
@@ -201,7 +201,7 @@ impl Ranges {
         )
     }
 
-    /// What lies between them, with both ends.
+    /// The gaps between the ranges, including both ends.
     fn gaps(mut self) -> Vec<(i64, i64)> {
         self.0.sort_unstable();
         let mut gaps = Vec::new();

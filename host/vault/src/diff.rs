@@ -1,6 +1,6 @@
-//! What differs between two contents: counted in lines, and shown as a unified diff. Lines are compared once, when a change
-//! is made; what shows it later only renders. All comparisons of a call share one budget, and what exceeds it is
-//! summarised: the part between the first and the last difference counts, and is shown, as removed and added.
+//! Line diffs of two contents, counted and rendered as unified diffs. Lines are compared once, when a change is made;
+//! rendering reuses the result. All comparisons of a call share one time budget; whatever exceeds it is summarised:
+//! everything between the first and the last difference counts as removed and added.
 
 use std::{
     fmt::Write,
@@ -354,7 +354,7 @@ fn write_part(diff: &mut String, sign: char, text: &str, most: usize) {
     }
     if shown < text.len() {
         let left = text.len() - shown;
-        let _ = writeln!(diff, "… the diff goes on for at least {left} bytes");
+        let _ = writeln!(diff, "… the diff continues for at least {left} bytes");
     }
 }
 
@@ -397,7 +397,7 @@ fn cut(diff: &mut String) {
     let end = diff[..end].rfind('\n').map_or(end, |line| line + 1);
     let left = diff.len() - end;
     diff.truncate(end);
-    let _ = writeln!(diff, "… the diff goes on for at least {left} bytes");
+    let _ = writeln!(diff, "… the diff continues for at least {left} bytes");
 }
 
 #[cfg(test)]
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_the_budget_is_summarised() {
+    fn diffs_over_budget_are_summarised() {
         let before = "one\ntwo\nthree\nfour\nfive\n";
         let after = "one\n2\nthree\n4\nfive\n";
         let exact = change(before, after, &DiffBudget::new());

@@ -1,7 +1,7 @@
-//! The only place that touches files of a vault: an open folder, and what can be done with one name in it.
+//! The only place that accesses files of a vault: an open folder and the operations on one name in it.
 //!
-//! Every function takes a single name and none follows a symbolic link, so no path can lead out of the vault,
-//! whatever is swapped under our feet. What a name means to a caller is not decided here.
+//! Every function takes a single name and never follows symbolic links, so no path can escape the vault, even if
+//! folders are swapped concurrently. Access rules are not checked here.
 
 use std::{
     ffi::CStr,
@@ -54,7 +54,7 @@ impl Digest {
     }
 }
 
-/// What kind of thing a name stands for.
+/// The kind of a directory entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Node {
     File,
@@ -75,7 +75,7 @@ impl From<FileType> for Node {
     }
 }
 
-/// What tells, without reading a file, that it is still the same.
+/// File metadata that detects a change without reading the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Signature {
     pub(super) inode: u64,
@@ -228,7 +228,7 @@ impl Folder {
         Ok((self.descend(folder)?, name))
     }
 
-    /// What stands at a path below, if anything.
+    /// The status of a path below, if it exists.
     pub(super) fn status_below(&self, path: &str) -> io::Result<Option<Status>> {
         match self.place(path) {
             Ok((folder, name)) => folder.status(name),
@@ -248,7 +248,7 @@ impl Folder {
         Ok((rustix::fs::major(device), rustix::fs::minor(device)))
     }
 
-    /// What a name stands for, if anything.
+    /// The status of a name, if it exists.
     pub(super) fn status(&self, name: &str) -> io::Result<Option<Status>> {
         match rustix::fs::statat(&self.dir, single(name)?, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat.into())),
@@ -276,7 +276,7 @@ impl Folder {
         Ok(target.into_string().ok())
     }
 
-    /// The names in this folder and what they stand for. Names that are not UTF-8 cannot be asked for: left out.
+    /// The names in this folder and their kinds. Names that are not UTF-8 are skipped.
     pub(super) fn names(&self) -> io::Result<Vec<(String, Node)>> {
         let mut names = Vec::new();
         // The folder's own handle may only name it (`O_PATH`): opened anew, it can be listed.
@@ -350,7 +350,7 @@ impl Folder {
         )?)
     }
 
-    /// A new folder that nobody else can enter. Whether it was made: `false` if it was there.
+    /// Creates a private folder. `false` if it already existed.
     pub(super) fn make_private_folder(&self, name: &str) -> io::Result<bool> {
         match rustix::fs::mkdirat(&self.dir, single(name)?, Mode::from_raw_mode(0o700)) {
             Ok(()) => Ok(true),

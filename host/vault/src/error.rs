@@ -1,6 +1,6 @@
-//! How the vault says no: one error type whose codes are those of the contract, and the outcome of a commit.
+//! The vault's error type, with the error codes of the contract, and the outcome of a commit.
 //!
-//! Invariant: no message contains an absolute path, nor anything of a place that the caller may not see.
+//! Invariant: no message contains an absolute path or reveals a path that the caller may not see.
 
 use std::io;
 
@@ -109,7 +109,7 @@ impl VaultError {
         };
         let hint = match rule {
             Some(glob) => {
-                format!("an admin can allow it: a rule in the config says less for `{glob}`")
+                format!("an admin can allow it: a rule in the config limits access to `{glob}`")
             }
             None => format!(
                 "an admin can allow it: `notehost permission set {} {needed}`",
@@ -133,7 +133,7 @@ impl VaultError {
     pub fn timeout() -> Self {
         VaultError::new(
             "timeout",
-            "the time for this call ran out while going through the vault",
+            "the call's time limit was reached while reading the vault",
         )
     }
 
@@ -159,7 +159,7 @@ impl VaultError {
             }
             _ => VaultError::new(
                 "unavailable",
-                format!("the disk failed at `{path}`: {}", error.kind()),
+                format!("disk error at `{path}`: {}", error.kind()),
             ),
         }
     }
@@ -177,9 +177,9 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// What a call had read is no longer so; it must be run again.
+/// Files that a call has read were changed; it must be run again.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("what the call had read changed meanwhile")]
+#[error("files that the call has read were changed meanwhile")]
 pub struct Conflict {
     /// The file that changed, where it was one file.
     pub path: Option<String>,
@@ -189,7 +189,7 @@ pub struct Conflict {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CommitError {
     /// What the call had read changed: run it again.
-    #[error("what the call had read changed meanwhile")]
+    #[error("files that the call has read were changed meanwhile")]
     Conflict {
         /// The file that changed, where it was one file.
         path: Option<String>,

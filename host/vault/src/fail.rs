@@ -1,4 +1,4 @@
-//! Places where a test may stop the process or make a step fail, by name. Nothing of it is in a release.
+//! Named fail points at which tests stop the process or make a step fail. Release builds contain none.
 
 use std::io;
 

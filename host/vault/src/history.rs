@@ -1,8 +1,8 @@
-//! What each commit replaced, in SQLite, outside the vault. Rows only: how content is kept is in `contents`, for how long
-//! in `retention`, and what it means for a caller in `past`.
+//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, retention
+//! in `retention`, and the operations of a caller in `history_operations`.
 //!
-//! A change is written as `pending` before anything visible happens and becomes `done` after; a crash between
-//! the two is settled at the next start by looking at the files.
+//! A change is written as `pending` before anything is visible and becomes `done` afterwards. If a crash happens in
+//! between, the next start inspects the files to decide which.
 
 mod schema;
 
@@ -54,7 +54,7 @@ pub(super) struct ChangeRow {
     pub(super) undoes: Option<String>,
     pub(super) undoes_whole: bool,
     pub(super) undone: bool,
-    /// Only told when a change is written.
+    /// Set only when a change is written.
     pub(super) key: Option<String>,
     pub(super) files: Vec<FileRow>,
 }
@@ -75,13 +75,13 @@ pub(super) struct FileRow {
 impl History {
     pub(super) fn open(path: &Path) -> Result<History, VaultError> {
         notehost_platform::private::create_file(path)
-            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the history database", error.kind()))?;
         let mut connection = Connection::open(path).map_err(failed)?;
         schema::prepare(&mut connection).map_err(failed)?;
         // By now the database and its log are there. `sync` waits for what is in them, and a power failure must not lose
         // their names.
         sync_parent(path)
-            .map_err(|error| VaultError::internal("make the history", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the history database", error.kind()))?;
         let mut log = OsString::from(path);
         log.push("-wal");
         Ok(History {
@@ -440,7 +440,7 @@ fn failed(error: rusqlite::Error) -> VaultError {
             VaultError::new("unavailable", "the disk is full; nothing was changed")
                 .with_hint("free some space on the disk that holds notehost's state")
         }
-        _ => VaultError::internal("use the history", error),
+        _ => VaultError::internal("access the history database", error),
     }
 }
 
@@ -449,7 +449,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_not_be_settled_is_settled_with_the_next_change() {
+    fn unsettled_changes_are_settled_by_the_next_change() {
         let place = tempfile::tempdir().expect("a folder");
         let history = History::open(&place.path().join("history.db")).expect("a history");
         let write = |id: &str| {

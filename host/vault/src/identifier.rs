@@ -1,4 +1,4 @@
-//! Ids of changes, transactions and trash: short, sorted by time, not to be guessed.
+//! Ids of changes, transactions and trash entries: short, sortable by time, and not guessable.
 
 use std::{
     collections::hash_map::RandomState,

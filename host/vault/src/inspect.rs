@@ -1,5 +1,5 @@
-//! What a person should know about a vault's files before trusting it to a program: `notehost doctor` asks. It only
-//! looks, takes no lock, and its findings name places relative to the vault.
+//! Checks of a vault's files for `notehost doctor`. Read-only and without locks; findings use paths relative to the
+//! vault.
 
 use std::collections::BTreeMap;
 use std::fs::{OpenOptions, TryLockError};
@@ -20,7 +20,7 @@ use super::state_key;
 /// A note over this size is slow in every editor.
 pub const LARGE_NOTE: u64 = 8 << 20;
 /// How deep folders may nest before the walk stops: a mount of something into itself has no end.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Clocks of two machines that share a folder differ by less than this.
 const CLOCK_SLACK: Duration = Duration::from_secs(10 * 60);
 
@@ -153,7 +153,7 @@ impl Walk<'_> {
         }
         if metadata.is_dir() {
             match folder.open_dir(name) {
-                Ok(inner) if depth < DEEPEST => self.folder(&inner, &path, depth + 1),
+                Ok(inner) if depth < MAX_DEPTH => self.folder(&inner, &path, depth + 1),
                 _ => self.findings.unreadable.push(path),
             }
         } else if metadata.is_file() && folded(name).ends_with(".md") {
@@ -232,7 +232,7 @@ mod inspect_tests {
     use super::*;
 
     #[test]
-    fn what_is_odd_is_found_and_the_rest_is_not() {
+    fn only_problems_are_reported() {
         let vault = tempfile::tempdir().expect("a folder");
         let at = |path: &str| vault.path().join(path);
         for folder in ["Work", ".obsidian", ".notehost/journal"] {

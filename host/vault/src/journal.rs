@@ -1,10 +1,10 @@
-//! Journals: what a commit of several files still has to do, so that a crash cannot leave half of it.
+//! Journals of multi-file commits: the remaining steps of a commit, so that a crash cannot leave it half done.
 //!
-//! A journal lies in the vault, where anybody may put files: a git clone, a sync tool, an archive. So it carries an
-//! authentication code, made with a key that never leaves this machine's state folder, and recovery replays nothing else.
-//! Its paths are checked as well, as a caller's are: whoever has the key still cannot name anything outside the notes.
-//! Journals and temporary files also carry the id of the state folder, so that two machines that sync one vault leave each
-//! other's alone. How a journal is replayed is in `recovery`.
+//! A journal is in the vault, where other programs (git, sync tools, archives) can put files. So it carries an
+//! authentication code made with a key that never leaves this machine's state folder, and recovery replays nothing
+//! else. Its paths are validated like those of a caller, so even a holder of the key cannot address anything outside
+//! the notes. Journals and temporary files also carry the id of the state folder, so that two machines that sync one
+//! vault ignore each other's. Replay is in `recovery`.
 
 use std::{io, path::Path};
 
@@ -147,7 +147,7 @@ impl Seal {
         journal.check().map_err(|path| {
             io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("a journal cannot name `{path}`"),
+                format!("invalid path `{path}` in a journal"),
             )
         })?;
         let body = serde_json::to_vec(journal)?;

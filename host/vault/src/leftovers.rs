@@ -1,8 +1,8 @@
-//! What an interrupted commit left in the folder of temporary files: removed once nobody needs it, kept where a person finds
-//! it otherwise. Which commits are finished is decided in `recovery` and `settle`.
+//! Temporary files of interrupted commits: removed when they are no longer needed, otherwise kept where a person finds
+//! them. Which commits are finished is decided in `recovery` and `pending_changes`.
 //!
-//! Invariant: a note that a commit parked is never unlinked unless the history shows that the commit is done. A rename keeps
-//! no bytes in the history, so the parked file may be the only copy of the note.
+//! Invariant: a note that a commit parked is unlinked only if the history shows that the commit is done. A rename
+//! stores no bytes in the history, so the parked file may be the only copy of the note.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -74,7 +74,7 @@ impl Vault {
             tracing::error!(
                 vault = self.id,
                 error = %error,
-                "notes that an interrupted commit moved are still in `.notehost/tmp`; the next start tries again"
+                "could not move the notes of an interrupted commit out of `.notehost/tmp`; the next start retries"
             );
         }
     }
@@ -170,7 +170,7 @@ impl Vault {
             vault = self.id,
             change = commit,
             entry,
-            "a note that an interrupted commit moved is in the trash: the commit can be neither finished nor taken back"
+            "a note of an interrupted commit was moved to the trash: the commit can be neither finished nor rolled back"
         );
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Vault {
             vault = self.id,
             count = names.len(),
             first,
-            "journals that this machine did not write, or not for an open commit, were {place}; nothing of them was done"
+            "journals not written by this machine, or not for an unfinished commit, were {place}; they were not replayed"
         );
     }
 

@@ -1,18 +1,19 @@
-//! The vault: where does a write go?
+//! The vault: one folder of notes, with transactions.
 //!
-//! A [`Vault`] is one folder of notes. Work happens in a [`Transaction`]: it reads a consistent view, stages
-//! what it writes, and [`Transaction::commit`] lands everything together or nothing. This room alone touches
-//! files of a vault ([`disk`]), keeps the trash and the history, and decides what a path means ([`lookup`]).
+//! Work on a [`Vault`] happens in a [`Transaction`]: it reads a consistent view and stages its writes, and
+//! [`Transaction::commit`] applies all of them or none. Only this crate accesses files of a vault ([`disk`]), keeps the
+//! trash and the history, and resolves paths ([`lookup`]).
 //!
-//! Who the caller is and what the rules say is not known here: [`Rules`] answers.
+//! Callers and their permissions are not known here: they are behind the trait [`Rules`].
 //!
 //! ```text
-//! path ─ lookup ─ transaction ─┬─ read, view, trash, past      what a call sees
-//!                              └─ stage ─ plan ─ commit        what a call does
+//! path ─ lookup ─ transaction ─┬─ read, view, trash, history_operations   reads
+//!                              └─ stage ─ plan ─ commit                   writes
 //!                                            └─ steps ─ recovery
 //! ```
 
 mod access;
+mod change_details;
 mod changes;
 mod chunks;
 mod commit;
@@ -22,6 +23,7 @@ mod disk;
 mod error;
 mod fail;
 mod history;
+mod history_operations;
 mod identifier;
 mod inspect;
 mod journal;
@@ -29,24 +31,22 @@ mod leftovers;
 mod listing;
 mod lock;
 mod lookup;
-mod mention;
-mod narrow;
-mod nearest;
-mod past;
 mod path;
+mod pending_changes;
 mod plan;
 mod prepare;
 mod private_folder;
 mod read;
 mod recovery;
 mod retention;
-mod settle;
-mod show;
-mod sight;
+mod revocation;
+mod scan;
 mod stage;
 mod steps;
 mod store;
+mod suggestions;
 mod sync;
+mod text_search;
 mod transaction;
 mod trash;
 mod types;
@@ -66,7 +66,7 @@ use std::{
     time::Duration,
 };
 
-pub use access::{Access, Effect, GrantMet, Limits, Rules, Tier, UnknownTier};
+pub use access::{Access, Effect, GrantUsage, Limits, Rules, Tier, UnknownTier};
 pub use diff::SUMMARISED;
 pub use diff::{DiffHunk, FileDiff, LineDiff, file_diff, unified_diff};
 pub use error::{CommitError, Conflict, VaultError};
@@ -77,8 +77,8 @@ pub use inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use journal::fuzz_journal;
 pub use path::PRIVATE;
 pub use path::{folded as fold_path, is_open as is_open_path};
-pub use sight::{Glimpse, Sighted, Stamp, etag_of};
-pub use transaction::{AskAgain, Transaction};
+pub use scan::{FileContent, FileStat, Stamp, etag_of};
+pub use transaction::{RecomputeAnswer, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
     Trashed,
@@ -156,7 +156,7 @@ impl Vault {
     }
 
     /// Opens a vault for looking only, also while another process serves it: no lock, no recovery, no commits.
-    pub fn open_to_look(id: &str, folder: &Path, state: &Path) -> Result<Vault, VaultError> {
+    pub fn open_read_only(id: &str, folder: &Path, state: &Path) -> Result<Vault, VaultError> {
         Vault::opened(id, folder, state, VaultSettings::default(), false)
     }
 
@@ -186,7 +186,7 @@ impl Vault {
                 true => sync::sync_parent(&state),
                 false => Ok(()),
             })
-            .map_err(|error| VaultError::internal("make the state folder", error.kind()))?;
+            .map_err(|error| VaultError::internal("create the state folder", error.kind()))?;
         let root = Arc::new(root);
         let lock = is_writer
             .then(|| WriterLock::take(&state, &root))
@@ -223,7 +223,7 @@ impl Vault {
         state_key(&self.id, &self.canonical)
     }
 
-    /// The name of its folder, without where it lies.
+    /// The name of its folder, without the path.
     pub fn folder_name(&self) -> &str {
         &self.folder_name
     }
@@ -238,7 +238,11 @@ impl Vault {
         let change = self.history.change_with_key(key)?;
         Ok(change.map(|change| Committed {
             is_landed: true,
-            files: change.files.iter().map(past::told).collect(),
+            files: change
+                .files
+                .iter()
+                .map(history_operations::file_change)
+                .collect(),
             change: Some(change.id).filter(|_| !change.files.is_empty()),
         }))
     }
@@ -252,7 +256,7 @@ impl Vault {
             .push(listener);
     }
 
-    fn tell(&self, committed: &Committed) {
+    fn notify_listeners(&self, committed: &Committed) {
         for listener in self
             .listeners
             .read()

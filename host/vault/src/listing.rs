@@ -1,6 +1,6 @@
-//! What is in each folder, remembered as long as the folder's own times vouch for it.
+//! A cache of folder listings, valid as long as the folder's timestamps are unchanged.
 //!
-//! Rules play no part here: what is remembered is the same for every caller, and filtered when it is used.
+//! Access rules are not applied here: the cache is shared by all callers and filtered on use.
 
 use std::{
     collections::HashMap,

@@ -1,6 +1,6 @@
-//! One process writes a vault. Two locks say so: a file in the state folder, which names the holder, and the vault's folder
-//! itself, so that a process with another state folder is kept out as well. The folder is locked, not a file in it: a vault
-//! that is only read shows no trace.
+//! The writer locks of a vault. A file in the state folder names the holder; a lock on the vault's folder itself also
+//! excludes processes with another state folder. The folder is locked, not a file in it, so that opening a vault
+//! read-only leaves no trace.
 
 use std::{
     fs::{File, TryLockError},
@@ -57,7 +57,7 @@ impl WriterLock {
             }
             Err(error) => tracing::warn!(
                 error = %error.kind(),
-                "this file system cannot lock a folder: a process with another state folder is not kept out"
+                "this file system cannot lock folders: a process with another state folder could also open the vault"
             ),
         }
         let program = std::env::current_exe()
@@ -134,7 +134,7 @@ fn held(who: String) -> VaultError {
         "unavailable",
         format!("the vault is already served by {who}"),
     )
-    .with_hint("one process serves a vault at a time: stop that one, or ask it through its client")
+    .with_hint("only one process can serve a vault at a time: stop that process or connect to it")
 }
 
 fn held_by(file: &mut File) -> VaultError {

@@ -1,8 +1,7 @@
-//! From a guest's path to a file: spelling, links, and what may be seen.
+//! Resolves a guest's path to a file: spelling, links and visibility.
 //!
-//! A path is followed name by name, over what is staged and over the disk, without ever letting the system
-//! resolve anything. The result is canonical: no links, spelt as the disk does. Rules are asked for the path as
-//! given and for the canonical one.
+//! A path is followed name by name, over the staged changes and the disk; the system never resolves a path. The result
+//! is canonical: without links, spelt as on disk. Rules are checked for the path as given and for the canonical one.
 
 use std::{collections::VecDeque, path::Path, sync::Arc};
 
@@ -26,7 +25,7 @@ pub(super) struct Found {
     pub(super) kind: Kind,
     /// Whether the path names a link, and not only leads through one.
     pub(super) is_link: bool,
-    /// Where it lies on disk; `None` if it is only staged.
+    /// Where it is on disk; `None` if it is only staged.
     pub(super) disk: Option<OnDisk>,
 }
 

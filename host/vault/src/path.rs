@@ -1,15 +1,14 @@
-//! Paths as guests give them, and what makes two names the same. Pure text: nothing here touches a disk.
+//! Validation and normalization of guest paths, and when two names are equal. Pure text, no file access.
 //!
-//! Everything that enters is hostile. Nothing is forgiven except the Unicode normal form: forgiveness is the
-//! components' affair.
+//! All input is untrusted. Only the Unicode normal form is normalized; any other leniency belongs to the components.
 
 use caseless::Caseless;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::error::VaultError;
 
-const MAX_NAME: usize = 255;
-const MAX_PATH: usize = 4096;
+const MAX_NAME_BYTES: usize = 255;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Where the vault keeps its own things, inside the vault.
 pub const PRIVATE: &str = ".notehost";
@@ -27,9 +26,9 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
             printable(path)
         )))
     };
-    if path.len() > MAX_PATH {
+    if path.len() > MAX_PATH_BYTES {
         return Err(Some(VaultError::invalid(format!(
-            "a path may have {MAX_PATH} bytes at most"
+            "a path may have {MAX_PATH_BYTES} bytes at most"
         ))));
     }
     if path.chars().any(char::is_control) {
@@ -46,9 +45,9 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
         match *part {
             "" => return Err(refuse("has an empty part")),
             "." | ".." => return Err(refuse("contains `.` or `..`")),
-            _ if part.len() > MAX_NAME => {
+            _ if part.len() > MAX_NAME_BYTES => {
                 return Err(Some(VaultError::invalid(format!(
-                    "a name may have {MAX_NAME} bytes at most"
+                    "a name may have {MAX_NAME_BYTES} bytes at most"
                 ))));
             }
             _ if is_closed(part) => return Err(None),
@@ -58,7 +57,7 @@ pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
     Ok(parts)
 }
 
-/// Whether a path is open to components at all; fails if it is no path.
+/// Whether components can access a path at all; fails if the path is invalid.
 pub fn is_open(path: &str) -> Result<bool, VaultError> {
     match parse(path) {
         Ok(_) => Ok(true),
@@ -86,7 +85,7 @@ pub(super) fn check_new_name(name: &str) -> Result<(), VaultError> {
         .chars()
         .any(|c| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'))
     {
-        return refuse("it contains characters that cannot be seen".into());
+        return refuse("it contains invisible characters".into());
     }
     let stem = name.split('.').next().unwrap_or(name).to_ascii_uppercase();
     let numbered = |device: &str| {
@@ -166,7 +165,7 @@ pub(super) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Whether a path lies below a folder.
+/// Whether a path is below a folder.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() && !path.is_empty()
         || path

@@ -1,4 +1,4 @@
-//! From what is staged to the steps that bring it about, in an order in which each finds its place free.
+//! Turns staged changes into commit steps, ordered so that each step finds its target free.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use super::{
     error::VaultError,
     path::{PRIVATE, is_below, split},
     steps::{Content, Expected, Step},
-    transaction::{Seen, StagedFile, Transaction},
+    transaction::{ReadRecord, StagedFile, Transaction},
     trash,
 };
 
@@ -106,7 +106,7 @@ impl Transaction {
         }
         for (path, _) in self.staged.iter().filter(|(_, file)| file.is_none()) {
             let is_told = self.trashed.contains_key(path) || origins.contains_key(path.as_str());
-            if !is_told && matches!(self.seen.get(path), Some(Seen::File(_))) {
+            if !is_told && matches!(self.seen.get(path), Some(ReadRecord::File(_))) {
                 plan.steps.push(Step::Move {
                     from: path.clone(),
                     to: park(),
@@ -244,10 +244,10 @@ impl Transaction {
 
     fn expected(&self, path: &str) -> Result<Expected, VaultError> {
         match self.seen.get(path) {
-            Some(Seen::File(file)) => Ok(Expected::of(file)),
+            Some(ReadRecord::File(file)) => Ok(Expected::of(file)),
             _ => Err(VaultError::internal(
                 "plan the commit",
-                format!("`{path}` was never seen"),
+                format!("`{path}` is not in the read set"),
             )),
         }
     }

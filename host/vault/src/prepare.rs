@@ -1,5 +1,5 @@
-//! What a commit does before anything of it is visible: temporary files, trash notes, the pending change in the history,
-//! the journal. Whatever fails here is only removed again.
+//! The part of a commit before anything is visible: temporary files, trash notes, the pending change in the history,
+//! the journal. If a step fails here, cleanup only removes files.
 
 use std::{borrow::Cow, fs::File, io};
 
@@ -31,8 +31,8 @@ impl Attempt<'_> {
         self.write_trash_notes(plan).map_err(failed)?;
         reach("commit-trash-noted")?;
         self.write_history(net)?;
-        // The disk has both to keep before anything is visible. What is asked for last costs least: most of it was kept
-        // with what was asked for first.
+        // The disk has both to keep before anything is visible. What is requested last costs least: most of it was kept
+        // with what was requested first.
         sync_together(&temps, File::sync_all).map_err(failed)?;
         self.vault().history.sync().map_err(failed)?;
         reach("commit-history-pending")?;

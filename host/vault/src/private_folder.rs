@@ -1,5 +1,5 @@
-//! The vault's own folder, `.notehost`: made when a commit needs it, made private, tidied, and pruned of what is too old.
-//! What an interrupted commit leaves in it is handled in `leftovers`.
+//! The vault's own folder, `.notehost`: creation on first commit, private permissions, cleanup and pruning. Leftovers
+//! of interrupted commits are handled in `leftovers`.
 
 use std::io;
 
@@ -54,7 +54,7 @@ impl Vault {
     pub(super) fn prune(&self) {
         let commits = self.sequence() / 2;
         if let Err(error) = self.history.prune(commits, &self.settings) {
-            tracing::warn!(code = error.code(), "old history could not be removed");
+            tracing::warn!(code = error.code(), "could not remove old history");
         }
         let Some(age) = self.settings.trash_max_age.filter(|_| commits % 128 == 16) else {
             return;

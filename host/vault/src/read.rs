@@ -1,4 +1,4 @@
-//! Reading single files: `stat` and `read`, and how a file enters the read set.
+//! Reads of single files, `stat` and `read`, and how a file enters the read set.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -7,7 +7,7 @@ use super::{
     error::VaultError,
     lookup::Found,
     path::{parse, split},
-    transaction::{Seen, SeenFile, StagedFile, Transaction},
+    transaction::{ReadFile, ReadRecord, StagedFile, Transaction},
     types::{Blob, Entry, Kind},
 };
 
@@ -26,7 +26,7 @@ impl Transaction {
         if let Some(disk) = &found.disk {
             self.seen
                 .entry(found.path.clone())
-                .or_insert(Seen::Present(disk.status.node));
+                .or_insert(ReadRecord::Present(disk.status.node));
         }
         self.entry(&found)
     }
@@ -112,7 +112,7 @@ impl Transaction {
                 }),
                 _,
             ) => match self.seen.get(origin) {
-                Some(Seen::File(file)) => (
+                Some(ReadRecord::File(file)) => (
                     file.status.signature.size,
                     file.status.signature.modified_millis(),
                 ),
@@ -120,7 +120,7 @@ impl Transaction {
             },
             // What was read already must not tell another size than what was read.
             (Kind::File, _, Some(disk)) => match self.seen.get(&found.path) {
-                Some(Seen::File(file)) => (
+                Some(ReadRecord::File(file)) => (
                     file.status.signature.size,
                     file.status.signature.modified_millis(),
                 ),
@@ -145,7 +145,7 @@ impl Transaction {
         path: &str,
         place: Option<(&Folder, &str)>,
     ) -> Result<(Arc<[u8]>, Digest), VaultError> {
-        if let Some(Seen::File(SeenFile {
+        if let Some(ReadRecord::File(ReadFile {
             digest,
             content: Some(content),
             ..
@@ -162,7 +162,7 @@ impl Transaction {
                 let (folder, name) = split(path);
                 opened = match self.vault.root.descend(folder) {
                     Ok(folder) => folder,
-                    Err(error) if is_absent(&error) => return Err(self.tear(path)),
+                    Err(error) if is_absent(&error) => return Err(self.mark_conflict(path)),
                     Err(error) => return Err(failed(error)),
                 };
                 (&opened, name)
@@ -172,13 +172,13 @@ impl Transaction {
         for _ in 0..4 {
             let at = SystemTime::now();
             let Some((mut file, status)) = folder.open(name).map_err(failed)? else {
-                return Err(self.tear(path));
+                return Err(self.mark_conflict(path));
             };
             let Some(bytes) =
                 read_bounded(&mut file, status.signature.size, limit).map_err(failed)?
             else {
                 return Err(VaultError::too_large(format!(
-                    "`{path}` has {} bytes; {limit} can be read",
+                    "`{path}` has {} bytes; at most {limit} can be read",
                     status.signature.size
                 )));
             };
@@ -191,21 +191,21 @@ impl Transaction {
             if is_kept {
                 self.kept.0 += content.len() as u64;
             }
-            let fresh = SeenFile {
+            let fresh = ReadFile {
                 digest,
                 status,
                 at,
                 content: is_kept.then(|| Arc::clone(&content)),
             };
-            self.witness(path, fresh)?;
+            self.record_read(path, fresh)?;
             return Ok((content, digest));
         }
-        Err(self.tear(path))
+        Err(self.mark_conflict(path))
     }
 
     /// Digests a file of the disk without keeping its content.
-    pub(super) fn observe(&mut self, path: &str) -> Result<SeenFile, VaultError> {
-        if let Some(Seen::File(file)) = self.seen.get(path) {
+    pub(super) fn observe(&mut self, path: &str) -> Result<ReadFile, VaultError> {
+        if let Some(ReadRecord::File(file)) = self.seen.get(path) {
             return Ok(file.clone());
         }
         self.access.limits.check_deadline()?;
@@ -217,34 +217,36 @@ impl Transaction {
             Err(error) => return Err(failed(error)),
         };
         let Some((digest, status)) = digested else {
-            return Err(self.tear(path));
+            return Err(self.mark_conflict(path));
         };
-        let file = SeenFile {
+        let file = ReadFile {
             digest,
             status,
             at,
             content: None,
         };
-        self.witness(path, file.clone())?;
+        self.record_read(path, file.clone())?;
         Ok(file)
     }
 
     /// Enters a file into the read set; if it was there with other content, the transaction saw two states.
-    fn witness(&mut self, path: &str, fresh: SeenFile) -> Result<(), VaultError> {
+    fn record_read(&mut self, path: &str, fresh: ReadFile) -> Result<(), VaultError> {
         match self.seen.get_mut(path) {
-            Some(Seen::File(known)) if known.digest != fresh.digest => return Err(self.tear(path)),
-            Some(Seen::File(known)) => known.content = fresh.content,
-            Some(Seen::Absent) => return Err(self.tear(path)),
-            Some(Seen::Present(Node::File)) | None => {
-                self.seen.insert(path.to_owned(), Seen::File(fresh));
+            Some(ReadRecord::File(known)) if known.digest != fresh.digest => {
+                return Err(self.mark_conflict(path));
             }
-            Some(Seen::Present(_)) => return Err(self.tear(path)),
+            Some(ReadRecord::File(known)) => known.content = fresh.content,
+            Some(ReadRecord::Absent) => return Err(self.mark_conflict(path)),
+            Some(ReadRecord::Present(Node::File)) | None => {
+                self.seen.insert(path.to_owned(), ReadRecord::File(fresh));
+            }
+            Some(ReadRecord::Present(_)) => return Err(self.mark_conflict(path)),
         }
         Ok(())
     }
 
     /// The disk moved under this transaction: whatever it answers, it will be run again.
-    fn tear(&mut self, path: &str) -> VaultError {
+    fn mark_conflict(&mut self, path: &str) -> VaultError {
         self.torn.get_or_insert_with(|| path.to_owned());
         VaultError::conflict(path)
     }
@@ -258,7 +260,7 @@ impl Transaction {
         {
             // What is not there is named by the guest; the next host call fails if it was too much.
             self.retained += (path.len() + SEEN_BYTES) as u64;
-            self.seen.insert(path.to_owned(), Seen::Absent);
+            self.seen.insert(path.to_owned(), ReadRecord::Absent);
         }
     }
 }

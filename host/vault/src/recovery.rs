@@ -1,8 +1,8 @@
-//! After a crash: journals are finished or taken back. What is not replayed, and temporary files, are handled in
-//! `leftovers`, pending changes without a journal in `settle`.
+//! Crash recovery: journals are finished or rolled back. Journals that are not replayed and temporary files are
+//! handled in `leftovers`, pending changes without a journal in `pending_changes`.
 //!
-//! A person may have edited files between the crash and now. What they wrote stays where they wrote it; what
-//! we meant to write there goes to the trash.
+//! A person may have edited files since the crash. Their version stays in place; the version of the interrupted commit
+//! goes to the trash.
 
 use std::io;
 
@@ -101,7 +101,7 @@ impl Vault {
             if is_open {
                 let done = match direction {
                     Direction::Forward => "finished",
-                    Direction::Back => "taken back",
+                    Direction::Back => "rolled back",
                 };
                 tracing::warn!(
                     vault = self.id,
@@ -115,7 +115,7 @@ impl Vault {
             tracing::warn!(
                 vault = self.id,
                 count = others,
-                "journals of another machine or state folder are left alone"
+                "journals of another machine or state folder were ignored"
             );
         }
         Ok(unfinished)
@@ -321,7 +321,7 @@ impl Vault {
             (None, Some(_)) if into_private && !has_content(&folder, name, expected)? => {
                 tracing::warn!(
                     vault = self.id,
-                    "a file was edited before it could be removed: it is put back"
+                    "a file was edited before it could be removed: it was restored"
                 );
                 folder.rename_new(name, &source, from_name)
             }
@@ -371,7 +371,7 @@ pub(super) fn unrecovered(
     owner: Option<u32>,
     own: u32,
 ) -> VaultError {
-    let doing = format!("cannot finish what a crash may have left in vault `{vault}`");
+    let doing = format!("cannot recover vault `{vault}` after a crash");
     if error.kind() != io::ErrorKind::PermissionDenied {
         let cause = VaultError::io(path, error);
         let failure = VaultError::new("unavailable", format!("{doing}: {cause}"));

@@ -1,8 +1,9 @@
-//! How much the history keeps, and whose changes go first.
+//! Retention of the history: how much is kept, and whose changes are removed first.
 //!
-//! The bound is one for all callers. When it is reached, every caller has an equal share of it, and what some do not use
-//! the others may: only callers over that level lose changes, each its oldest first. So no caller's volume ever removes a
-//! change of a caller within its share. The latest change of a caller stays: its reply said that it can be undone.
+//! The size limit is shared by all callers. When it is reached, every caller has an equal share, plus what others do
+//! not use: only callers above that level lose changes, oldest first. So the volume of one caller never removes a
+//! change of a caller within its share. The latest change of each caller is always kept, because its reply offered an
+//! undo.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +18,7 @@ const PRUNE_EVERY: u64 = 128;
 /// them down.
 const SLACK: u64 = 16;
 /// So many pages are given back to the disk at once.
-const MAX_PAGES_AT_ONCE: u64 = 16 << 10;
+const MAX_PAGES_PER_VACUUM: u64 = 16 << 10;
 const UNKNOWN: u64 = u64::MAX;
 
 pub(super) const SCHEMA: &str = "
@@ -204,7 +205,7 @@ fn give_back(connection: &Connection, bound: u64) -> rusqlite::Result<()> {
     let (free, size) = (number("freelist_count")?, number("page_size")?.max(1));
     let most = (bound / 8).max(16 << 20) / size;
     if free > most {
-        let pages = (free - most).min(MAX_PAGES_AT_ONCE);
+        let pages = (free - most).min(MAX_PAGES_PER_VACUUM);
         let mut vacuum = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
         let mut rows = vacuum.query([])?;
         while rows.next()?.is_some() {}
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_who_is_over_the_level_gives() {
+    fn only_callers_above_the_level_lose_changes() {
         let level = |used: &[u64], bound| level(used.iter().copied(), bound);
         assert_eq!(level(&[10, 20, 1000], 100), 70);
         assert_eq!(level(&[10, 20, 30], 100), u64::MAX);

@@ -1,7 +1,6 @@
-//! Writing, which is staging: `create`, `write`, `create_folder`, `rename`, `remove`.
+//! Staged writes: `create`, `write`, `create_folder`, `rename`, `remove`.
 //!
-//! Nothing here changes the disk. Each operation enters what it relies on into the read set, so that commit
-//! can tell whether it still holds.
+//! Nothing here changes the disk. Each operation adds its preconditions to the read set, which the commit validates.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use super::{
     identifier::new_id,
     lookup::{Destination, Found},
     path::{PRIVATE, folded, is_below, join, split},
-    transaction::{Seen, StagedFile, Transaction},
+    transaction::{ReadRecord, StagedFile, Transaction},
     types::Kind,
 };
 
@@ -182,9 +181,9 @@ impl Transaction {
         if !self.staged.contains_key(path) {
             match self.seen.get(path) {
                 None => {
-                    self.seen.insert(path.to_owned(), Seen::Absent);
+                    self.seen.insert(path.to_owned(), ReadRecord::Absent);
                 }
-                Some(Seen::Absent) => {}
+                Some(ReadRecord::Absent) => {}
                 Some(_) => return Err(VaultError::conflict(path)),
             }
         }
@@ -232,7 +231,7 @@ impl Transaction {
         self.revive_folders(split(&path).0);
         let is_as_before = file.origin.as_deref() == Some(path.as_str())
             && match self.seen.get(&path) {
-                Some(Seen::File(seen)) => {
+                Some(ReadRecord::File(seen)) => {
                     file.bytes
                         .as_ref()
                         .is_none_or(|bytes| Digest::of(bytes) == seen.digest)
@@ -249,7 +248,7 @@ impl Transaction {
 
     /// Stages that a path has no file any more.
     fn vacate(&mut self, path: &str) {
-        if matches!(self.seen.get(path), Some(Seen::File(_))) {
+        if matches!(self.seen.get(path), Some(ReadRecord::File(_))) {
             self.staged.insert(path.to_owned(), None);
         } else {
             self.staged.remove(path);
@@ -276,8 +275,10 @@ impl Transaction {
 
     fn move_file(&mut self, from: &str, to: String) -> Result<(), VaultError> {
         self.check_room(&to, 0)?;
-        if !self.staged.contains_key(&to) && !matches!(self.seen.get(&to), Some(Seen::File(_))) {
-            self.seen.entry(to.clone()).or_insert(Seen::Absent);
+        if !self.staged.contains_key(&to)
+            && !matches!(self.seen.get(&to), Some(ReadRecord::File(_)))
+        {
+            self.seen.entry(to.clone()).or_insert(ReadRecord::Absent);
         }
         let file = self.take(from)?;
         self.put(to, file);

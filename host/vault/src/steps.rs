@@ -1,8 +1,8 @@
-//! The single acts that a commit consists of: how each is done, checked, taken back, and done again after a
-//! crash. They are what a journal holds.
+//! The atomic steps of a commit: how each is applied, verified, reverted, and redone after a crash. A journal is a
+//! list of steps.
 //!
-//! Invariant: no act ever destroys what somebody else wrote. Replacing swaps, and the swapped-out file is
-//! compared with what was validated; if it differs, it is swapped back.
+//! Invariant: no step destroys a concurrent edit. Replacing swaps the files, and the swapped-out file is compared with
+//! what was validated; if it differs, it is swapped back.
 
 use std::{io, time::SystemTime};
 
@@ -13,7 +13,7 @@ use super::{
     fail::fail_point,
     journal::temps_folder,
     path::split,
-    transaction::SeenFile,
+    transaction::ReadFile,
     trash,
 };
 
@@ -72,7 +72,7 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    pub(super) fn of(file: &SeenFile) -> Self {
+    pub(super) fn of(file: &ReadFile) -> Self {
         let signature = file.status.signature;
         Expected {
             digest: file.digest,
@@ -98,10 +98,10 @@ impl Expected {
     }
 }
 
-/// Why a step was not done.
+/// Why a step was not applied.
 #[derive(Debug)]
-pub(super) enum Halt {
-    /// A file is not what was validated.
+pub(super) enum StepError {
+    /// A file differs from what was validated.
     Changed(String),
     /// The disk failed.
     Failed(String, io::Error),
@@ -152,15 +152,15 @@ fn put_back(
 
 impl Step {
     /// Does it.
-    pub(super) fn apply(&self, root: &Folder) -> Result<(), Halt> {
+    pub(super) fn apply(&self, root: &Folder) -> Result<(), StepError> {
         match self.attempt(root) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Halt::Changed(self.shown().to_owned())),
+            Ok(false) => Err(StepError::Changed(self.shown().to_owned())),
             // The name was taken, or what should be there went away, between validation and now.
             Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Halt::Changed(self.shown().to_owned()))
+                Err(StepError::Changed(self.shown().to_owned()))
             }
-            Err(error) => Err(Halt::Failed(self.shown().to_owned(), error)),
+            Err(error) => Err(StepError::Failed(self.shown().to_owned(), error)),
         }
     }
 

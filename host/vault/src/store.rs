@@ -8,14 +8,14 @@ use super::{
     disk::{Node, is_absent},
     error::VaultError,
     path::{PRIVATE, join},
-    transaction::{Seen, StagedFile, Transaction},
+    transaction::{ReadRecord, StagedFile, Transaction},
 };
 
-const MAX_KEY: usize = 200;
+const MAX_KEY_BYTES: usize = 200;
 /// Encoded keys are cut into names that every disk takes.
-const MAX_NAME: usize = 180;
+const MAX_NAME_BYTES: usize = 180;
 /// Ends a name that goes on in a folder. No encoded key contains it.
-const GOES_ON: char = '+';
+const CONTINUATION: char = '+';
 
 impl Transaction {
     /// The value of a key.
@@ -42,7 +42,8 @@ impl Transaction {
         self.check_room(&path, value.len() as u64)?;
         self.written += value.len() as u64;
         self.store_bytes = Some(total);
-        let origin = matches!(self.seen.get(&path), Some(Seen::File(_))).then(|| path.clone());
+        let origin =
+            matches!(self.seen.get(&path), Some(ReadRecord::File(_))).then(|| path.clone());
         self.put(
             path,
             StagedFile {
@@ -111,7 +112,9 @@ impl Transaction {
         {
             Some(status) if status.node == Node::File => Ok(Some(self.load(path, None)?.0)),
             _ => {
-                self.seen.entry(path.to_owned()).or_insert(Seen::Absent);
+                self.seen
+                    .entry(path.to_owned())
+                    .or_insert(ReadRecord::Absent);
                 Ok(None)
             }
         }
@@ -162,9 +165,9 @@ impl Transaction {
     }
 
     fn store_path(&self, key: &str) -> Result<String, VaultError> {
-        if key.is_empty() || key.len() > MAX_KEY {
+        if key.is_empty() || key.len() > MAX_KEY_BYTES {
             return Err(VaultError::invalid(format!(
-                "a key has 1 to {MAX_KEY} bytes"
+                "a key has 1 to {MAX_KEY_BYTES} bytes"
             )));
         }
         Ok(join(&self.store_folder(), &encode(key)))
@@ -176,8 +179,8 @@ fn encode(key: &str) -> String {
     let mut encoded = String::with_capacity(key.len());
     let mut length = 0;
     for byte in key.bytes() {
-        if length > MAX_NAME {
-            encoded.push(GOES_ON);
+        if length > MAX_NAME_BYTES {
+            encoded.push(CONTINUATION);
             encoded.push('/');
             length = 0;
         }

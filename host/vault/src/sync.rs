@@ -1,4 +1,4 @@
-//! Waiting until something is safe on disk.
+//! Durability: syncing files and folders to disk.
 
 use std::{collections::BTreeSet, fs::File, io, path::Path};
 
@@ -8,8 +8,7 @@ use super::{
     path::is_below,
 };
 
-/// Waits until these are safe on disk. Several threads ask for it, because a disk does together what it is asked for
-/// together.
+/// Syncs these to disk, with several threads, because a disk can combine concurrent syncs.
 pub(super) fn sync_together<T: Sync>(
     all: &[T],
     sync: impl Fn(&T) -> io::Result<()> + Sync,

@@ -1,6 +1,6 @@
-//! One transaction: what it has seen, what it has staged, and how the two look together.
+//! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `past` and `store`.
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,7 +16,7 @@ use super::{
     identifier::now_millis,
     path::{is_below, parse, split},
     types::Kind,
-    view::Survey,
+    view::FolderListings,
 };
 use notehost_platform::memory::give_back;
 
@@ -33,13 +33,13 @@ pub struct Transaction {
     pub(super) began: u64,
     pub(super) began_millis: u64,
     /// The read set, by canonical path: what commit must find unchanged.
-    pub(super) seen: BTreeMap<String, Seen>,
+    pub(super) seen: BTreeMap<String, ReadRecord>,
     /// Searches and listings, to be repeated if another commit landed meanwhile.
     pub(super) scans: Vec<Scan>,
     /// Answers of the index, to be asked for again in the same case.
-    pub(super) relied: Vec<Reliance>,
+    pub(super) relied: Vec<AnswerDependency>,
     /// The folders as they were when they were first gone through.
-    pub(super) survey: Option<Arc<Survey>>,
+    pub(super) survey: Option<Arc<FolderListings>>,
     /// A file that changed between two reads of this transaction: it can only be run again.
     pub(super) torn: Option<String>,
     /// Files as they would be; `None` where a file of the disk would be gone.
@@ -51,10 +51,10 @@ pub struct Transaction {
     pub(super) new_folders: BTreeSet<String>,
     /// Folders that were renamed or removed, to be pruned if nothing is left in them.
     pub(super) gone_folders: BTreeSet<String>,
-    pub(super) undoes: Option<Undoes>,
+    pub(super) undoes: Option<UndoTarget>,
     /// How many bytes the call gave to write, replaced ones too.
     pub(super) written: u64,
-    pub(super) kept: Kept,
+    pub(super) kept: ReadBytes,
     /// How many bytes of questions are held, to be asked again at commit.
     pub(super) retained: u64,
     pub(super) store_bytes: Option<u64>,
@@ -63,40 +63,40 @@ pub struct Transaction {
 /// How many bytes of what was read are kept.
 // Invariant: stands after all that holds them, so that they are free when it goes.
 #[derive(Default)]
-pub(super) struct Kept(pub(super) u64);
+pub(super) struct ReadBytes(pub(super) u64);
 
-impl Drop for Kept {
+impl Drop for ReadBytes {
     fn drop(&mut self) {
         /// Less is used again soon.
-        const MUCH: u64 = 16 << 20;
-        if self.0 > MUCH {
+        const RELEASE_THRESHOLD_BYTES: u64 = 16 << 20;
+        if self.0 > RELEASE_THRESHOLD_BYTES {
             give_back();
         }
     }
 }
 
-/// Asks again for an answer, and digests it: `None` if that cannot be told any more.
-pub type AskAgain = Arc<dyn Fn(&Transaction) -> Option<[u8; 32]> + Send + Sync>;
+/// Computes an answer again and returns its digest; `None` if that is no longer possible.
+pub type RecomputeAnswer = Arc<dyn Fn(&Transaction) -> Option<[u8; 32]> + Send + Sync>;
 
-/// An answer that came from elsewhere than the files, and how to ask again.
-pub(super) struct Reliance {
+/// An answer that does not come from files of the read set, and how to compute it again.
+pub(super) struct AnswerDependency {
     pub(super) answer: [u8; 32],
-    pub(super) again: AskAgain,
+    pub(super) again: RecomputeAnswer,
 }
 
-/// A file as a transaction first met it.
+/// The state of a file at its first access in a transaction.
 #[derive(Clone, Debug)]
-pub(super) enum Seen {
-    /// Nothing was there.
+pub(super) enum ReadRecord {
+    /// It did not exist.
     Absent,
-    /// Something of this kind was there; nothing else of it was told.
+    /// An entry of this kind existed; nothing else of it was read.
     Present(Node),
     /// A file whose content was read or digested.
-    File(SeenFile),
+    File(ReadFile),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct SeenFile {
+pub(super) struct ReadFile {
     pub(super) digest: Digest,
     pub(super) status: Status,
     pub(super) at: SystemTime,
@@ -104,7 +104,7 @@ pub(super) struct SeenFile {
     pub(super) content: Option<Arc<[u8]>>,
 }
 
-impl SeenFile {
+impl ReadFile {
     /// Whether the disk's word is enough that a file is still the same.
     pub(super) fn vouches_for(&self, now: &Signature) -> bool {
         self.status.signature == *now && !now.is_racy(self.at)
@@ -114,12 +114,12 @@ impl SeenFile {
 /// A question whose answer depends on many files.
 #[derive(Clone, Debug)]
 pub(super) struct Scan {
-    pub(super) question: Question,
+    pub(super) question: ScanQuery,
     pub(super) answer: Digest,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Question {
+pub(super) enum ScanQuery {
     Below {
         folder: String,
         recursive: bool,
@@ -133,15 +133,15 @@ pub(super) enum Question {
     },
 }
 
-impl Question {
+impl ScanQuery {
     /// What it takes in memory, about.
     pub(super) fn bytes(&self) -> usize {
         let words = match self {
-            Question::Below { folder, .. } => folder.len(),
-            Question::Resolve { name, source } => {
+            ScanQuery::Below { folder, .. } => folder.len(),
+            ScanQuery::Resolve { name, source } => {
                 name.len() + source.as_ref().map_or(0, String::len)
             }
-            Question::Mentioning { texts } => texts
+            ScanQuery::Mentioning { texts } => texts
                 .iter()
                 .map(|text| text.len() + size_of::<String>())
                 .sum::<usize>(),
@@ -153,7 +153,7 @@ impl Question {
 /// A file as it would be after the commit.
 #[derive(Clone, Debug)]
 pub(super) struct StagedFile {
-    /// Where the same file lies on disk now; `None` for a new one.
+    /// Where the same file is on disk now; `None` for a new one.
     pub(super) origin: Option<String>,
     /// Its new bytes; `None` leaves those of its origin.
     pub(super) bytes: Option<Arc<[u8]>>,
@@ -163,7 +163,7 @@ pub(super) struct StagedFile {
 
 /// The change that this transaction takes back.
 #[derive(Clone, Debug)]
-pub(super) struct Undoes {
+pub(super) struct UndoTarget {
     pub(super) change: String,
     /// Whether all of it is taken back, and not only what the caller may see.
     pub(super) is_whole: bool,
@@ -190,7 +190,7 @@ impl Transaction {
             gone_folders: BTreeSet::new(),
             undoes: None,
             written: 0,
-            kept: Kept::default(),
+            kept: ReadBytes::default(),
             retained: 0,
             store_bytes: None,
         }
@@ -223,8 +223,8 @@ impl Transaction {
 
     /// What the call does next follows from an answer about the vault: if another commit lands first, `again` must
     /// still say the same at commit.
-    pub fn rely_on(&mut self, answer: [u8; 32], again: AskAgain) {
-        self.relied.push(Reliance { answer, again });
+    pub fn rely_on(&mut self, answer: [u8; 32], again: RecomputeAnswer) {
+        self.relied.push(AnswerDependency { answer, again });
     }
 
     /// Counts what is held of a question that the call asked. The content of questions is controlled by the guest.
@@ -238,7 +238,7 @@ impl Transaction {
         let most = self.access.limits.max_retained_bytes;
         match self.retained > most {
             true => Err(VaultError::too_large(format!(
-                "the questions of one call may have {most} bytes"
+                "the index queries of one call may have {most} bytes at most"
             ))),
             false => Ok(()),
         }
@@ -247,13 +247,13 @@ impl Transaction {
     /// The files whose content the call looked at, with the etags that they had.
     pub fn read_etags(&self) -> Vec<(String, String)> {
         let files = self.seen.iter().filter_map(|(path, seen)| match seen {
-            Seen::File(file) => Some((path.clone(), file.digest.etag())),
-            Seen::Absent | Seen::Present(_) => None,
+            ReadRecord::File(file) => Some((path.clone(), file.digest.etag())),
+            ReadRecord::Absent | ReadRecord::Present(_) => None,
         });
         files.collect()
     }
 
-    /// What the caller may do at a path, whatever this action may.
+    /// The caller's tier at a path, regardless of the action's effect.
     pub fn access(&self, path: &str) -> Tier {
         match self.find(path) {
             Ok(Some(found)) => self.tier(&found.path).min(self.tier(&found.spelt)),
@@ -284,7 +284,7 @@ impl Transaction {
             format!("the action is declared as {declared}, so it may not {doing}"),
         )
         .with_hint(format!(
-            "this is a fault of the component `{}`, not of permissions",
+            "this is a bug in the component `{}`, not a missing permission",
             self.access.component
         )))
     }

@@ -1,6 +1,6 @@
-//! The vault's trash: what is in it, and how something comes back. Removing is staging's affair.
+//! The vault's trash: listing and restoring entries. Removing is in `stage`.
 //!
-//! An entry is the file itself, `.notehost/trash/ID`, with a note beside it, `ID.json`, of where it was.
+//! An entry is the file itself, `.notehost/trash/ID`, with a note `ID.json` that records its original path.
 
 use std::io;
 
@@ -13,19 +13,19 @@ use super::{
     error::VaultError,
     identifier::{is_id, new_id, now_millis},
     path::{PRIVATE, is_closed, join},
-    transaction::{Seen, StagedFile, Transaction},
+    transaction::{ReadRecord, StagedFile, Transaction},
     types::Trashed,
 };
 
 /// More than a path, a time and a name need; the file comes from the vault.
 const MAX_NOTE_BYTES: u64 = 64 << 10;
 
-/// Where the trash lies.
+/// The path of the trash.
 pub(super) fn folder() -> String {
     join(PRIVATE, "trash")
 }
 
-/// Where an entry lies.
+/// The path of an entry.
 pub(super) fn entry_path(id: &str) -> String {
     format!("{PRIVATE}/trash/{id}")
 }
@@ -78,7 +78,7 @@ pub(super) fn keep(root: &Folder, temps: &Folder, temp: &str, path: &str) -> io:
     if path.starts_with('.') {
         return Ok(());
     }
-    tracing::warn!("a file was edited while it was replaced: one of its versions is in the trash");
+    tracing::warn!("a file was edited during a commit: one of its versions was moved to the trash");
     let note = TrashNote::now(path.to_owned(), String::new(), None);
     put(root, temps, temp, note).map(drop)
 }
@@ -235,7 +235,7 @@ impl Transaction {
 
     fn seen_size(&self, path: &str) -> u64 {
         match self.seen.get(path) {
-            Some(Seen::File(file)) => file.status.signature.size,
+            Some(ReadRecord::File(file)) => file.status.signature.size,
             _ => 0,
         }
     }

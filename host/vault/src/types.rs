@@ -1,4 +1,4 @@
-//! What goes in and out of a transaction: the records of the contract's `vault` interface, in Rust.
+//! Input and output types of a transaction: the records of the contract's `vault` interface in Rust.
 
 use std::sync::Arc;
 
@@ -140,7 +140,7 @@ pub struct CommitNote {
     pub caller: String,
     /// Which action, as `document.append`.
     pub action: String,
-    /// Names this very call, so that it can be told later whether it landed.
+    /// The key of this call, to find out later whether it was committed.
     pub key: Option<String>,
 }
 

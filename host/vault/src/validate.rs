@@ -1,13 +1,13 @@
-//! Whether what a transaction has read is still so.
+//! Validation of a transaction's read set.
 //!
-//! A file counts as unchanged if the disk vouches for it (same inode, size and times, and not touched in the
-//! last moments before it was read), and otherwise by its content. Searches are repeated, but only if another
-//! commit landed since the transaction began.
+//! A file counts as unchanged if inode, size and times are the same and it was not modified just before it was read;
+//! otherwise its content is compared. Searches are repeated only if another commit succeeded since the transaction
+//! began.
 
 use super::{
     disk::Node,
     error::Conflict,
-    transaction::{Seen, Transaction},
+    transaction::{ReadRecord, Transaction},
 };
 
 impl Transaction {
@@ -51,15 +51,15 @@ impl Transaction {
         Ok(())
     }
 
-    fn is_unchanged(&self, path: &str, seen: &Seen) -> bool {
+    fn is_unchanged(&self, path: &str, seen: &ReadRecord) -> bool {
         let root = &self.vault.root;
         let Ok(now) = root.status_below(path) else {
             return false;
         };
         match (seen, now) {
-            (Seen::Absent, now) => now.is_none() || self.is_hidden_from_caller(path),
-            (Seen::Present(node), Some(now)) => now.node == *node,
-            (Seen::File(file), Some(now)) if now.node == Node::File => {
+            (ReadRecord::Absent, now) => now.is_none() || self.is_hidden_from_caller(path),
+            (ReadRecord::Present(node), Some(now)) => now.node == *node,
+            (ReadRecord::File(file), Some(now)) if now.node == Node::File => {
                 file.vouches_for(&now.signature)
                     || root
                         .place(path)
@@ -79,7 +79,7 @@ impl Transaction {
     fn check_scans(&self) -> Result<(), Conflict> {
         for reliance in &self.relied {
             if (reliance.again)(self) != Some(reliance.answer) {
-                tracing::debug!("what the index said changed before the commit");
+                tracing::debug!("an answer of the index changed before the commit");
                 return Err(Conflict { path: None });
             }
         }

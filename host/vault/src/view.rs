@@ -1,7 +1,7 @@
-//! Seeing many files at once: `list`, `resolve`, `mentioning`.
+//! Operations over many files: `list`, `resolve`, `mentioning`.
 //!
-//! Each is answered first for the disk alone, and that answer enters the read set; then what is staged is laid
-//! over it.
+//! Each is first answered from the disk alone, and that answer enters the read set; then the staged changes are
+//! applied to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,9 +13,9 @@ use super::{
     error::VaultError,
     listing::Listing,
     lookup::Found,
-    mention::{Needle, mentions, scan},
     path::{folded, is_below, join, parse, split},
-    transaction::{Question, Scan, Transaction},
+    text_search::{FoldedNeedle, mentions, scan},
+    transaction::{Scan, ScanQuery, Transaction},
     types::{Entry, Kind, Page},
 };
 
@@ -23,16 +23,16 @@ const MAX_PAGE: usize = 10_000;
 const MAX_TEXTS: usize = 1000;
 const MAX_TEXT_BYTES: usize = 1 << 20;
 /// A folder with no more names is listed at once.
-const FEW_NAMES: usize = 1000;
+const MAX_QUICK_NAMES: usize = 1000;
 
 /// All folders that the caller may see, with what is in them, as they were at one moment.
-pub(super) type Survey = Vec<(String, Arc<Listing>)>;
+pub(super) type FolderListings = Vec<(String, Arc<Listing>)>;
 
 impl Transaction {
-    /// Whether listing a folder is a matter of a millisecond, so that nobody has to step aside for it.
+    /// Whether listing a folder is a matter of a millisecond, so that it can run on the async worker.
     pub fn is_quick_to_list(&self, folder: &str, recursive: bool) -> bool {
         let known = self.vault.listings.len_of(folder);
-        !recursive && known.is_some_and(|names| names <= FEW_NAMES)
+        !recursive && known.is_some_and(|names| names <= MAX_QUICK_NAMES)
     }
 
     /// The entries of a folder (`""` is the vault itself), or of everything below it, sorted by path.
@@ -63,7 +63,7 @@ impl Transaction {
         };
         let mut items = self.disk_below(&found.path, recursive, survey.as_deref())?;
         self.remember(
-            Question::Below {
+            ScanQuery::Below {
                 folder: found.path.clone(),
                 recursive,
             },
@@ -72,7 +72,7 @@ impl Transaction {
         self.overlay(&found.path, recursive, &mut items);
 
         let limit = (limit as usize).clamp(1, MAX_PAGE);
-        // What lies behind a link is told by the path that was asked for.
+        // What lies behind a link is told by the path that was requested.
         let spelt = |path: &str| {
             join(
                 &found.spelt,
@@ -158,7 +158,7 @@ impl Transaction {
         }
         let survey = self.survey()?;
         let mut candidates = self.disk_named(name, &survey);
-        let question = Question::Resolve {
+        let question = ScanQuery::Resolve {
             name: name.to_owned(),
             source: source.map(str::to_owned),
         };
@@ -189,25 +189,28 @@ impl Transaction {
         Ok(ranked)
     }
 
-    /// The notes that contain at least one of these texts, whatever the case.
+    /// The notes that contain at least one of these texts, case-insensitive.
     pub fn mentioning(&mut self, texts: &[String]) -> Result<Vec<String>, VaultError> {
         if texts.len() > MAX_TEXTS {
             return Err(VaultError::too_large(format!(
-                "{MAX_TEXTS} texts can be looked for at once"
+                "at most {MAX_TEXTS} texts can be searched for at once"
             )));
         }
         // Before anything is made of them.
         self.check_retained()?;
         if texts.iter().map(String::len).sum::<usize>() > MAX_TEXT_BYTES {
             return Err(VaultError::too_large(format!(
-                "texts of {MAX_TEXT_BYTES} bytes can be looked for at once"
+                "at most {MAX_TEXT_BYTES} bytes of text can be searched for at once"
             )));
         }
-        let needles: Vec<Needle> = texts.iter().filter_map(|text| Needle::new(text)).collect();
+        let needles: Vec<FoldedNeedle> = texts
+            .iter()
+            .filter_map(|text| FoldedNeedle::new(text))
+            .collect();
         let survey = self.survey()?;
         let on_disk = self.disk_mentioning(&needles, &survey)?;
         self.remember(
-            Question::Mentioning {
+            ScanQuery::Mentioning {
                 texts: texts.to_vec(),
             },
             paths_digest(&on_disk),
@@ -266,7 +269,7 @@ impl Transaction {
 
     /// Holds a question with the digest of its answer, to be asked again at commit: the question itself is needed then, so
     /// it is counted.
-    fn remember(&mut self, question: Question, answer: Digest) -> Result<(), VaultError> {
+    fn remember(&mut self, question: ScanQuery, answer: Digest) -> Result<(), VaultError> {
         let mut recent = self.scans.iter().rev().take(8);
         if !recent.any(|scan| scan.question == question) {
             self.retain(question.bytes())?;
@@ -278,17 +281,19 @@ impl Transaction {
     /// What the disk alone answers to a question now.
     pub(super) fn answer_of_disk(
         &self,
-        question: &Question,
-        survey: &Survey,
+        question: &ScanQuery,
+        survey: &FolderListings,
     ) -> Result<Digest, VaultError> {
         Ok(match question {
-            Question::Below { folder, recursive } => {
+            ScanQuery::Below { folder, recursive } => {
                 paths_digest(self.disk_below(folder, *recursive, Some(survey))?.keys())
             }
-            Question::Resolve { name, .. } => paths_digest(&self.disk_named(name, survey)),
-            Question::Mentioning { texts } => {
-                let needles: Vec<Needle> =
-                    texts.iter().filter_map(|text| Needle::new(text)).collect();
+            ScanQuery::Resolve { name, .. } => paths_digest(&self.disk_named(name, survey)),
+            ScanQuery::Mentioning { texts } => {
+                let needles: Vec<FoldedNeedle> = texts
+                    .iter()
+                    .filter_map(|text| FoldedNeedle::new(text))
+                    .collect();
                 paths_digest(&self.disk_mentioning(&needles, survey)?)
             }
         })
@@ -299,7 +304,7 @@ impl Transaction {
         &self,
         folder: &str,
         recursive: bool,
-        survey: Option<&Survey>,
+        survey: Option<&FolderListings>,
     ) -> Result<BTreeMap<String, Kind>, VaultError> {
         let taken;
         let survey = match survey {
@@ -334,8 +339,8 @@ impl Transaction {
         Ok(items)
     }
 
-    /// The files whose path ends with a name, `.md` left out or not, whatever the case.
-    fn disk_named(&self, name: &str, survey: &Survey) -> BTreeSet<String> {
+    /// The files whose path ends with a name, `.md` left out or not, case-insensitive.
+    fn disk_named(&self, name: &str, survey: &FolderListings) -> BTreeSet<String> {
         let wanted = [folded(name), folded(&format!("{name}.md"))];
         let last = split(name).1;
         let mut named = BTreeSet::new();
@@ -357,8 +362,8 @@ impl Transaction {
 
     fn disk_mentioning(
         &self,
-        needles: &[Needle],
-        survey: &Survey,
+        needles: &[FoldedNeedle],
+        survey: &FolderListings,
     ) -> Result<Vec<String>, VaultError> {
         if needles.is_empty() {
             return Ok(Vec::new());
@@ -378,7 +383,7 @@ impl Transaction {
     }
 
     /// All folders, taken once for the transaction.
-    fn survey(&mut self) -> Result<Arc<Survey>, VaultError> {
+    fn survey(&mut self) -> Result<Arc<FolderListings>, VaultError> {
         if let Some(survey) = &self.survey {
             return Ok(Arc::clone(survey));
         }
@@ -388,8 +393,12 @@ impl Transaction {
     }
 
     /// A folder and the folders below it that the caller may see, links not followed.
-    pub(super) fn survey_below(&self, folder: &str, recursive: bool) -> Result<Survey, VaultError> {
-        let mut survey = Survey::new();
+    pub(super) fn survey_below(
+        &self,
+        folder: &str,
+        recursive: bool,
+    ) -> Result<FolderListings, VaultError> {
+        let mut survey = FolderListings::new();
         let opened = match self.vault.root.descend(folder) {
             Ok(opened) => opened,
             Err(error) if is_absent(&error) => return Ok(survey),

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use notehost::index::{Answer, Index, Question};
-use notehost::runtime::Surroundings;
+use notehost::runtime::CallEnvironment;
 use notehost::vault::{self, Transaction, VaultError};
 use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 use notehost_sdk::index::{
@@ -56,7 +56,7 @@ impl NativeVault {
 /// The environment of the measured calls: the same on both sides, and empty.
 pub(crate) struct EmptyEnvironment;
 
-impl Surroundings for EmptyEnvironment {
+impl CallEnvironment for EmptyEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: 1_767_225_600_000,

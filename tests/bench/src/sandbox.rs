@@ -271,12 +271,12 @@ async fn one(
         arguments: Arc::from(arguments),
         transaction,
         index: index.clone(),
-        surroundings: Arc::new(EmptyEnvironment),
-        outside: Arc::new(notehost::runtime::Nowhere),
+        environment: Arc::new(EmptyEnvironment),
+        egress: Arc::new(notehost::runtime::DenyEgress),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),
-        interference: None,
+        fault_injector: None,
     };
     match runtime.run(component, job).await {
         Ok(_) => Ok(None),

@@ -45,22 +45,22 @@ fn file(path: &str, text: &str) -> File {
 /// Every list of a graph, made from its files alone. Slots come in ascending order, so each list is sorted.
 fn scanned(graph: &Graph) -> Graph {
     let mut scan = Graph::default();
-    for (slot, file) in graph.files() {
+    for (doc_id, file) in graph.files() {
         let name = fold_name(last_part(&file.path));
-        scan.by_name.entry(name.into()).or_default().push(slot);
+        scan.by_name.entry(name.into()).or_default().push(doc_id);
         let keys = file.note.as_ref().expect("all are notes").keys();
-        scan.notes.insert(slot);
+        scan.notes.insert(doc_id);
         for asked in &keys.asked {
-            scan.asking.entry(asked.clone()).or_default().push(slot);
+            scan.asking.entry(asked.clone()).or_default().push(doc_id);
         }
         for (tag, count) in &keys.tags {
             let spellings = scan.tags.entry(fold_name(tag).into()).or_default();
             let count = *count;
             let tagged = spellings.entry(tag.clone()).or_default();
-            tagged.push(Tagged { slot, count });
+            tagged.push(Tagged { doc_id, count });
         }
         for alias in &keys.aliases {
-            scan.aliases.entry(alias.clone()).or_default().push(slot);
+            scan.aliases.entry(alias.clone()).or_default().push(doc_id);
         }
     }
     scan
@@ -68,7 +68,7 @@ fn scanned(graph: &Graph) -> Graph {
 
 proptest! {
     #[test]
-    fn lists_are_those_of_a_scan_after_any_edits(steps in steps()) {
+    fn graph_lists_match_a_scan_after_random_edits(steps in steps()) {
         let mut graph = Graph::default();
         for (path, text) in steps {
             match text {
@@ -103,19 +103,19 @@ fn the_work_of_many_properties_is_known_for_as_long_as_their_note_is_there() {
 }
 
 #[test]
-fn a_note_is_found_once_by_what_it_holds_many_times() {
+fn repeated_values_find_a_note_once() {
     let mut graph = Graph::default();
-    let slot = graph.put(
+    let doc_id = graph.put(
         file("Plan.md", "#tag #tag #Tag [[Note]] [[note]] [[Note.md]]\n"),
         false,
     );
-    assert_eq!(graph.asking_for("Work/Note.md"), [slot]);
+    assert_eq!(graph.sources_naming("Work/Note.md"), [doc_id]);
     let spellings: Vec<_> = graph.tags["tag"].iter().collect();
     assert_eq!(
         spellings,
         [
-            (&"Tag".into(), &vec![Tagged { slot, count: 1 }]),
-            (&"tag".into(), &vec![Tagged { slot, count: 2 }]),
+            (&"Tag".into(), &vec![Tagged { doc_id, count: 1 }]),
+            (&"tag".into(), &vec![Tagged { doc_id, count: 2 }]),
         ]
     );
     graph.remove("Plan.md");

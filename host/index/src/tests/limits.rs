@@ -8,8 +8,8 @@ use notehost_sdk::index::{
 use serde_json::json;
 
 use super::*;
-use crate::room::Room;
-use crate::{Abandoned, MAX_RESULTS, find as finding, links, names};
+use crate::answer_budget::AnswerBudget;
+use crate::{CancelFlag, MAX_RESULTS, find as finding, links, names};
 
 fn property() -> Condition {
     Condition::Property(Box::new(PropertyTest {
@@ -36,7 +36,7 @@ fn small() -> World {
 }
 
 #[test]
-fn every_question_ends_at_the_deadline_and_when_nobody_waits() {
+fn queries_end_at_the_deadline_and_on_cancellation() {
     let world = small();
     for question in [
         find(property()),
@@ -60,12 +60,12 @@ fn every_question_ends_at_the_deadline_and_when_nobody_waits() {
         });
         let refused = world.index().ask(&mut late, question.clone());
         assert_eq!(refused.unwrap_err().code(), "timeout", "{question:?}");
-        let abandoned = Abandoned::default();
-        abandoned.store(true, std::sync::atomic::Ordering::Relaxed);
+        let cancelled = CancelFlag::default();
+        cancelled.store(true, std::sync::atomic::Ordering::Relaxed);
         let mut left = begin(world.vault(), None, Effect::Read);
         let refused = world
             .index()
-            .ask_unless(&mut left, question.clone(), Some(&abandoned));
+            .ask_cancellable(&mut left, question.clone(), Some(&cancelled));
         assert_eq!(refused.unwrap_err().code(), "timeout", "{question:?}");
         let mut asked = begin(world.vault(), None, Effect::Read);
         assert!(world.index().ask(&mut asked, question).is_ok());
@@ -73,7 +73,7 @@ fn every_question_ends_at_the_deadline_and_when_nobody_waits() {
 }
 
 #[test]
-fn a_question_with_too_many_conditions_is_refused_and_never_quick() {
+fn queries_with_too_many_conditions_are_refused() {
     let world = small();
     let many = find(Condition::Any(vec![property(); 60_000]));
     let mut transaction = begin(world.vault(), None, Effect::Read);
@@ -139,7 +139,7 @@ fn steps(world: &World, question: &Question) -> u64 {
 }
 
 #[test]
-fn notes_with_very_many_properties_take_as_many_steps_and_are_no_quick_question() {
+fn queries_over_many_properties_are_not_quick() {
     let notes = 12;
     let world = heavy(notes);
     let work = (notes * KEYS / 64) as u64;
@@ -188,7 +188,7 @@ fn a_sort_by_properties_ends_at_the_deadline() {
 }
 
 #[test]
-fn long_values_are_sorted_with_a_look_at_the_clock_for_each_comparison() {
+fn sorting_long_values_checks_the_deadline_per_comparison() {
     let world = World::new();
     let long = "x".repeat(100_000);
     for note in 0..8 {
@@ -227,24 +227,24 @@ fn an_answer_that_would_be_too_large_is_refused() {
     let core = &world.index().core;
     let transaction = begin(world.vault(), None, Effect::Read);
     let (graph, none) = (core.graph(), &Deadline::none());
-    let Ok(viewer) = core.viewers.of(&transaction, &graph, none) else {
-        panic!("a viewer")
+    let Ok(view) = core.caller_views.of(&transaction, &graph, none) else {
+        panic!("a view")
     };
     let query = |fields: &[Field]| Query {
         limit: MAX_RESULTS,
         fields: fields.to_vec(),
         ..Query::default()
     };
-    let found = |fields: &[Field], room: &Room| {
+    let found = |fields: &[Field], budget: &AnswerBudget| {
         let texts = core.texts();
-        let found = finding::find(&graph, &texts, &viewer, &query(fields), room, none);
+        let found = finding::find(&graph, &texts, &view, &query(fields), budget, none);
         found.err().map(|broken| match broken {
-            finding::Broken::Question(error) => error,
-            finding::Broken::Texts(_) => panic!("the texts are broken"),
+            finding::FindError::Question(error) => error,
+            finding::FindError::Texts(_) => panic!("the texts are broken"),
         })
     };
-    let (web, tags) = (viewer.web(&graph, none), viewer.tags(&graph, none));
-    let (Ok(web), Ok(tags)) = (web, tags) else {
+    let (link_graph, tags) = (view.link_graph(&graph, none), view.tags(&graph, none));
+    let (Ok(link_graph), Ok(tags)) = (link_graph, tags) else {
         panic!("what is derived")
     };
     let links_to: BacklinksQuery =
@@ -260,43 +260,46 @@ fn an_answer_that_would_be_too_large_is_refused() {
     };
     type Asked<'a> = (
         &'a str,
-        Box<dyn Fn(&Room) -> Option<notehost_vault::VaultError> + 'a>,
+        Box<dyn Fn(&AnswerBudget) -> Option<notehost_vault::VaultError> + 'a>,
     );
     let asked: [Asked<'_>; 9] = [
-        ("paths", Box::new(|room| found(&[], room))),
+        ("paths", Box::new(|budget| found(&[], budget))),
         (
             "backlinks",
-            Box::new(|room| links::backlinks(&graph, &viewer, &links_to, room, none).err()),
+            Box::new(|budget| links::backlinks(&graph, &view, &links_to, budget, none).err()),
         ),
         (
             "unresolved",
-            Box::new(|room| web.unresolved(&graph, &missing, room, none).err()),
+            Box::new(|budget| link_graph.unresolved(&graph, &missing, budget, none).err()),
         ),
         (
             "tags",
-            Box::new(|room| tags.page(&all_tags, room, none).err()),
+            Box::new(|budget| tags.page(&all_tags, budget, none).err()),
         ),
         (
             "names",
-            Box::new(|room| names::names_in(&graph, &viewer, "Note", room, none).err()),
+            Box::new(|budget| names::names_in(&graph, &view, "Note", budget, none).err()),
         ),
         (
             "edges",
-            Box::new(|room| web.told(&graph, &viewer, room, none).err()),
+            Box::new(|budget| link_graph.told(&graph, &view, budget, none).err()),
         ),
         // With room for paths only.
         (
             "properties",
-            Box::new(|room| found(&[Field::Properties], room)),
+            Box::new(|budget| found(&[Field::Properties], budget)),
         ),
-        ("links", Box::new(|room| found(&[Field::Links], room))),
-        ("headings", Box::new(|room| found(&[Field::Headings], room))),
+        ("links", Box::new(|budget| found(&[Field::Links], budget))),
+        (
+            "headings",
+            Box::new(|budget| found(&[Field::Headings], budget)),
+        ),
     ];
     for (number, (what, ask)) in asked.iter().enumerate() {
-        let small = Room::new(if number < 6 { 60 } else { 230 });
+        let small = AnswerBudget::new(if number < 6 { 60 } else { 230 });
         let refused = ask(&small).unwrap_or_else(|| panic!("{what} are not counted"));
         assert_eq!(refused.code(), "too_large", "{what}");
-        assert!(ask(&Room::of_page()).is_none(), "{what}");
+        assert!(ask(&AnswerBudget::of_page()).is_none(), "{what}");
     }
-    assert!(found(&[], &Room::new(230)).is_none());
+    assert!(found(&[], &AnswerBudget::new(230)).is_none());
 }

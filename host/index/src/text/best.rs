@@ -1,4 +1,4 @@
-//! Finding the notes that fulfil a tree: all of them, or only the best.
+//! Finds the notes that match a query tree: all of them, or only the best.
 
 use std::cmp::Ordering;
 
@@ -10,22 +10,22 @@ use super::schema::place;
 use super::segment::{Segment, block_bound, own_weight};
 use super::state::State;
 use super::weight::Corpus;
-use super::{Hit, Hits, SearchResult, Slots, Tree};
+use super::{Bitmap, Hit, Hits, SearchResult, Tree};
 use crate::deadline::Deadline;
 
 pub(super) fn all(
     state: &State,
     tree: &Tree,
-    visible: &Slots,
+    visible: &Bitmap,
     deadline: &Deadline,
 ) -> SearchResult<Hits> {
     let corpus = Corpus::new(state, visible, deadline);
     let (plan, widened) = plan(&corpus, tree)?;
     let mut hits = Vec::new();
     for (ordinal, segment) in state.segments().enumerate() {
-        each(&corpus, &plan, segment, ordinal, |slot, cursor| {
+        each(&corpus, &plan, segment, ordinal, |doc_id, cursor| {
             let score = cursor.score();
-            hits.push(Hit { slot, score });
+            hits.push(Hit { doc_id, score });
         })?;
     }
     Ok(Hits {
@@ -38,7 +38,7 @@ pub(super) fn all(
 pub(super) fn best(
     state: &State,
     tree: &Tree,
-    visible: &Slots,
+    visible: &Bitmap,
     count: usize,
     order: &dyn Fn(u32, u32) -> Ordering,
     deadline: &Deadline,
@@ -54,10 +54,10 @@ pub(super) fn best(
         }
     } else {
         for (ordinal, segment) in state.segments().enumerate() {
-            each(&corpus, &plan, segment, ordinal, |slot, cursor| {
+            each(&corpus, &plan, segment, ordinal, |doc_id, cursor| {
                 total += 1;
                 if count > 0 {
-                    top.offer(slot, cursor.score());
+                    top.offer(doc_id, cursor.score());
                 }
             })?;
         }
@@ -93,16 +93,16 @@ fn each(
     let mut doc = cursor.doc();
     while doc != END {
         corpus.deadline.step()?;
-        let slot = segment.slots[doc as usize];
-        if corpus.visible.contains(slot) {
-            take(slot, &mut cursor);
+        let doc_id = segment.doc_ids[doc as usize];
+        if corpus.visible.contains(doc_id) {
+            take(doc_id, &mut cursor);
         }
         doc = cursor.seek(doc + 1);
     }
     Ok(corpus.deadline.check()?)
 }
 
-/// Whether only one word is asked for, which stands in texts.
+/// Whether the query is a single word that occurs in texts.
 fn single_word(plan: &Plan) -> Option<(&Leaf, &LeafPart)> {
     let Plan::Leaf(leaf) = plan else {
         return None;
@@ -125,7 +125,7 @@ fn best_of_word(
 ) -> SearchResult<u64> {
     let (visible, deadline) = (corpus.visible, corpus.deadline);
     let mut outside = 0;
-    let mut seen = Slots::new();
+    let mut seen = Bitmap::new();
     if leaf.parts.len() > 1 {
         let others = &leaf.parts[..leaf.parts.len() - 1];
         let mut titled = LeafCursor::new(others, segment, ordinal, deadline)?;
@@ -134,11 +134,11 @@ fn best_of_word(
         while doc != END {
             deadline.step()?;
             seen.insert(doc);
-            let slot = segment.slots[doc as usize];
-            if visible.contains(slot) {
+            let doc_id = segment.doc_ids[doc as usize];
+            if visible.contains(doc_id) {
                 whole.seek(doc);
                 outside += u64::from(!whole.is_in(text.place));
-                top.offer(slot, whole.score());
+                top.offer(doc_id, whole.score());
             }
             doc = titled.seek(doc + 1);
         }
@@ -161,12 +161,12 @@ fn best_of_word(
         let bound = text.weight.most * block_bound(&mut blocks, words, &own, average);
         if bound >= top.least {
             for (doc, frequency) in blocks.docs().iter().zip(blocks.freqs()) {
-                let slot = segment.slots[*doc as usize];
-                if visible.contains(slot) && !seen.contains(*doc) {
+                let doc_id = segment.doc_ids[*doc as usize];
+                if visible.contains(doc_id) && !seen.contains(*doc) {
                     let score = text
                         .weight
                         .score(words.norms.fieldnorm_id(*doc), *frequency);
-                    top.offer(slot, score);
+                    top.offer(doc_id, score);
                 }
             }
         }
@@ -179,9 +179,9 @@ fn best_of_word(
 struct Top<'o> {
     count: usize,
     order: &'o dyn Fn(u32, u32) -> Ordering,
-    /// At most twice as many as are asked for.
+    /// At most twice as many as requested.
     hits: Vec<Hit>,
-    /// What is worth less is not among the best.
+    /// Lower scores are not among the best.
     least: f32,
 }
 
@@ -196,9 +196,9 @@ impl<'o> Top<'o> {
     }
 
     #[inline]
-    fn offer(&mut self, slot: u32, score: f32) {
+    fn offer(&mut self, doc_id: u32, score: f32) {
         if score >= self.least {
-            self.hits.push(Hit { slot, score });
+            self.hits.push(Hit { doc_id, score });
             if self.hits.len() >= self.count.saturating_mul(2).max(16) {
                 self.shrink();
             }
@@ -233,5 +233,5 @@ fn compare(left: &Hit, right: &Hit, order: &dyn Fn(u32, u32) -> Ordering) -> Ord
     right
         .score
         .total_cmp(&left.score)
-        .then_with(|| order(left.slot, right.slot))
+        .then_with(|| order(left.doc_id, right.doc_id))
 }

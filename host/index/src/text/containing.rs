@@ -1,21 +1,20 @@
-//! Which notes may contain a text, told from their words: so that a search for a text need not read every note.
+//! Candidates for a substring search, found by the words of notes, so that not every note has to be read.
 //!
-//! What is found may be too much, never too little. A text is cut into what must lie within one word of the note: a run of
-//! letters of a script with spaces is part of a word, two neighbours of a script without are a word. This holds for letters
-//! that the words of a note tell in the order in which folding the note would; notes for which it does not (very long
-//! runs, letters composed of several, signs that fold to letters) are marked as loose when they are indexed (`schema.rs`),
-//! and may contain anything.
+//! The result may contain false positives, never false negatives. A text is cut into pieces that must occur within one
+//! word of the note: in scripts with spaces a run of letters is part of a word; in scripts without spaces two adjacent
+//! letters are a word. Notes for which this does not hold (very long runs, composed letters, signs that fold to
+//! letters) are marked as loose when they are indexed (`schema.rs`) and are always candidates.
 
 use notehost_sdk::words::{self, Form};
 
 use super::schema::place;
 use super::segment::Segment;
 use super::state::State;
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
-/// A shorter piece of a word stands in too many words to be worth a look.
-const SHORTEST: usize = 3;
+/// A shorter piece of a word occurs in too many words to be worth a look.
+const MIN_CHARS: usize = 3;
 
 /// What the words of a note must be like to contain a text.
 struct Needle {
@@ -28,9 +27,9 @@ struct Needle {
 pub(super) fn containing(
     state: &State,
     texts: &[Vec<String>],
-    visible: &Slots,
+    visible: &Bitmap,
     deadline: &Deadline,
-) -> SearchResult<Slots> {
+) -> SearchResult<Bitmap> {
     let mut found = state.live.clone();
     found.keep_within(visible);
     for choices in texts {
@@ -43,13 +42,13 @@ pub(super) fn containing(
         let Some(needles) = needles.into_iter().collect::<Option<Vec<_>>>() else {
             continue;
         };
-        let mut fitting = Slots::new();
+        let mut fitting = Bitmap::new();
         for segment in state.segments() {
             for doc in candidates(segment, &needles, deadline)?.iter() {
                 deadline.step()?;
-                let slot = segment.slots[doc as usize];
-                if found.contains(slot) {
-                    fitting.insert(slot);
+                let doc_id = segment.doc_ids[doc as usize];
+                if found.contains(doc_id) {
+                    fitting.insert(doc_id);
                 }
             }
         }
@@ -59,19 +58,19 @@ pub(super) fn containing(
 }
 
 /// The documents of a segment that may contain one of these.
-fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> SearchResult<Slots> {
+fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> SearchResult<Bitmap> {
     let words = &segment.parts[place(notehost_sdk::index::Part::Text)];
-    let mut found: Slots = segment.loose.iter().copied().collect();
+    let mut found: Bitmap = segment.loose.iter().copied().collect();
     for needle in needles {
         deadline.check()?;
-        let mut fitting: Option<Slots> = None;
-        let mut keep = |docs: Slots| match &mut fitting {
+        let mut fitting: Option<Bitmap> = None;
+        let mut keep = |docs: Bitmap| match &mut fitting {
             Some(fitting) => fitting.keep_within(&docs),
             None => fitting = Some(docs),
         };
         for word in &needle.exact {
             deadline.step()?;
-            let mut docs = Slots::new();
+            let mut docs = Bitmap::new();
             if let Some(info) = words.info(word)? {
                 words.each_doc(&info, deadline, |doc| {
                     docs.insert(doc);
@@ -80,7 +79,7 @@ fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> Sea
             keep(docs);
         }
         if let Some(text) = &needle.within {
-            let mut docs = Slots::new();
+            let mut docs = Bitmap::new();
             words.each_containing(text, deadline, |info| {
                 words.each_doc(info, deadline, |doc| {
                     docs.insert(doc);
@@ -95,7 +94,7 @@ fn candidates(segment: &Segment, needles: &[Needle], deadline: &Deadline) -> Sea
     Ok(found)
 }
 
-/// Nothing if the text could stand in any note.
+/// `None` if the text could occur in any note.
 fn needle(text: &str) -> Option<Needle> {
     let folded = words::fold(text);
     let mut longest: &str = "";
@@ -118,6 +117,6 @@ fn needle(text: &str) -> Option<Needle> {
     exact.sort_unstable();
     exact.dedup();
     let longest = longest.trim_matches('_');
-    let within = (longest.chars().count() >= SHORTEST).then(|| longest.to_owned());
+    let within = (longest.chars().count() >= MIN_CHARS).then(|| longest.to_owned());
     (within.is_some() || !exact.is_empty()).then_some(Needle { within, exact })
 }

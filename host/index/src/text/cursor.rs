@@ -1,7 +1,6 @@
-//! Going through the documents of one segment that fulfil a plan, in order.
+//! Iterates over the documents of one segment that match a plan, in order.
 //!
-//! Scores are sums in the order of the plan, whatever the order in which lists are walked: so that they are the same in
-//! every segment.
+//! Scores are summed in the order of the plan and not of the iteration, so that they are the same in every segment.
 
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings as _, SegmentPostings};
@@ -13,7 +12,7 @@ use super::listed::{self, Listed};
 use super::plan::{LeafPart, Plan, Source};
 use super::segment::Segment;
 use super::weight::Weight;
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 /// After the last document.
@@ -62,9 +61,9 @@ impl<'s> Cursor<'s> {
                 deadline.check()?;
                 Cursor::Set(Set::unscored(docs))
             }
-            Plan::Within(slots) => Cursor::Set(Set::unscored(
+            Plan::Within(doc_ids) => Cursor::Set(Set::unscored(
                 (0..segment.len())
-                    .filter(|doc| slots.contains(segment.slots[*doc as usize]))
+                    .filter(|doc| doc_ids.contains(segment.doc_ids[*doc as usize]))
                     .collect(),
             )),
         })
@@ -87,7 +86,7 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// What the document on which it stands is worth.
+    /// The score of the current document.
     pub(super) fn score(&mut self) -> f32 {
         match self {
             Cursor::Leaf(leaf) => leaf.score(),
@@ -152,7 +151,7 @@ impl LeafCursor {
         self.doc
     }
 
-    /// Whether the document on which it stands has it in this part.
+    /// Whether the current document has it in this part.
     pub(super) fn is_in(&self, place: usize) -> bool {
         self.parts
             .iter()
@@ -250,8 +249,8 @@ pub(super) struct AllCursor<'s> {
     /// The order in which `with` is walked: the shortest first.
     order: Vec<usize>,
     without: Vec<Cursor<'s>>,
-    within: &'s [Arc<Slots>],
-    slots: &'s [u32],
+    within: &'s [Arc<Bitmap>],
+    doc_ids: &'s [u32],
     deadline: &'s Deadline,
     cost: usize,
     doc: u32,
@@ -261,7 +260,7 @@ impl<'s> AllCursor<'s> {
     fn new(
         with: &'s [Plan],
         without: &'s [Plan],
-        within: &'s [Arc<Slots>],
+        within: &'s [Arc<Bitmap>],
         segment: &'s Segment,
         ordinal: usize,
         deadline: &'s Deadline,
@@ -284,7 +283,7 @@ impl<'s> AllCursor<'s> {
             order,
             without: cursors(without)?,
             within,
-            slots: &segment.slots,
+            doc_ids: &segment.doc_ids,
             deadline,
             doc: 0,
         };
@@ -319,8 +318,8 @@ impl<'s> AllCursor<'s> {
                 }
             }
             target = doc + 1;
-            let slot = self.slots[doc as usize];
-            if self.within.iter().all(|slots| slots.contains(slot))
+            let doc_id = self.doc_ids[doc as usize];
+            if self.within.iter().all(|doc_ids| doc_ids.contains(doc_id))
                 && self.without.iter_mut().all(|list| list.seek(doc) != doc)
             {
                 return doc;

@@ -1,6 +1,6 @@
-//! Opening and writing the index on disk.
+//! Opens and writes the index on disk.
 //!
-//! It can always be made again from the notes: what is damaged, or of another make, is thrown away without a question.
+//! It can always be rebuilt from the notes: a damaged index, or one with another schema or version, is discarded.
 
 use std::fs;
 use std::io;
@@ -15,23 +15,23 @@ use super::schema::{self, Fields};
 use super::segment::Segment;
 
 /// What one thread of the writer may take before it writes a segment.
-const MEMORY_FOR_FEW: usize = 15_000_000;
-const MEMORY_FOR_MANY: usize = 48_000_000;
-const MOST_THREADS: usize = 4;
+const SMALL_WRITER_BYTES: usize = 15_000_000;
+const LARGE_WRITER_BYTES: usize = 48_000_000;
+const MAX_THREADS: usize = 4;
 
-/// Opens what is in a folder, or begins anew there, or in memory if the disk refuses.
+/// Opens the index in a folder, or creates a new one there, or in memory if the disk fails.
 pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
     let (schema, fields) = schema::schema();
     let opened = guarded(|| open_existing(folder, fields)).or_else(|problem| {
         if folder.exists() {
-            tracing::info!(%problem, "the search index is begun anew");
+            tracing::info!(%problem, "creating a new search index");
         }
         guarded(|| begin(folder))
     });
     match opened {
         Ok((index, segments)) => (index, fields, segments),
         Err(problem) => {
-            tracing::warn!(%problem, folder = %folder.display(), "the search index is kept in memory only");
+            tracing::warn!(%problem, folder = %folder.display(), "the search index is in memory only");
             let mut index = Index::create_in_ram(schema);
             *index.settings_mut() = schema::settings();
             index.set_tokenizers(schema::tokenizers());
@@ -44,9 +44,9 @@ pub(super) fn open(folder: &Path) -> (Index, Fields, Vec<Segment>) {
 pub(super) fn writer(index: &Index, is_for_many: bool) -> Result<IndexWriter, Failure> {
     let (threads, memory) = if is_for_many {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        (cores.min(MOST_THREADS), MEMORY_FOR_MANY)
+        (cores.min(MAX_THREADS), LARGE_WRITER_BYTES)
     } else {
-        (1, MEMORY_FOR_FEW)
+        (1, SMALL_WRITER_BYTES)
     };
     let options = IndexWriterOptions::builder()
         .num_worker_threads(threads)
@@ -97,7 +97,7 @@ fn begin(folder: &Path) -> Result<(Index, Vec<Segment>), Failure> {
     Ok((index, Vec::new()))
 }
 
-/// Damaged files can make the library panic; that is no more than a failure.
+/// Damaged files can make the library panic; a panic is turned into an error.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or(Err(Failure::Panicked))
 }

@@ -1,6 +1,6 @@
-//! The files of the index. All are mapped into memory but the texts of the notes, which are as large as all the others
-//! together and of which an answer needs a few passages: what is mapped counts as memory of the program for as long as it
-//! runs, what is read is given back at once.
+//! The files of the index. All are memory-mapped except the texts of the notes, which are as large as all other files
+//! together and of which an answer needs only a few passages: mapped pages count as memory of the process, while read
+//! buffers are freed at once.
 
 use std::fs::File;
 use std::io;
@@ -84,7 +84,7 @@ impl Directory for Files {
     }
 }
 
-/// A file that is read where it is asked for.
+/// A file that is read on demand.
 #[derive(Debug)]
 struct Read {
     file: File,

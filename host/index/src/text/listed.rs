@@ -1,13 +1,13 @@
-//! Documents of a segment that were found by more than looking up one word: phrases, and words that are taken for one.
+//! Matching documents of a segment that do not come from a single posting list: phrases and groups of words.
 
 use tantivy::postings::{Postings as _, SegmentPostings, TermInfo};
 use tantivy::{DocSet as _, TERMINATED};
 
 use super::segment::{Segment, Words};
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
-/// Documents, in order, and how often each has what was asked for.
+/// Documents in order, with frequencies.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
     pub(super) docs: Vec<u32>,
@@ -15,11 +15,11 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// How many of them stand for a visible note.
-    pub(super) fn count_visible(&self, segment: &Segment, visible: &Slots) -> u64 {
+    /// How many of them belong to a visible note.
+    pub(super) fn count_visible(&self, segment: &Segment, visible: &Bitmap) -> u64 {
         self.docs
             .iter()
-            .filter(|doc| visible.contains(segment.slots[**doc as usize]))
+            .filter(|doc| visible.contains(segment.doc_ids[**doc as usize]))
             .count() as u64
     }
 
@@ -68,7 +68,7 @@ impl Sums {
     }
 }
 
-/// Documents in which these words stand at these distances.
+/// Documents in which these words occur at these distances.
 pub(super) fn phrase(
     words: &Words,
     asked: &[(usize, String)],
@@ -82,25 +82,25 @@ pub(super) fn phrase(
 }
 
 /// Documents that have a phrase: where it begins in each, and how often one of several words follows it.
-pub(super) struct Begun {
+pub(super) struct PhraseStarts {
     documents: Vec<(u32, Vec<u32>, u32)>,
     distance: usize,
     positions: Vec<u32>,
 }
 
-impl Begun {
-    /// The documents in which these words stand at these distances; what follows them stands at another.
+impl PhraseStarts {
+    /// The documents in which these words occur at these distances; what follows them stands at another.
     pub(super) fn of(
         words: &Words,
         asked: &[(usize, String)],
         distance: usize,
         deadline: &Deadline,
-    ) -> SearchResult<Begun> {
+    ) -> SearchResult<PhraseStarts> {
         let mut documents = Vec::new();
         each_phrase(words, asked, deadline, |doc, starts| {
             documents.push((doc, starts.to_vec(), 0))
         })?;
-        Ok(Begun {
+        Ok(PhraseStarts {
             documents,
             distance,
             positions: Vec::new(),
@@ -152,7 +152,7 @@ impl Begun {
     }
 }
 
-/// Where a word stands in the document on which `postings` is. A large note can have it a million times.
+/// Where a word occurs in the document on which `postings` is. A large note can have it a million times.
 fn take_positions(
     postings: &mut SegmentPostings,
     positions: &mut Vec<u32>,
@@ -178,7 +178,7 @@ fn each_phrase(
         };
         lists.push((*distance, words.positions(&info)?));
     }
-    let Some(mut neighbours) = words.neighbours(asked)? else {
+    let Some(mut bigrams) = words.bigrams(asked)? else {
         return Ok(());
     };
     // The rarest leads.
@@ -188,7 +188,7 @@ fn each_phrase(
     let mut target = 0;
     'documents: loop {
         let words = lists.iter_mut().map(|(_, postings)| postings);
-        for postings in neighbours.iter_mut().chain(words) {
+        for postings in bigrams.iter_mut().chain(words) {
             deadline.step()?;
             if postings.doc() < target {
                 postings.seek(target);
@@ -222,7 +222,7 @@ fn each_phrase(
     }
 }
 
-/// From where a word stands to where its phrase begins.
+/// From where a word occurs to where its phrase begins.
 fn shift(positions: &mut Vec<u32>, distance: usize) {
     positions.retain_mut(|position| match position.checked_sub(distance as u32) {
         Some(start) => {

@@ -1,23 +1,23 @@
-//! The full text of the notes: which of them have which words, and how well they fit.
+//! The full-text index: which notes contain which words, and how well they match.
 //!
-//! The index lies on disk and is written in the background. What was changed since is kept in memory, in small segments
-//! that are made when the next search comes, so that a change is found at once and costs the one who makes it nothing.
+//! The index is on disk and is written in the background. Recent changes are kept in memory, in small segments that
+//! are built by the next search, so that a change can be found at once and costs its writer nothing.
 //!
-//! Notes are known by slot here; paths, rules and properties are not. A search is told which notes are visible, and
-//! nothing in its answer depends on any other: not a hit, not a count, not a score. Nor does it depend on how the index
-//! came to be: the same notes have the same scores, to the bit.
+//! Notes are identified by doc id; paths, rules and properties are not known here. A search gets the set of visible
+//! notes, and nothing in its answer depends on other notes: no hit, count or score. Nor does it depend on the history
+//! of the index: the same notes have exactly the same scores.
 
 mod best;
+mod bigrams;
+mod bitmap;
 mod containing;
 mod cursor;
 mod disk;
 mod files;
 mod listed;
-mod neighbours;
 mod plan;
 mod schema;
 mod segment;
-mod slots;
 mod snippets;
 mod state;
 mod weight;
@@ -34,9 +34,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use notehost_sdk::index::Part;
 use tantivy::{Index, IndexWriter, SegmentReader};
 
+pub(crate) use bitmap::Bitmap;
 pub(crate) use schema::{Document, Lengths, Measure, measure};
-pub(crate) use slots::Slots;
-pub(crate) use snippets::SoughtWords;
+pub(crate) use snippets::QueryWords;
 
 use schema::Fields;
 use segment::Segment;
@@ -63,7 +63,7 @@ pub(crate) struct Texts {
 #[derive(Debug, Clone)]
 pub(crate) struct Placed {
     /// Which note it is now.
-    pub slot: u32,
+    pub doc_id: u32,
     /// What it was put in with.
     pub key: u64,
     /// What putting it in returned.
@@ -79,21 +79,21 @@ pub(crate) enum Tree {
     Any(Vec<Tree>),
     /// Not this.
     Not(Box<Tree>),
-    /// These words, one after the other. A single one that stands in no note is looked for within words.
+    /// These words, one after the other. A single one that occurs in no note is looked for within words.
     Words { text: String, part: Option<Part> },
     /// These words, of which the last may go on.
     Prefix { text: String, part: Option<Part> },
     /// Some of the words that set this text apart.
     Like(String),
-    /// One of these slots.
-    Slots(Arc<Slots>),
+    /// One of these doc ids.
+    Bitmap(Arc<Bitmap>),
 }
 
 /// A note that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Hit {
-    pub slot: u32,
-    /// How well it fits; 0 where no word was asked for.
+    pub doc_id: u32,
+    /// Its score; 0 if the query has no words.
     pub score: f32,
 }
 
@@ -103,22 +103,22 @@ pub(crate) struct Hits {
     pub hits: Vec<Hit>,
     /// How many there are in all.
     pub total: u64,
-    /// Words that stand in no visible note, and were found within words.
+    /// Words that occur in no visible note, and were found within words.
     pub widened: Vec<String>,
 }
 
-/// Why the index could not answer, or not be written. It is made anew from the notes then.
+/// Why the index could not answer, or not be written. It is rebuilt from the notes then.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the search index failed: {0}")]
     Library(#[from] tantivy::TantivyError),
-    #[error("the search index could not be reached: {0}")]
+    #[error("cannot open the search index: {0}")]
     Disk(#[from] std::io::Error),
-    #[error("the search index is of another make")]
+    #[error("the search index has another schema or version")]
     Foreign,
     #[error("the search index is damaged")]
     Damaged,
-    #[error("the search index gave up")]
+    #[error("the search engine panicked; the index is being rebuilt")]
     Panicked,
     /// Not a failure of the index: the time for the question was up.
     #[error("{0}")]
@@ -150,7 +150,7 @@ impl Texts {
     /// Keeps of what was opened the notes that are still so, and forgets the rest. Returns the keys of those that are not
     /// there and must be put in again. To be called once, before anything else.
     pub(crate) fn bind(&self, known: &[Placed]) -> Vec<u64> {
-        self.change().bind(known)
+        self.write_state().bind(known)
     }
 
     /// Hands notes to the writer. They are found after the next [`Texts::flush`].
@@ -166,10 +166,10 @@ impl Texts {
             let pending = Arc::new(Pending { document, measure });
             lengths.push(pending.measure.lengths);
             let Some(writing) = writer.as_ref() else {
-                self.change().put(pending);
+                self.write_state().put(pending);
                 continue;
             };
-            if self.change().load(pending.clone()) {
+            if self.write_state().load(pending.clone()) {
                 writing.delete_term(self.fields.key_term(pending.document.key));
             }
             let made = self
@@ -178,7 +178,7 @@ impl Texts {
             if let Err(problem) = writing.add_document(made) {
                 tracing::warn!(%problem, "notes are indexed in memory");
                 *writer = None;
-                self.change().writing_failed(std::iter::empty());
+                self.write_state().writing_failed(std::iter::empty());
             }
         }
         lengths
@@ -187,11 +187,12 @@ impl Texts {
     /// A note is so now: the very next search finds it.
     pub(crate) fn put_measured(&self, document: Document, measure: Measure) -> Lengths {
         let lengths = measure.lengths;
-        self.change().put(Arc::new(Pending { document, measure }));
+        self.write_state()
+            .put(Arc::new(Pending { document, measure }));
         lengths
     }
 
-    /// Whether a search has little or nothing to index first, and nobody is at it.
+    /// Whether a search has little or nothing to index first, and the index is not locked.
     pub(crate) fn is_quick_to_search(&self) -> bool {
         let Ok(state) = self.state.try_read() else {
             return false;
@@ -199,20 +200,20 @@ impl Texts {
         self.building.try_lock().is_ok() && state.unbuilt_bytes() <= QUICK_BYTES
     }
 
-    /// A note is no more.
-    pub(crate) fn remove(&self, slot: u32) {
-        self.change().remove(slot);
+    /// Removes a note.
+    pub(crate) fn remove(&self, doc_id: u32) {
+        self.write_state().remove(doc_id);
     }
 
     /// How many changes are not on disk.
     pub(crate) fn pending(&self) -> usize {
-        self.look().unwritten()
+        self.read_state().unwritten()
     }
 
     /// Brings all changes to disk. Searches and changes go on meanwhile.
     pub(crate) fn flush(&self) -> Result<(), Failure> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.look().unwritten() == 0 {
+        if self.read_state().unwritten() == 0 {
             *writer = None;
             return Ok(());
         }
@@ -220,12 +221,12 @@ impl Texts {
             Some(writing) => writing,
             None => disk::writer(&self.index, false)?,
         };
-        let (pending, doomed) = self.change().take_unwritten();
+        let (pending, doomed) = self.write_state().take_unwritten();
         let outcome = disk::guarded(|| {
             self.write(writing, &pending, doomed.iter().copied())?;
             let mut identities = Vec::new();
             let mut opened = Vec::new();
-            let open = self.look().open();
+            let open = self.read_state().open();
             for found in self.index.searchable_segments()? {
                 let reader = SegmentReader::open(&found)?;
                 let identity = segment::identity(&reader);
@@ -238,13 +239,14 @@ impl Texts {
         });
         match outcome {
             Ok((identities, opened)) => {
-                self.change().written(&pending, &identities, opened);
+                self.write_state().written(&pending, &identities, opened);
                 Ok(())
             }
             Err(failure) => {
                 // Some of it may be on disk all the same: it goes before it comes again.
                 let keys = pending.iter().map(|pending| pending.document.key);
-                self.change().writing_failed(doomed.into_iter().chain(keys));
+                self.write_state()
+                    .writing_failed(doomed.into_iter().chain(keys));
                 Err(failure)
             }
         }
@@ -254,7 +256,7 @@ impl Texts {
     pub(crate) fn best_until(
         &self,
         tree: &Tree,
-        visible: &Slots,
+        visible: &Bitmap,
         count: usize,
         order: &dyn Fn(u32, u32) -> Ordering,
         deadline: &Deadline,
@@ -268,7 +270,7 @@ impl Texts {
     pub(crate) fn all_until(
         &self,
         tree: &Tree,
-        visible: &Slots,
+        visible: &Bitmap,
         deadline: &Deadline,
     ) -> SearchResult<Hits> {
         self.search(deadline, |state| best::all(state, tree, visible, deadline))
@@ -277,20 +279,20 @@ impl Texts {
     /// The text of a note, as it was put in; `None` also if it cannot be read.
     pub(crate) fn text_of(
         &self,
-        slot: u32,
+        doc_id: u32,
         deadline: &Deadline,
     ) -> Result<Option<Arc<str>>, VaultError> {
         let state = deadline.read(&self.state)?;
-        Ok(disk::guarded(|| Ok(state.text_of(slot)?)).ok().flatten())
+        Ok(disk::guarded(|| Ok(state.text_of(doc_id)?)).ok().flatten())
     }
 
     /// Visible notes that may contain one text of each list, whatever its case and accents. None that does is missing.
     pub(crate) fn containing_until(
         &self,
         texts: &[Vec<String>],
-        visible: &Slots,
+        visible: &Bitmap,
         deadline: &Deadline,
-    ) -> SearchResult<Slots> {
+    ) -> SearchResult<Bitmap> {
         self.search(deadline, |state| {
             containing::containing(state, texts, visible, deadline)
         })
@@ -345,16 +347,16 @@ impl Texts {
             }
         };
         let segment = state::fresh_segment(self.fields, &documents, deadline)?;
-        self.change().built(&documents, segment);
+        self.write_state().built(&documents, segment);
         Ok(())
     }
 
-    // A panic leaves nothing half done that could not be searched; and the index is made anew after any failure.
-    fn look(&self) -> RwLockReadGuard<'_, State> {
+    // A panic leaves nothing half done that could not be searched; and the index is rebuilt after any failure.
+    fn read_state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, State> {
+    fn write_state(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,5 @@
-//! From what is asked to what is looked up: words, what each is worth to this caller, and in which part it counts.
+//! Turns a query tree into a search plan: words, their weights for this caller, and the parts of a note in which they
+//! count.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -7,16 +8,16 @@ use notehost_sdk::index::Part;
 use notehost_sdk::words::{self, Form};
 use tantivy::postings::TermInfo;
 
-use super::listed::{Begun, Listed, Sums};
+use super::listed::{Listed, PhraseStarts, Sums};
 use super::schema::{PARTS, place};
 use super::weight::{Corpus, Weight};
-use super::{SearchResult, Slots, Tree};
+use super::{Bitmap, SearchResult, Tree};
 
-/// How many words stand for a text that others shall be like, and how many of its words are looked at.
-const WORDS_OF_LIKE: usize = 25;
-const WORDS_SEEN_OF_LIKE: usize = 400;
+/// How many words represent the text of a `like` query, and how many candidates are considered.
+const MAX_LIKE_WORDS: usize = 25;
+const MAX_LIKE_CANDIDATES: usize = 400;
 /// Among so few notes a word that many of them have says something too.
-const FEW_NOTES: u64 = 8;
+const RARE_WORD_NOTES: u64 = 8;
 
 pub(super) enum Plan {
     Nothing,
@@ -25,11 +26,11 @@ pub(super) enum Plan {
     All {
         with: Vec<Plan>,
         without: Vec<Plan>,
-        within: Vec<Arc<Slots>>,
+        within: Vec<Arc<Bitmap>>,
     },
     Any(Vec<Plan>),
     Not(Box<Plan>),
-    Within(Arc<Slots>),
+    Within(Arc<Bitmap>),
 }
 
 /// Something that is looked up in up to three parts. A note fulfils it if one part does; its score is the sum.
@@ -73,7 +74,7 @@ impl Planner<'_, '_> {
             Tree::Words { text, part } => self.words(text, *part)?,
             Tree::Prefix { text, part } => self.prefix(text, *part)?,
             Tree::Like(text) => self.like(text)?,
-            Tree::Slots(slots) => Plan::Within(slots.clone()),
+            Tree::Bitmap(doc_ids) => Plan::Within(doc_ids.clone()),
         })
     }
 
@@ -88,7 +89,7 @@ impl Planner<'_, '_> {
                 Plan::Nothing => is_empty = true,
                 Plan::Every => {}
                 Plan::Not(plan) => without.push(*plan),
-                Plan::Within(slots) => within.push(slots),
+                Plan::Within(doc_ids) => within.push(doc_ids),
                 Plan::All {
                     with: more,
                     without: more_without,
@@ -235,7 +236,7 @@ impl Planner<'_, '_> {
                         })?;
                         sums.listed(deadline)
                     } else {
-                        let mut begun = Begun::of(words, before, *distance, deadline)?;
+                        let mut begun = PhraseStarts::of(words, before, *distance, deadline)?;
                         if !begun.is_empty() {
                             words.each_beginning(last, deadline, |info| {
                                 begun.follow(words, info, deadline)
@@ -305,14 +306,14 @@ impl Planner<'_, '_> {
             .map(|(word, (count, first))| (word, count, first))
             .collect();
         counted.sort_by_key(|(_, count, first)| (std::cmp::Reverse(*count), *first));
-        counted.truncate(WORDS_SEEN_OF_LIKE);
+        counted.truncate(MAX_LIKE_CANDIDATES);
 
         let text_place = place(Part::Text);
         let mut weighed: Vec<(f32, String)> = Vec::new();
         for (word, count, _) in counted {
             corpus.deadline.check()?;
             let notes = corpus.notes_with(text_place, &word)?;
-            let is_common = corpus.notes > FEW_NOTES && notes * 2 > corpus.notes;
+            let is_common = corpus.notes > RARE_WORD_NOTES && notes * 2 > corpus.notes;
             if notes > 0 && !is_common {
                 weighed.push((count as f32 * corpus.rarity(notes), word));
             }
@@ -322,7 +323,7 @@ impl Planner<'_, '_> {
                 .total_cmp(left)
                 .then_with(|| left_word.cmp(right_word))
         });
-        weighed.truncate(WORDS_OF_LIKE);
+        weighed.truncate(MAX_LIKE_WORDS);
         let best = weighed.first().map_or(1.0, |(weight, _)| *weight);
         let mut plans = Vec::new();
         for (weight, word) in weighed {

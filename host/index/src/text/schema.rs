@@ -1,4 +1,4 @@
-//! What a note becomes in the full-text index: its fields, the words of each, and what has to be known of it beside them.
+//! The schema of the full-text index: fields, tokenizers, and the stored data of each note.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer, TokenizerM
 use tantivy::{TantivyDocument, Term};
 use unicode_normalization::char::is_combining_mark;
 
-use super::neighbours;
+use super::bigrams;
 
 /// A note, as the full-text index takes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
     /// Which note it is, while this process runs.
-    pub slot: u32,
+    pub doc_id: u32,
     /// Names its path and content, also after a restart.
     pub key: u64,
     /// Its names: file name, aliases and title, one per line.
@@ -65,12 +65,12 @@ pub(super) struct Fields {
     pub(super) key: Field,
     pub(super) loose: Field,
     /// Only on disk.
-    neighbours: Field,
+    bigrams: Field,
 }
 
 pub(super) const KEY: &str = "key";
 pub(super) const LOOSE: &str = "loose";
-pub(super) const NEIGHBOURS: &str = "neighbours";
+pub(super) const BIGRAMS: &str = "neighbours";
 
 /// The fields on disk.
 pub(super) fn schema() -> (Schema, Fields) {
@@ -81,7 +81,7 @@ pub(super) fn schema() -> (Schema, Fields) {
         parts,
         key,
         loose,
-        neighbours: builder.add_u64_field(NEIGHBOURS, indexed),
+        bigrams: builder.add_u64_field(BIGRAMS, indexed),
     };
     (builder.build(), fields)
 }
@@ -134,8 +134,8 @@ pub(super) fn tokenizers() -> TokenizerManager {
 impl Fields {
     pub(super) fn document(&self, document: &Document, loose: bool) -> TantivyDocument {
         let mut made = self.fresh_document(document, loose);
-        for number in neighbours::all(&document.text) {
-            made.add_u64(self.neighbours, number);
+        for number in bigrams::all(&document.text) {
+            made.add_u64(self.bigrams, number);
         }
         made
     }

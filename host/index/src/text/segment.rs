@@ -1,7 +1,7 @@
-//! A piece of the index that never changes, and which of its documents still stand for a note.
+//! An immutable segment of the index, and which of its documents are current.
 //!
-//! A segment lies on disk or in memory; searching does not care. What changes is only `slots`: a note that was changed
-//! or removed leaves a document behind that stands for nothing, until the segment is merged away.
+//! A segment is on disk or in memory. Only `doc_ids` changes: a changed or removed note leaves a dead document behind
+//! until the segment is merged.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,23 +16,23 @@ use tantivy::schema::{IndexRecordOption, Value as _};
 use tantivy::store::StoreReader;
 use tantivy::{DocSet as _, InvertedIndexReader, Opstamp, SegmentReader, TantivyDocument};
 
-use super::neighbours;
-use super::schema::{Fields, KEY, LOOSE, NEIGHBOURS, PARTS, place};
-use super::{SearchResult, Slots};
+use super::bigrams;
+use super::schema::{BIGRAMS, Fields, KEY, LOOSE, PARTS, place};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 /// How many bytes of the dictionary are searched between two steps.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The slot of a document that stands for no note.
+/// The doc id of a document that belongs to no note.
 pub(super) const DEAD: u32 = u32::MAX;
 
 pub(super) struct Segment {
     pub(super) identity: Identity,
     pub(super) parts: [Words; PARTS],
-    /// Which note a document stands for.
-    pub(super) slots: Vec<u32>,
-    /// The documents that stand for none.
+    /// The doc id of each document.
+    pub(super) doc_ids: Vec<u32>,
+    /// The dead documents.
     pub(super) dead: Vec<u32>,
     /// The documents whose words do not tell all of their letters.
     pub(super) loose: Arc<[u32]>,
@@ -53,13 +53,13 @@ pub(super) struct Words {
     /// The average length with which the best of each block was chosen when the segment was written.
     pub(super) average: f32,
     /// Which documents have which neighbours, where that is known.
-    neighbours: Option<Arc<InvertedIndexReader>>,
+    bigrams: Option<Arc<InvertedIndexReader>>,
     /// All words, one after the other.
     all: OnceLock<Arc<[u8]>>,
 }
 
 impl Segment {
-    /// Opens a segment. Its documents stand for no note yet, but those that were deleted never will.
+    /// Opens a segment. Its documents belong to no note yet, but those that were deleted never will.
     pub(super) fn open(reader: &SegmentReader, fields: Fields) -> tantivy::Result<Segment> {
         let end = reader.max_doc();
         let keys = reader.fast_fields().column_first_or_default::<u64>(KEY)?;
@@ -68,25 +68,25 @@ impl Segment {
             let index = reader.inverted_index(fields.parts[place])?;
             let norms = reader.get_fieldnorms_reader(fields.parts[place])?;
             if norms.num_docs() != end {
-                let problem = "a segment is not as long as it is said to be".to_owned();
+                let problem = "the length of a segment differs from its metadata".to_owned();
                 return Err(DataCorruption::comment_only(problem).into());
             }
             Ok(Words {
                 norms,
                 average: index.total_num_tokens() as f32 / end as f32,
                 index,
-                neighbours: None,
+                bigrams: None,
                 all: OnceLock::new(),
             })
         };
         let mut parts = [words(0)?, words(1)?, words(2)?];
-        if let Ok(neighbours) = reader.schema().get_field(NEIGHBOURS) {
-            parts[place(Part::Text)].neighbours = Some(reader.inverted_index(neighbours)?);
+        if let Ok(bigrams) = reader.schema().get_field(BIGRAMS) {
+            parts[place(Part::Text)].bigrams = Some(reader.inverted_index(bigrams)?);
         }
         Ok(Segment {
             identity: identity(reader),
             parts,
-            slots: vec![DEAD; end as usize],
+            doc_ids: vec![DEAD; end as usize],
             dead: (0..end).collect(),
             loose: (0..end).filter(|doc| loose.get_val(*doc) != 0).collect(),
             keys: (0..end).map(|doc| keys.get_val(doc)).collect(),
@@ -96,29 +96,29 @@ impl Segment {
         })
     }
 
-    /// Says which note each document stands for, by document and key.
-    pub(super) fn assign(&mut self, mut slot_of: impl FnMut(u32, u64) -> Option<u32>) {
+    /// Assigns a doc id to each document, by document and key.
+    pub(super) fn assign(&mut self, mut doc_id_of: impl FnMut(u32, u64) -> Option<u32>) {
         self.dead.clear();
-        for (doc, slot) in self.slots.iter_mut().enumerate() {
+        for (doc, doc_id) in self.doc_ids.iter_mut().enumerate() {
             let is_alive = self
                 .alive
                 .as_ref()
                 .is_none_or(|alive| alive.is_alive(doc as u32));
-            *slot = if is_alive {
-                slot_of(doc as u32, self.keys[doc]).unwrap_or(DEAD)
+            *doc_id = if is_alive {
+                doc_id_of(doc as u32, self.keys[doc]).unwrap_or(DEAD)
             } else {
                 DEAD
             };
-            if *slot == DEAD {
+            if *doc_id == DEAD {
                 self.dead.push(doc as u32);
             }
         }
     }
 
-    /// A document stands for no note any more.
+    /// A document no longer belongs to a note.
     pub(super) fn kill(&mut self, doc: u32) {
-        if self.slots[doc as usize] != DEAD {
-            self.slots[doc as usize] = DEAD;
+        if self.doc_ids[doc as usize] != DEAD {
+            self.doc_ids[doc as usize] = DEAD;
             let at = self.dead.partition_point(|dead| *dead < doc);
             self.dead.insert(at, doc);
         }
@@ -126,11 +126,11 @@ impl Segment {
 
     /// Whether there is a note in it at all.
     pub(super) fn is_dead(&self) -> bool {
-        self.dead.len() == self.slots.len()
+        self.dead.len() == self.doc_ids.len()
     }
 
     pub(super) fn len(&self) -> u32 {
-        self.slots.len() as u32
+        self.doc_ids.len() as u32
     }
 
     /// The text of a document.
@@ -142,12 +142,12 @@ impl Segment {
             .map(Arc::from))
     }
 
-    /// How many of the documents that have a word stand for a visible note.
+    /// How many of the documents that have a word belong to a visible note.
     pub(super) fn count_visible(
         &self,
         place: usize,
         info: &TermInfo,
-        visible: &Slots,
+        visible: &Bitmap,
         is_all_visible: bool,
         deadline: &Deadline,
     ) -> SearchResult<u32> {
@@ -169,7 +169,7 @@ impl Segment {
         }
         let mut count = 0;
         self.parts[place].each_doc(info, deadline, |doc| {
-            count += u32::from(visible.contains(self.slots[doc as usize]));
+            count += u32::from(visible.contains(self.doc_ids[doc as usize]));
         })?;
         Ok(count)
     }
@@ -196,15 +196,15 @@ impl Words {
 
     /// For each two of these words that are neighbours: the documents in which they may be. Nothing if there is none for
     /// two of them.
-    pub(super) fn neighbours(
+    pub(super) fn bigrams(
         &self,
         asked: &[(usize, String)],
     ) -> tantivy::Result<Option<Vec<SegmentPostings>>> {
         let mut lists = Vec::new();
-        let Some(index) = &self.neighbours else {
+        let Some(index) = &self.bigrams else {
             return Ok(Some(lists));
         };
-        for number in neighbours::among(asked) {
+        for number in bigrams::among(asked) {
             let Some(info) = index.terms().get(number.to_be_bytes())? else {
                 return Ok(None);
             };

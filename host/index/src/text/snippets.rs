@@ -1,7 +1,6 @@
-//! The lines of a note in which the words stand that were asked for.
+//! Snippets: the lines of a note in which the words of a query occur.
 //!
-//! Nobody waits for this to be exact: words are looked for as bytes, and only if that finds nothing is the note cut into
-//! words.
+//! Exactness is not required: words are first searched for as bytes, and only without a match is the note tokenized.
 
 use std::ops::Range;
 
@@ -14,30 +13,30 @@ use crate::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.
-const LONGEST: usize = 160;
-/// How much of it stands before the word.
-const BEFORE: usize = 50;
-/// So many places of one word are looked at, and so many words.
-const MOST_PLACES: usize = 200;
-const MOST_WORDS: usize = 32;
+const SNIPPET_CHARS: usize = 160;
+/// How many characters precede the word.
+const CHARS_BEFORE_MATCH: usize = 50;
+/// Limits of occurrences per word, and of words.
+const MAX_PLACES: usize = 200;
+const MAX_WORDS: usize = 32;
 
-/// How much of a text that others shall be like is looked at for words.
+/// How much of a text of a `like` query is tokenized.
 const MAX_LIKE_BYTES: usize = 4 << 10;
-/// How much of a note is cut into words between two looks at the clock.
+/// How much of a note is cut into words between two deadline checks.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// The words that a search asks for; taken from it once, and looked for in every note that is returned.
-pub(crate) struct SoughtWords(Vec<String>);
+/// The words of a query, collected once and searched for in every returned note.
+pub(crate) struct QueryWords(Vec<String>);
 
-impl SoughtWords {
-    pub(crate) fn of(tree: &Tree) -> SoughtWords {
+impl QueryWords {
+    pub(crate) fn of(tree: &Tree) -> QueryWords {
         let mut asked = Vec::new();
         collect(tree, &mut asked);
-        asked.truncate(MOST_WORDS);
-        SoughtWords(asked)
+        asked.truncate(MAX_WORDS);
+        QueryWords(asked)
     }
 
-    /// The lines that tell most of what was asked for, in their order.
+    /// The lines with the best matches, in document order.
     pub(crate) fn snippets(
         &self,
         text: &str,
@@ -74,16 +73,16 @@ impl SoughtWords {
     }
 }
 
-/// Where a word stands.
+/// Where a word occurs.
 struct Place {
     range: Range<usize>,
     /// Which of the words.
     word: usize,
-    /// Whether it stands there as a whole.
+    /// Whether it is a whole word.
     is_whole: bool,
 }
 
-/// A line in which words stand.
+/// A line in which words occur.
 struct Line {
     number: u32,
     range: Range<usize>,
@@ -94,7 +93,7 @@ struct Line {
     is_frontmatter: bool,
 }
 
-/// The words that a tree asks for; not those that must be absent.
+/// The words of a query tree, without negated ones.
 fn collect(tree: &Tree, asked: &mut Vec<String>) {
     let mut add = |word: String| {
         if !asked.contains(&word) {
@@ -126,9 +125,9 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
             // Long words say more.
             words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
             words.dedup();
-            words.into_iter().take(MOST_WORDS).for_each(add);
+            words.into_iter().take(MAX_WORDS).for_each(add);
         }
-        Tree::Not(_) | Tree::Slots(_) => {}
+        Tree::Not(_) | Tree::Bitmap(_) => {}
     }
 }
 
@@ -162,12 +161,12 @@ fn places_as_words(
 ) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
     let mut begin = 0;
-    while begin < text.len() && places.len() < MOST_PLACES * 4 {
+    while begin < text.len() && places.len() < MAX_PLACES * 4 {
         deadline.check()?;
         let end = piece_end(text, begin);
         words::for_each_word(&text[begin..end], |found| {
             for (word, letters) in asked.iter().enumerate() {
-                if places.len() < MOST_PLACES * 4 && found.text.contains(letters.as_str()) {
+                if places.len() < MAX_PLACES * 4 && found.text.contains(letters.as_str()) {
                     places.push(Place {
                         range: begin + found.range.start..begin + found.range.end,
                         word,
@@ -191,7 +190,7 @@ fn piece_end(text: &str, begin: usize) -> usize {
     }
 }
 
-/// Hands every place of a word to `take`, whatever the case of ASCII letters.
+/// Hands every place of a word to `take`, case-insensitive of ASCII letters.
 fn each_match(
     text: &[u8],
     word: &[u8],
@@ -222,7 +221,7 @@ fn each_match(
         if there.eq_ignore_ascii_case(word) {
             take(start);
             found += 1;
-            if found == MOST_PLACES {
+            if found == MAX_PLACES {
                 return Ok(());
             }
         }
@@ -230,7 +229,7 @@ fn each_match(
     Ok(())
 }
 
-/// How often a byte stands in a text, roughly: the rarest of a word is looked for.
+/// The approximate frequency of a byte; the rarest byte of a word is searched for.
 fn commonness(byte: u8) -> usize {
     const COMMON: &[u8] = b" etaoinsrhldcumfpgwybvkxjqz";
     if byte.is_ascii() {
@@ -312,29 +311,29 @@ fn frontmatter_end(text: &str) -> usize {
 /// A line without its margins, cut to what stands around a place in it.
 fn cut(line: &str, place: usize) -> String {
     let trimmed = line.trim();
-    if trimmed.chars().nth(LONGEST).is_none() {
+    if trimmed.chars().nth(SNIPPET_CHARS).is_none() {
         return trimmed.to_owned();
     }
     let start = line[..place]
         .char_indices()
         .rev()
-        .take(BEFORE)
+        .take(CHARS_BEFORE_MATCH)
         .last()
         .map_or(place, |(at, _)| at);
     // At a word, if one begins near.
     let start = match line[start..place].find(char::is_whitespace) {
-        Some(at) if start > 0 && at < BEFORE / 2 => start + at,
+        Some(at) if start > 0 && at < CHARS_BEFORE_MATCH / 2 => start + at,
         _ => start,
     };
     let end = line[start..]
         .char_indices()
-        .nth(LONGEST)
+        .nth(SNIPPET_CHARS)
         .map_or(line.len(), |(at, _)| start + at);
     // Near the end of a line there is room for more before the place.
     let start = if end == line.len() {
         line.char_indices()
             .rev()
-            .nth(LONGEST - 1)
+            .nth(SNIPPET_CHARS - 1)
             .map_or(0, |(at, _)| at)
             .min(start)
     } else {

@@ -1,6 +1,6 @@
-//! Where each note is: in a segment on disk, in a fresh one in memory, or still waiting to be put into one.
+//! The location of each note: in a segment on disk, in a fresh one in memory, or pending.
 //!
-//! Invariant: a note that is found (`live`) has exactly one document that stands for it.
+//! Invariant: a note that can be found (`live`) has exactly one current document.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,11 +10,11 @@ use tantivy::directory::RamDirectory;
 
 use super::schema::{self, Document, Fields, Lengths, Measure, PARTS};
 use super::segment::{Identity, Segment};
-use super::{Placed, SearchResult, Slots};
+use super::{Bitmap, Placed, SearchResult};
 use crate::deadline::Deadline;
 
 /// A fresh segment of this size is not built again to take more notes in.
-const FULL: u32 = 64;
+const FULL_SEGMENT_DOCS: u32 = 64;
 
 /// Nor is one with a note of this size, which takes a while.
 const MAX_REBUILT_BYTES: usize = 256 << 10;
@@ -31,13 +31,13 @@ pub(super) struct State {
     unbuilt: Vec<u32>,
     /// Notes that the writer has, but has not committed.
     loading: HashMap<u32, Arc<Pending>>,
-    homes: Vec<Home>,
-    /// Documents on disk (or in the writer) that stand for a note.
+    homes: Vec<Location>,
+    /// Live documents on disk or in the writer.
     keys: HashMap<u64, u32>,
-    /// Documents on disk (or in the writer) that stand for none.
+    /// Dead documents on disk or in the writer.
     doomed: HashSet<u64>,
     lengths: Vec<Lengths>,
-    pub(super) live: Slots,
+    pub(super) live: Bitmap,
     tokens: [u64; PARTS],
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Pending {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Home {
+enum Location {
     Nowhere,
     In(Identity, u32),
     /// In `loading`.
@@ -69,7 +69,7 @@ impl State {
             keys: HashMap::new(),
             doomed: HashSet::new(),
             lengths: Vec::new(),
-            live: Slots::new(),
+            live: Bitmap::new(),
             tokens: [0; PARTS],
         }
     }
@@ -90,25 +90,25 @@ impl State {
     }
 
     /// The words in each part of all visible notes.
-    pub(super) fn tokens(&self, visible: &Slots, is_all_visible: bool) -> [u64; PARTS] {
+    pub(super) fn tokens(&self, visible: &Bitmap, is_all_visible: bool) -> [u64; PARTS] {
         if is_all_visible {
             return self.tokens;
         }
         let mut tokens = [0; PARTS];
-        for slot in visible.iter() {
-            if self.live.contains(slot) {
-                add(&mut tokens, &self.lengths[slot as usize]);
+        for doc_id in visible.iter() {
+            if self.live.contains(doc_id) {
+                add(&mut tokens, &self.lengths[doc_id as usize]);
             }
         }
         tokens
     }
 
     /// Where the text of a note is: at hand, or in a segment.
-    pub(super) fn text_of(&self, slot: u32) -> tantivy::Result<Option<Arc<str>>> {
-        if let Some(pending) = self.pending.get(&slot) {
+    pub(super) fn text_of(&self, doc_id: u32) -> tantivy::Result<Option<Arc<str>>> {
+        if let Some(pending) = self.pending.get(&doc_id) {
             return Ok(Some(pending.document.text.clone()));
         }
-        let Some(Home::In(identity, doc)) = self.homes.get(slot as usize) else {
+        let Some(Location::In(identity, doc)) = self.homes.get(doc_id as usize) else {
             return Ok(None);
         };
         let segment = self
@@ -122,7 +122,7 @@ impl State {
 
     /// Takes what is on disk for the notes that it was made of.
     pub(super) fn bind(&mut self, known: &[Placed]) -> Vec<u64> {
-        let mut slots: HashMap<u64, &Placed> =
+        let mut doc_ids: HashMap<u64, &Placed> =
             known.iter().map(|placed| (placed.key, placed)).collect();
         let mut seen: HashMap<u64, u32> = HashMap::new();
         for segment in &mut self.disk {
@@ -132,58 +132,58 @@ impl State {
             });
         }
         // A key that is there twice cannot be deleted once: both go.
-        slots.retain(|key, _| seen.get(key) == Some(&1));
+        doc_ids.retain(|key, _| seen.get(key) == Some(&1));
         for segment in &mut self.disk {
             let identity = segment.identity;
             segment.assign(|doc, key| {
-                let Some(placed) = slots.get(&key) else {
+                let Some(placed) = doc_ids.get(&key) else {
                     self.doomed.insert(key);
                     return None;
                 };
-                let at = placed.slot as usize;
+                let at = placed.doc_id as usize;
                 if self.homes.len() <= at {
-                    self.homes.resize(at + 1, Home::Nowhere);
+                    self.homes.resize(at + 1, Location::Nowhere);
                     self.lengths.resize(at + 1, [0; PARTS]);
                 }
-                self.homes[at] = Home::In(identity, doc);
+                self.homes[at] = Location::In(identity, doc);
                 self.lengths[at] = placed.lengths;
-                self.keys.insert(key, placed.slot);
-                self.live.insert(placed.slot);
+                self.keys.insert(key, placed.doc_id);
+                self.live.insert(placed.doc_id);
                 add(&mut self.tokens, &placed.lengths);
-                Some(placed.slot)
+                Some(placed.doc_id)
             });
         }
         known
             .iter()
-            .filter(|placed| self.keys.get(&placed.key) != Some(&placed.slot))
+            .filter(|placed| self.keys.get(&placed.key) != Some(&placed.doc_id))
             .map(|placed| placed.key)
             .collect()
     }
 
     /// A note is so now.
     pub(super) fn put(&mut self, pending: Arc<Pending>) {
-        let slot = pending.document.slot;
-        self.leave(slot);
-        self.settle(slot, Home::Waiting);
-        self.arrive(slot, pending.measure.lengths);
-        self.pending.insert(slot, pending);
-        self.unbuilt.push(slot);
+        let doc_id = pending.document.doc_id;
+        self.leave(doc_id);
+        self.settle(doc_id, Location::Waiting);
+        self.arrive(doc_id, pending.measure.lengths);
+        self.pending.insert(doc_id, pending);
+        self.unbuilt.push(doc_id);
     }
 
     /// A note is handed to the writer. Tells whether a document of the same key must be deleted first.
     pub(super) fn load(&mut self, pending: Arc<Pending>) -> bool {
-        let slot = pending.document.slot;
+        let doc_id = pending.document.doc_id;
         let key = pending.document.key;
-        self.leave(slot);
-        self.settle(slot, Home::Loading);
-        self.keys.insert(key, slot);
-        self.loading.insert(slot, pending);
+        self.leave(doc_id);
+        self.settle(doc_id, Location::Loading);
+        self.keys.insert(key, doc_id);
+        self.loading.insert(doc_id, pending);
         self.doomed.remove(&key)
     }
 
-    /// A note is no more.
-    pub(super) fn remove(&mut self, slot: u32) {
-        self.leave(slot);
+    /// Removes a note.
+    pub(super) fn remove(&mut self, doc_id: u32) {
+        self.leave(doc_id);
     }
 
     /// How many bytes of text a search has to index first.
@@ -191,29 +191,29 @@ impl State {
         let waiting = self
             .unbuilt
             .iter()
-            .filter_map(|slot| self.pending.get(slot));
+            .filter_map(|doc_id| self.pending.get(doc_id));
         waiting.map(|pending| pending.document.text.len()).sum()
     }
 
     /// What goes into the next fresh segment: all that waits, and the notes of small segments, so that there are never
     /// many.
     pub(super) fn to_build(&self) -> Vec<Arc<Pending>> {
-        let mut slots: Vec<u32> = self.unbuilt.clone();
+        let mut doc_ids: Vec<u32> = self.unbuilt.clone();
         for segment in self.fresh.iter().rev() {
-            let is_small = |slot: &u32| {
-                let pending = self.pending.get(slot);
+            let is_small = |doc_id: &u32| {
+                let pending = self.pending.get(doc_id);
                 pending.is_none_or(|pending| pending.document.text.len() <= MAX_REBUILT_BYTES)
             };
-            if segment.len() >= FULL
-                || segment.len() as usize > slots.len() * 2
-                || !segment.slots.iter().all(is_small)
+            if segment.len() >= FULL_SEGMENT_DOCS
+                || segment.len() as usize > doc_ids.len() * 2
+                || !segment.doc_ids.iter().all(is_small)
             {
                 break;
             }
-            let again = segment.slots.iter();
-            slots.extend(again.filter(|slot| self.pending.contains_key(*slot)));
+            let again = segment.doc_ids.iter();
+            doc_ids.extend(again.filter(|doc_id| self.pending.contains_key(*doc_id)));
         }
-        let documents = slots.iter().filter_map(|slot| self.pending.get(slot));
+        let documents = doc_ids.iter().filter_map(|doc_id| self.pending.get(doc_id));
         documents.cloned().collect()
     }
 
@@ -222,21 +222,21 @@ impl State {
         let identity = segment.identity;
         let mut stands_for: Vec<Option<u32>> = Vec::with_capacity(documents.len());
         for (doc, built) in documents.iter().enumerate() {
-            let slot = built.document.slot;
-            let known = self.pending.get(&slot);
+            let doc_id = built.document.doc_id;
+            let known = self.pending.get(&doc_id);
             if !known.is_some_and(|known| Arc::ptr_eq(known, built)) {
                 stands_for.push(None);
                 continue;
             }
-            if let Home::In(other, doc) = self.homes[slot as usize] {
+            if let Location::In(other, doc) = self.homes[doc_id as usize] {
                 kill(&mut self.fresh, other, doc);
             }
-            self.settle(slot, Home::In(identity, doc as u32));
-            stands_for.push(Some(slot));
+            self.settle(doc_id, Location::In(identity, doc as u32));
+            stands_for.push(Some(doc_id));
         }
         segment.assign(|doc, _| stands_for.get(doc as usize).copied().flatten());
         let taken: HashSet<u32> = stands_for.into_iter().flatten().collect();
-        self.unbuilt.retain(|slot| !taken.contains(slot));
+        self.unbuilt.retain(|doc_id| !taken.contains(doc_id));
         self.fresh.push(segment);
         self.fresh.retain(|segment| !segment.is_dead());
     }
@@ -251,11 +251,11 @@ impl State {
     pub(super) fn writing_failed(&mut self, doomed: impl Iterator<Item = u64>) {
         self.doomed.extend(doomed);
         let loading = std::mem::take(&mut self.loading);
-        for (slot, pending) in loading {
-            if matches!(self.homes[slot as usize], Home::Loading) {
+        for (doc_id, pending) in loading {
+            if matches!(self.homes[doc_id as usize], Location::Loading) {
                 self.keys.remove(&pending.document.key);
                 self.doomed.insert(pending.document.key);
-                self.homes[slot as usize] = Home::Nowhere;
+                self.homes[doc_id as usize] = Location::Nowhere;
                 self.put(pending);
             }
         }
@@ -273,80 +273,80 @@ impl State {
         identities: &[Identity],
         opened: Vec<Segment>,
     ) {
-        for (slot, pending) in std::mem::take(&mut self.loading) {
-            if matches!(self.homes[slot as usize], Home::Loading) {
-                self.homes[slot as usize] = Home::Nowhere;
-                self.arrive(slot, pending.measure.lengths);
+        for (doc_id, pending) in std::mem::take(&mut self.loading) {
+            if matches!(self.homes[doc_id as usize], Location::Loading) {
+                self.homes[doc_id as usize] = Location::Nowhere;
+                self.arrive(doc_id, pending.measure.lengths);
             }
         }
-        let mut moved = Slots::new();
+        let mut moved = Bitmap::new();
         for pending in written {
-            let Document { slot, key, .. } = pending.document;
+            let Document { doc_id, key, .. } = pending.document;
             let is_current = self
                 .pending
-                .get(&slot)
+                .get(&doc_id)
                 .is_some_and(|current| Arc::ptr_eq(current, pending));
             if is_current {
-                if let Home::In(identity, doc) = self.homes[slot as usize] {
+                if let Location::In(identity, doc) = self.homes[doc_id as usize] {
                     kill(&mut self.fresh, identity, doc);
                 }
-                self.homes[slot as usize] = Home::Nowhere;
-                self.pending.remove(&slot);
-                self.keys.insert(key, slot);
-                moved.insert(slot);
+                self.homes[doc_id as usize] = Location::Nowhere;
+                self.pending.remove(&doc_id);
+                self.keys.insert(key, doc_id);
+                moved.insert(doc_id);
             } else {
                 // It changed while it was written.
                 self.doomed.insert(key);
             }
         }
-        self.unbuilt.retain(|slot| !moved.contains(*slot));
+        self.unbuilt.retain(|doc_id| !moved.contains(*doc_id));
         self.fresh.retain(|segment| !segment.is_dead());
 
         self.disk
             .retain(|segment| identities.contains(&segment.identity));
         let kept = self.open();
-        let mut placed = Slots::new();
+        let mut placed = Bitmap::new();
         for mut segment in opened {
             let identity = segment.identity;
             segment.assign(|doc, key| {
-                let slot = *self.keys.get(&key)?;
-                let home = &mut self.homes[slot as usize];
+                let doc_id = *self.keys.get(&key)?;
+                let home = &mut self.homes[doc_id as usize];
                 match home {
-                    Home::In(other, _) if kept.contains(other) => return None,
-                    _ if !placed.insert(slot) => return None,
-                    _ => *home = Home::In(identity, doc),
+                    Location::In(other, _) if kept.contains(other) => return None,
+                    _ if !placed.insert(doc_id) => return None,
+                    _ => *home = Location::In(identity, doc),
                 }
-                Some(slot)
+                Some(doc_id)
             });
             self.disk.push(segment);
         }
     }
 
-    fn arrive(&mut self, slot: u32, lengths: Lengths) {
-        self.lengths[slot as usize] = lengths;
-        self.live.insert(slot);
+    fn arrive(&mut self, doc_id: u32, lengths: Lengths) {
+        self.lengths[doc_id as usize] = lengths;
+        self.live.insert(doc_id);
         add(&mut self.tokens, &lengths);
     }
 
-    /// The document that stands for a note does so no more.
-    fn leave(&mut self, slot: u32) {
-        let Some(home) = self.homes.get_mut(slot as usize) else {
+    /// The document that belongs to a note does so no more.
+    fn leave(&mut self, doc_id: u32) {
+        let Some(home) = self.homes.get_mut(doc_id as usize) else {
             return;
         };
-        match std::mem::replace(home, Home::Nowhere) {
-            Home::Nowhere => {}
-            Home::Waiting => {
-                self.pending.remove(&slot);
-                self.unbuilt.retain(|waiting| *waiting != slot);
+        match std::mem::replace(home, Location::Nowhere) {
+            Location::Nowhere => {}
+            Location::Waiting => {
+                self.pending.remove(&doc_id);
+                self.unbuilt.retain(|waiting| *waiting != doc_id);
             }
-            Home::Loading => {
-                if let Some(pending) = self.loading.remove(&slot) {
+            Location::Loading => {
+                if let Some(pending) = self.loading.remove(&doc_id) {
                     self.keys.remove(&pending.document.key);
                     self.doomed.insert(pending.document.key);
                 }
             }
-            Home::In(identity, doc) => {
-                if self.pending.remove(&slot).is_some() {
+            Location::In(identity, doc) => {
+                if self.pending.remove(&doc_id).is_some() {
                     kill(&mut self.fresh, identity, doc);
                 } else if let Some(key) = kill(&mut self.disk, identity, doc) {
                     self.keys.remove(&key);
@@ -354,24 +354,24 @@ impl State {
                 }
             }
         }
-        if self.live.remove(slot) {
-            for (sum, length) in self.tokens.iter_mut().zip(self.lengths[slot as usize]) {
+        if self.live.remove(doc_id) {
+            for (sum, length) in self.tokens.iter_mut().zip(self.lengths[doc_id as usize]) {
                 *sum -= u64::from(length);
             }
         }
     }
 
-    fn settle(&mut self, slot: u32, home: Home) {
-        let at = slot as usize;
+    fn settle(&mut self, doc_id: u32, home: Location) {
+        let at = doc_id as usize;
         if self.homes.len() <= at {
-            self.homes.resize(at + 1, Home::Nowhere);
+            self.homes.resize(at + 1, Location::Nowhere);
             self.lengths.resize(at + 1, [0; PARTS]);
         }
         self.homes[at] = home;
     }
 }
 
-/// Ends a document; tells its key.
+/// Marks a document as dead; returns its key.
 fn kill(segments: &mut [Segment], identity: Identity, doc: u32) -> Option<u64> {
     let segment = segments
         .iter_mut()

@@ -8,19 +8,19 @@ use notehost_sdk::index::Snippet;
 
 use super::*;
 
-pub(super) fn note(slot: u32, name: &str, text: &str) -> Document {
+pub(super) fn note(doc_id: u32, name: &str, text: &str) -> Document {
     let headings: Vec<&str> = text
         .lines()
         .filter_map(|line| line.strip_prefix("# "))
         .collect();
-    let mut key = u64::from(slot);
+    let mut key = u64::from(doc_id);
     for byte in name.bytes().chain(text.bytes()) {
         key = key
             .wrapping_mul(0x100_0000_01b3)
             .wrapping_add(u64::from(byte) + 1);
     }
     Document {
-        slot,
+        doc_id,
         key,
         name: name.to_owned(),
         headings: headings.join("\n"),
@@ -75,23 +75,27 @@ impl Texts {
     pub(super) fn best(
         &self,
         tree: &Tree,
-        visible: &Slots,
+        visible: &Bitmap,
         count: usize,
         order: &dyn Fn(u32, u32) -> Ordering,
     ) -> SearchResult<Hits> {
         self.best_until(tree, visible, count, order, &Deadline::none())
     }
 
-    pub(super) fn all(&self, tree: &Tree, visible: &Slots) -> SearchResult<Hits> {
+    pub(super) fn all(&self, tree: &Tree, visible: &Bitmap) -> SearchResult<Hits> {
         self.all_until(tree, visible, &Deadline::none())
     }
 
-    pub(super) fn containing(&self, texts: &[Vec<String>], visible: &Slots) -> SearchResult<Slots> {
+    pub(super) fn containing(
+        &self,
+        texts: &[Vec<String>],
+        visible: &Bitmap,
+    ) -> SearchResult<Bitmap> {
         self.containing_until(texts, visible, &Deadline::none())
     }
 
-    pub(super) fn kept(&self, slot: u32) -> Option<Arc<str>> {
-        let text = self.text_of(slot, &Deadline::none());
+    pub(super) fn kept(&self, doc_id: u32) -> Option<Arc<str>> {
+        let text = self.text_of(doc_id, &Deadline::none());
         text.expect("there is no deadline")
     }
 }
@@ -107,8 +111,8 @@ impl Library {
     fn of(notes: &[(&str, &str)]) -> Library {
         let folder = tempfile::tempdir().unwrap();
         let texts = Texts::open(&folder.path().join("texts"));
-        for (slot, (name, text)) in notes.iter().enumerate() {
-            texts.put(note(slot as u32, name, text));
+        for (doc_id, (name, text)) in notes.iter().enumerate() {
+            texts.put(note(doc_id as u32, name, text));
         }
         Library {
             texts,
@@ -123,31 +127,31 @@ impl Library {
     }
 
     fn hits(&self, tree: &Tree) -> Hits {
-        let visible = Slots::all_below(self.count);
-        let by_slot = |left: u32, right: u32| left.cmp(&right);
-        let best = self.texts.best(tree, &visible, 1000, &by_slot).unwrap();
+        let visible = Bitmap::all_below(self.count);
+        let by_doc_id = |left: u32, right: u32| left.cmp(&right);
+        let best = self.texts.best(tree, &visible, 1000, &by_doc_id).unwrap();
         assert_eq!(best.total, best.hits.len() as u64);
         let mut all = self.texts.all(tree, &visible).unwrap();
         all.hits.sort_by(|left, right| {
             right
                 .score
                 .total_cmp(&left.score)
-                .then(left.slot.cmp(&right.slot))
+                .then(left.doc_id.cmp(&right.doc_id))
         });
         assert_eq!(all, best, "`all` and `best` agree on {tree:?}");
         best
     }
 
-    /// The slots, in order.
+    /// The doc ids, in order.
     fn found(&self, tree: &Tree) -> Vec<u32> {
-        let mut slots: Vec<u32> = self.hits(tree).hits.iter().map(|hit| hit.slot).collect();
-        slots.sort_unstable();
-        slots
+        let mut doc_ids: Vec<u32> = self.hits(tree).hits.iter().map(|hit| hit.doc_id).collect();
+        doc_ids.sort_unstable();
+        doc_ids
     }
 
-    /// The slots, best first.
+    /// The doc ids, best first.
     fn ranked(&self, tree: &Tree) -> Vec<u32> {
-        self.hits(tree).hits.iter().map(|hit| hit.slot).collect()
+        self.hits(tree).hits.iter().map(|hit| hit.doc_id).collect()
     }
 }
 
@@ -183,7 +187,7 @@ fn phrases_run_across_scripts() {
 }
 
 #[test]
-fn points_and_accents_may_be_left_out() {
+fn diacritics_and_vowel_points_are_optional() {
     let library = Library::of_texts(&[
         "הַשָּׁלוֹם שלום",
         "الكِتَابُ الجديد",
@@ -240,18 +244,18 @@ fn conditions_combine() {
     assert_eq!(library.found(&not(not(words("red")))), [0, 2]);
     assert_eq!(library.found(&all(vec![])), [0, 1, 2, 3]);
     assert_eq!(library.found(&Tree::Any(vec![])), [0_u32; 0]);
-    let slots = Tree::Slots(Arc::new([1, 2, 9].into_iter().collect()));
-    assert_eq!(library.found(&slots), [1, 2]);
+    let doc_ids = Tree::Bitmap(Arc::new([1, 2, 9].into_iter().collect()));
+    assert_eq!(library.found(&doc_ids), [1, 2]);
     assert_eq!(
-        library.found(&all(vec![words("apple"), slots.clone()])),
+        library.found(&all(vec![words("apple"), doc_ids.clone()])),
         [1]
     );
     assert_eq!(
-        library.found(&all(vec![words("apple"), not(slots.clone())])),
+        library.found(&all(vec![words("apple"), not(doc_ids.clone())])),
         [0]
     );
     assert_eq!(
-        library.found(&Tree::Any(vec![words("nothing"), slots])),
+        library.found(&Tree::Any(vec![words("nothing"), doc_ids])),
         [1, 2, 3]
     );
     let nested = all(vec![
@@ -265,7 +269,7 @@ fn conditions_combine() {
 }
 
 #[test]
-fn parts_are_told_apart() {
+fn words_match_only_in_the_given_part() {
     let library = Library::of(&[
         ("Apple\nFruit of trees", "about it"),
         ("Other", "# Apple pie\nwith sugar"),
@@ -300,7 +304,7 @@ fn a_prefix_is_the_beginning_of_the_last_word() {
 }
 
 #[test]
-fn a_word_that_is_nowhere_is_looked_for_within_words() {
+fn unknown_words_match_within_words() {
     let library = Library::of_texts(&["redeployment", "undeployed", "ploy"]);
     let hits = library.hits(&words("deploy"));
     assert_eq!((hits.total, hits.widened), (2, vec!["deploy".to_owned()]));
@@ -310,7 +314,7 @@ fn a_word_that_is_nowhere_is_looked_for_within_words() {
 }
 
 #[test]
-fn a_like_note_shares_rare_words() {
+fn similar_notes_share_rare_words() {
     let mut notes: Vec<String> = (0..40)
         .map(|at| format!("the common words of note{at}"))
         .collect();
@@ -339,7 +343,7 @@ fn hidden_notes_change_nothing() {
     let alone = Library::of_texts(&visible_notes);
     let both: Vec<&str> = visible_notes.iter().chain(&hidden_notes).copied().collect();
     let mixed = Library::of_texts(&both);
-    let visible = Slots::all_below(4);
+    let visible = Bitmap::all_below(4);
     let order = |left: u32, right: u32| left.cmp(&right);
     for is_flushed in [false, true] {
         if is_flushed {
@@ -363,23 +367,23 @@ fn hidden_notes_change_nothing() {
 }
 
 #[test]
-fn a_change_is_found_at_once_a_thousand_times() {
+fn changes_are_searchable_immediately() {
     let library = Library::of_texts(&[]);
-    for slot in 0..1000 {
+    for doc_id in 0..1000 {
         library
             .texts
-            .put(note(slot, "n", &format!("unique{slot} text of all")));
-        let visible = Slots::all_below(slot + 1);
+            .put(note(doc_id, "n", &format!("unique{doc_id} text of all")));
+        let visible = Bitmap::all_below(doc_id + 1);
         let hits = library
             .texts
-            .all(&words(&format!("unique{slot}")), &visible)
+            .all(&words(&format!("unique{doc_id}")), &visible)
             .unwrap();
         assert_eq!(
-            hits.hits.iter().map(|hit| hit.slot).collect::<Vec<_>>(),
-            [slot]
+            hits.hits.iter().map(|hit| hit.doc_id).collect::<Vec<_>>(),
+            [doc_id]
         );
     }
-    let visible = Slots::all_below(1000);
+    let visible = Bitmap::all_below(1000);
     assert_eq!(
         library.texts.all(&words("all"), &visible).unwrap().total,
         1000
@@ -404,33 +408,33 @@ fn a_change_is_found_at_once_a_thousand_times() {
 }
 
 #[test]
-fn the_best_are_the_best_and_equals_are_in_order() {
+fn best_hits_are_ranked_with_stable_ties() {
     let folder = tempfile::tempdir().unwrap();
     let texts = Texts::open(folder.path());
     // Long enough for several blocks of the index, with lengths that vary.
     let count = 2000_u32;
-    let notes = (0..count).map(|slot| {
-        let often = "word ".repeat(1 + (slot as usize * 7) % 5);
-        let filler = "filler ".repeat((slot as usize * 13) % 50);
+    let notes = (0..count).map(|doc_id| {
+        let often = "word ".repeat(1 + (doc_id as usize * 7) % 5);
+        let filler = "filler ".repeat((doc_id as usize * 13) % 50);
         note(
-            slot,
-            if slot % 97 == 0 { "word" } else { "n" },
+            doc_id,
+            if doc_id % 97 == 0 { "word" } else { "n" },
             &format!("{often}{filler}"),
         )
     });
     texts.load(notes.collect());
     texts.flush().unwrap();
-    let visible: Slots = (0..count)
-        .filter(|slot| slot % 3 != 0 || slot % 5 == 0)
+    let visible: Bitmap = (0..count)
+        .filter(|doc_id| doc_id % 3 != 0 || doc_id % 5 == 0)
         .collect();
     let backwards = |left: u32, right: u32| right.cmp(&left);
-    for visible in [Slots::all_below(count), visible] {
+    for visible in [Bitmap::all_below(count), visible] {
         let mut all = texts.all(&words("word"), &visible).unwrap().hits;
         all.sort_by(|left, right| {
             right
                 .score
                 .total_cmp(&left.score)
-                .then(right.slot.cmp(&left.slot))
+                .then(right.doc_id.cmp(&left.doc_id))
         });
         for few in [0, 1, 3, 10, 100, 5000] {
             let best = texts
@@ -443,17 +447,17 @@ fn the_best_are_the_best_and_equals_are_in_order() {
 }
 
 #[test]
-fn what_is_on_disk_is_taken_up_again() {
+fn the_index_is_loaded_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("deep/texts");
     let documents: Vec<Document> = (0..20)
-        .map(|slot| note(slot, "n", &format!("common text{slot}")))
+        .map(|doc_id| note(doc_id, "n", &format!("common text{doc_id}")))
         .collect();
     let texts = Texts::open(&place);
     let lengths = texts.load(documents.clone());
     assert_eq!(
         texts
-            .all(&words("common"), &Slots::all_below(20))
+            .all(&words("common"), &Bitmap::all_below(20))
             .unwrap()
             .total,
         0
@@ -461,7 +465,7 @@ fn what_is_on_disk_is_taken_up_again() {
     texts.flush().unwrap();
     assert_eq!(
         texts
-            .all(&words("common"), &Slots::all_below(20))
+            .all(&words("common"), &Bitmap::all_below(20))
             .unwrap()
             .total,
         20
@@ -482,24 +486,24 @@ fn what_is_on_disk_is_taken_up_again() {
         .iter()
         .zip(&lengths[1..])
         .map(|(document, lengths)| Placed {
-            slot: document.slot + 100,
+            doc_id: document.doc_id + 100,
             key: document.key,
             lengths: *lengths,
         })
         .collect();
     known.push(Placed {
-        slot: 7,
+        doc_id: 7,
         key: 12345,
         lengths: [1, 1, 1],
     });
     assert_eq!(texts.bind(&known), [12345]);
-    let visible = Slots::all_below(200);
-    let found: Slots = texts
+    let visible = Bitmap::all_below(200);
+    let found: Bitmap = texts
         .all(&words("common"), &visible)
         .unwrap()
         .hits
         .iter()
-        .map(|hit| hit.slot)
+        .map(|hit| hit.doc_id)
         .collect();
     assert_eq!(found, (101..120).collect());
     assert_eq!(texts.kept(105).as_deref(), Some("common text5"));
@@ -518,11 +522,11 @@ fn files(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn damaged_files_are_healed() {
+fn damaged_index_files_are_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let original = folder.path().join("original");
     let documents: Vec<Document> = (0..30)
-        .map(|slot| note(slot, "n", &format!("# common\ntext{slot}")))
+        .map(|doc_id| note(doc_id, "n", &format!("# common\ntext{doc_id}")))
         .collect();
     let texts = Texts::open(&original);
     let lengths = texts.load(documents.clone());
@@ -533,9 +537,9 @@ fn damaged_files_are_healed() {
     let known: Vec<Placed> = documents
         .iter()
         .zip(lengths)
-        .filter(|(document, _)| document.slot != 3)
+        .filter(|(document, _)| document.doc_id != 3)
         .map(|(document, lengths)| Placed {
-            slot: document.slot,
+            doc_id: document.doc_id,
             key: document.key,
             lengths,
         })
@@ -569,16 +573,16 @@ fn damaged_files_are_healed() {
         {
             texts.put(document.clone());
         }
-        let visible = Slots::all_below(30);
+        let visible = Bitmap::all_below(30);
         for is_flushed in [false, true] {
             if is_flushed {
                 texts.flush().unwrap();
             }
             let hits = texts.all(&words("common"), &visible).unwrap();
             assert_eq!(hits.total, 29, "{victim:?} {harm}");
-            for document in documents.iter().filter(|document| document.slot != 3) {
+            for document in documents.iter().filter(|document| document.doc_id != 3) {
                 assert_eq!(
-                    texts.kept(document.slot),
+                    texts.kept(document.doc_id),
                     Some(document.text.clone()),
                     "{victim:?} {harm}"
                 );
@@ -588,7 +592,7 @@ fn damaged_files_are_healed() {
 }
 
 #[test]
-fn where_the_disk_refuses_it_is_in_memory() {
+fn without_disk_access_the_index_is_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "x").unwrap();
@@ -596,18 +600,18 @@ fn where_the_disk_refuses_it_is_in_memory() {
     texts.load(vec![note(0, "n", "loaded")]);
     texts.put(note(1, "n", "put"));
     texts.flush().unwrap();
-    let visible = Slots::all_below(2);
+    let visible = Bitmap::all_below(2);
     assert_eq!(texts.all(&words("loaded"), &visible).unwrap().total, 1);
     assert_eq!(texts.all(&words("put"), &visible).unwrap().total, 1);
 }
 
 fn snippets(text: &str, tree: &Tree, most: usize) -> Vec<Snippet> {
-    let snippets = SoughtWords::of(tree).snippets(text, most, &Deadline::none());
+    let snippets = QueryWords::of(tree).snippets(text, most, &Deadline::none());
     snippets.expect("there is no deadline")
 }
 
 #[test]
-fn snippets_are_the_lines_that_tell_most() {
+fn snippets_are_the_best_matching_lines() {
     let text = "---\ntitle: bread\n---\n# Bread\n\nFlour and water.\nBread needs flour.\n\nRust\n";
     let lines = |tree: &Tree, most| -> Vec<(u32, String)> {
         snippets(text, tree, most)

@@ -18,7 +18,7 @@ enum Step {
     Reopen,
 }
 
-const SLOTS: u32 = 24;
+const DOC_IDS: u32 = 24;
 
 fn some_text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
@@ -31,9 +31,9 @@ fn some_text() -> impl Strategy<Value = String> {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        6 => (0..SLOTS, some_text()).prop_map(|(slot, text)| Step::Put(slot, text)),
-        1 => prop::collection::vec((0..SLOTS, some_text()), 1..8).prop_map(Step::Load),
-        2 => (0..SLOTS).prop_map(Step::Remove),
+        6 => (0..DOC_IDS, some_text()).prop_map(|(doc_id, text)| Step::Put(doc_id, text)),
+        1 => prop::collection::vec((0..DOC_IDS, some_text()), 1..8).prop_map(Step::Load),
+        2 => (0..DOC_IDS).prop_map(Step::Remove),
         2 => Just(Step::Flush),
         2 => Just(Step::Search),
         1 => Just(Step::Reopen),
@@ -65,7 +65,7 @@ fn questions() -> Vec<Tree> {
     ]
 }
 
-fn answers(texts: &Texts, visible: &Slots) -> Vec<Hits> {
+fn answers(texts: &Texts, visible: &Bitmap) -> Vec<Hits> {
     let order = |left: u32, right: u32| left.cmp(&right);
     questions()
         .iter()
@@ -77,33 +77,33 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn history_leaves_no_trace(steps in prop::collection::vec(step(), 1..40), hidden in prop::collection::vec(0..SLOTS, 0..6)) {
+    fn answers_do_not_depend_on_index_history(steps in prop::collection::vec(step(), 1..40), hidden in prop::collection::vec(0..DOC_IDS, 0..6)) {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("edited");
         let mut texts = Texts::open(&place);
-        let mut notes: Vec<Option<(Document, Lengths)>> = vec![None; SLOTS as usize];
+        let mut notes: Vec<Option<(Document, Lengths)>> = vec![None; DOC_IDS as usize];
         for step in steps {
             match step {
-                Step::Put(slot, text) => {
-                    let document = note(slot, "Apple note", &text);
+                Step::Put(doc_id, text) => {
+                    let document = note(doc_id, "Apple note", &text);
                     let lengths = texts.put(document.clone());
-                    notes[slot as usize] = Some((document, lengths));
+                    notes[doc_id as usize] = Some((document, lengths));
                 }
                 Step::Load(loaded) => {
-                    let documents: Vec<Document> = loaded.iter().map(|(slot, text)| note(*slot, "Loaded", text)).collect();
+                    let documents: Vec<Document> = loaded.iter().map(|(doc_id, text)| note(*doc_id, "Loaded", text)).collect();
                     let lengths = texts.load(documents.clone());
                     for (document, lengths) in documents.into_iter().zip(lengths) {
-                        let slot = document.slot as usize;
-                        notes[slot] = Some((document, lengths));
+                        let doc_id = document.doc_id as usize;
+                        notes[doc_id] = Some((document, lengths));
                     }
                 }
-                Step::Remove(slot) => {
-                    texts.remove(slot);
-                    notes[slot as usize] = None;
+                Step::Remove(doc_id) => {
+                    texts.remove(doc_id);
+                    notes[doc_id as usize] = None;
                 }
                 Step::Flush => texts.flush().unwrap(),
                 Step::Search => {
-                    answers(&texts, &Slots::all_below(SLOTS));
+                    answers(&texts, &Bitmap::all_below(DOC_IDS));
                 }
                 Step::Reopen => {
                     drop(texts);
@@ -111,7 +111,7 @@ proptest! {
                     let known: Vec<Placed> = notes
                         .iter()
                         .flatten()
-                        .map(|(document, lengths)| Placed { slot: document.slot, key: document.key, lengths: *lengths })
+                        .map(|(document, lengths)| Placed { doc_id: document.doc_id, key: document.key, lengths: *lengths })
                         .collect();
                     let missing = texts.bind(&known);
                     for (document, _) in notes.iter().flatten() {
@@ -129,22 +129,22 @@ proptest! {
         let documents: Vec<Document> = notes.iter().flatten().map(|(document, _)| document.clone()).collect();
         fresh.load(documents.clone());
         fresh.flush().unwrap();
-        let mut visible = Slots::all_below(SLOTS);
+        let mut visible = Bitmap::all_below(DOC_IDS);
         prop_assert_eq!(answers(&texts, &visible), answers(&fresh, &visible));
-        for slot in &hidden {
-            visible.remove(*slot);
+        for doc_id in &hidden {
+            visible.remove(*doc_id);
         }
         let expected = answers(&fresh, &visible);
         prop_assert_eq!(&answers(&texts, &visible), &expected);
 
         // Without the hidden ones it is the same.
-        for slot in &hidden {
-            fresh.remove(*slot);
+        for doc_id in &hidden {
+            fresh.remove(*doc_id);
         }
         prop_assert_eq!(&answers(&fresh, &visible), &expected);
-        prop_assert_eq!(&answers(&fresh, &Slots::all_below(SLOTS)), &expected);
+        prop_assert_eq!(&answers(&fresh, &Bitmap::all_below(DOC_IDS)), &expected);
         for (document, lengths) in notes.iter().flatten() {
-            prop_assert_eq!(texts.kept(document.slot), Some(document.text.clone()));
+            prop_assert_eq!(texts.kept(document.doc_id), Some(document.text.clone()));
             prop_assert_eq!(measured(document).lengths, *lengths);
         }
     }
@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_contains_a_text_is_never_missing(text in hard_text(), other in hard_text(), cut in any::<(prop::sample::Index, prop::sample::Index)>(), form in 0..5) {
+    fn containing_has_no_false_negatives(text in hard_text(), other in hard_text(), cut in any::<(prop::sample::Index, prop::sample::Index)>(), form in 0..5) {
         let folder = tempfile::tempdir().unwrap();
         let texts = Texts::open(&folder.path().join("no").join("where"));
         texts.put(note(0, "n", &text));
@@ -186,7 +186,7 @@ proptest! {
         };
         // Upper and lower case of a text are not always what folding takes for the same.
         prop_assume!(sdk_words::fold(&text).contains(&sdk_words::fold(&needle)) || text.contains(&needle));
-        let visible = Slots::all_below(2);
+        let visible = Bitmap::all_below(2);
         let found = texts.containing(&[vec![needle.clone()]], &visible).unwrap();
         prop_assert!(found.contains(0), "{:?} in {:?}", needle, text);
         let either = texts.containing(&[vec!["zzzz".to_owned(), needle.clone()], vec![needle]], &visible).unwrap();
@@ -195,10 +195,10 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_contain_a_text_is_mostly_left_out() {
+fn containing_filters_most_other_notes() {
     let folder = tempfile::tempdir().unwrap();
     let texts = Texts::open(folder.path());
-    for (slot, text) in [
+    for (doc_id, text) in [
         "deployment of it",
         "the server",
         "学习语言",
@@ -208,9 +208,9 @@ fn what_does_not_contain_a_text_is_mostly_left_out() {
     .iter()
     .enumerate()
     {
-        texts.put(note(slot as u32, "n", text));
+        texts.put(note(doc_id as u32, "n", text));
     }
-    let visible = Slots::all_below(5);
+    let visible = Bitmap::all_below(5);
     let found = |lists: &[&[&str]]| -> Vec<u32> {
         let lists: Vec<Vec<String>> = lists
             .iter()
@@ -231,16 +231,16 @@ fn what_does_not_contain_a_text_is_mostly_left_out() {
 }
 
 #[test]
-fn searches_and_writing_go_on_together() {
+fn searches_run_during_writes() {
     let folder = tempfile::tempdir().unwrap();
     let texts = Arc::new(Texts::open(folder.path()));
     texts.load(
         (0..200)
-            .map(|slot| note(slot, "n", "common start"))
+            .map(|doc_id| note(doc_id, "n", "common start"))
             .collect(),
     );
     texts.flush().unwrap();
-    let visible = Slots::all_below(200);
+    let visible = Bitmap::all_below(200);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..20 {
@@ -257,10 +257,10 @@ fn searches_and_writing_go_on_together() {
         }
     });
     texts.flush().unwrap();
-    for slot in 0..200_u32 {
+    for doc_id in 0..200_u32 {
         assert_eq!(
-            &*texts.kept(slot).unwrap(),
-            format!("common round{}", slot + 200)
+            &*texts.kept(doc_id).unwrap(),
+            format!("common round{}", doc_id + 200)
         );
     }
 }

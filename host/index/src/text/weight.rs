@@ -1,4 +1,4 @@
-//! How much a word is worth: BM25, over the notes that the caller can see.
+//! Word weights: BM25 over the notes that the caller can see.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use tantivy::fieldnorm::FieldNormReader;
 
 use super::schema::PARTS;
 use super::state::State;
-use super::{SearchResult, Slots};
+use super::{Bitmap, SearchResult};
 use crate::deadline::Deadline;
 
 const K: f32 = 1.2;
@@ -18,7 +18,7 @@ pub(super) const BOOSTS: [f32; PARTS] = [3.0, 1.5, 1.0];
 /// The notes that a caller sees, counted.
 pub(super) struct Corpus<'s> {
     pub(super) state: &'s State,
-    pub(super) visible: &'s Slots,
+    pub(super) visible: &'s Bitmap,
     pub(super) deadline: &'s Deadline,
     pub(super) is_all_visible: bool,
     /// How many notes there are.
@@ -37,7 +37,7 @@ pub(super) struct Weight {
 }
 
 impl<'s> Corpus<'s> {
-    pub(super) fn new(state: &'s State, visible: &'s Slots, deadline: &'s Deadline) -> Corpus<'s> {
+    pub(super) fn new(state: &'s State, visible: &'s Bitmap, deadline: &'s Deadline) -> Corpus<'s> {
         let is_all_visible = state.live.is_within(visible);
         let notes = state.live.len_of_both(visible) as u64;
         let tokens = state.tokens(visible, is_all_visible);
@@ -64,7 +64,7 @@ impl<'s> Corpus<'s> {
         self.averages[place]
     }
 
-    /// How much a word sets a note apart that stands in so many.
+    /// The inverse document frequency of a word that occurs in so many notes.
     pub(super) fn rarity(&self, notes: u64) -> f32 {
         let others = self.notes.saturating_sub(notes) as f32;
         (1.0 + (others + 0.5) / (notes as f32 + 0.5)).ln()
@@ -77,7 +77,7 @@ impl<'s> Corpus<'s> {
         }
     }
 
-    /// In how many notes a word stands in a part.
+    /// In how many notes a word occurs in a part.
     pub(super) fn notes_with(&self, place: usize, word: &str) -> SearchResult<u64> {
         let mut notes = 0;
         for segment in self.state.segments() {

@@ -10,7 +10,7 @@ use super::super::authorize::Allowed;
 use super::super::resolve::nearest;
 use super::super::{BadRights, CallError, Host};
 use super::Answer;
-use notehost_index::{Index, condemn, forgive, is_condemned};
+use notehost_index::{Index, clear_rebuild_request, is_rebuild_requested, request_rebuild};
 use notehost_runtime::Progress;
 use notehost_vault::Vault;
 
@@ -56,17 +56,17 @@ async fn one(
     before: u64,
 ) -> Result<u64, CallError> {
     let request = &allowed.checked.found.request;
-    condemn(vault).map_err(|error| {
+    request_rebuild(vault).map_err(|error| {
         let message = format!("the index cannot be built anew: {error}");
         CallError::new("unavailable", message)
     })?;
     index.start();
-    while is_condemned(vault) || !index.is_ready() {
+    while is_rebuild_requested(vault) || !index.is_ready() {
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
             () = request.cancelled.cancelled() => {
                 // What has begun goes on: half an index would answer wrongly.
-                let message = match forgive(vault, index) {
+                let message = match clear_rebuild_request(vault, index) {
                     true => "the call was cancelled and the index left as it was",
                     false => "the call was cancelled; the index is still being built anew, and will be complete",
                 };

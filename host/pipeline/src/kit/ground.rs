@@ -16,7 +16,7 @@ use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_platform::private::new_folder_in;
 use notehost_runtime::{
-    ActionDescription, Component, Description, Job, Nowhere, RunError, Runtime, Surroundings,
+    ActionDescription, CallEnvironment, Component, DenyEgress, Description, Job, RunError, Runtime,
 };
 use notehost_vault::{
     Access, ChangeKind, CommitNote, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
@@ -215,12 +215,12 @@ impl<'kit> Ground<'kit> {
             arguments: Value::Object(arguments.clone()).to_string().into(),
             transaction,
             index: self.index.clone(),
-            surroundings: Arc::new(Still),
+            environment: Arc::new(Still),
             deadline,
             limits: terms.limits,
             cancelled: CancellationToken::new(),
-            interference: Some(meddler.clone()),
-            outside: Arc::new(Nowhere),
+            fault_injector: Some(meddler.clone()),
+            egress: Arc::new(DenyEgress),
         };
         let mut staged = Vec::new();
         let ending = match self.runtime.run(self.component, job).await {
@@ -232,13 +232,13 @@ impl<'kit> Ground<'kit> {
                 }
             }
             Err(RunError::Refused { code, message, .. }) => Ending::Refused { code, message },
-            Err(RunError::Torn) => Ending::Torn,
+            Err(RunError::Conflict) => Ending::Torn,
             // Nobody takes anything away here.
             Err(RunError::Cancelled | RunError::Revoked(_)) => Ending::Cancelled,
             Err(RunError::TimedOut(_) | RunError::NotStarted(_)) => Ending::TimedOut,
             Err(error @ RunError::OutOfSharedMemory) => Ending::OverLimit(error.to_string()),
             Err(RunError::OverLimit(limit)) => Ending::OverLimit(limit),
-            Err(RunError::Broke(reason)) => Ending::Broke(first_cause(&reason)),
+            Err(RunError::Failed(reason)) => Ending::Broke(first_cause(&reason)),
             Err(RunError::Load(error)) => Ending::Broke(error.to_string()),
         };
         Answer {
@@ -330,7 +330,7 @@ impl Rules for Everywhere {
 /// Surroundings in which time stands still.
 struct Still;
 
-impl Surroundings for Still {
+impl CallEnvironment for Still {
     fn now(&self) -> Now {
         Now {
             milliseconds: NOW,

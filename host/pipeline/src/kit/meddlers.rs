@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use notehost_runtime::{Interference, Meddling};
+use notehost_runtime::{Fault, FaultInjector};
 use notehost_vault::VaultError;
 
 /// What is done, and at which host call.
@@ -40,21 +40,21 @@ impl Meddler {
     }
 }
 
-impl Interference for Meddler {
-    fn at(&self, host_call: u64) -> Meddling {
+impl FaultInjector for Meddler {
+    fn at(&self, host_call: u64) -> Fault {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
             Plan::Refuse { at, code } if *at == host_call => {
-                Meddling::Refuse(VaultError::new(code, "the conformance kit refuses this"))
+                Fault::Refuse(VaultError::new(code, "the conformance kit refuses this"))
             }
-            Plan::Cancel { at } if *at == host_call => Meddling::Cancel,
+            Plan::Cancel { at } if *at == host_call => Fault::Cancel,
             Plan::Edit { at, files } if *at == host_call => {
                 for file in files {
                     edit(file, host_call);
                 }
-                Meddling::Nothing
+                Fault::Nothing
             }
-            _ => Meddling::Nothing,
+            _ => Fault::Nothing,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use notehost_runtime::MOST_COMPONENT_BYTES;
+use notehost_runtime::MAX_COMPONENT_BYTES;
 use notehost_runtime::packages::oci::{self, BadReference, OciError, Reference};
 use notehost_runtime::packages::signature;
 
@@ -86,7 +86,7 @@ impl Offer {
 fn read(path: &Path) -> Result<Vec<u8>, OfferError> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| {
-        file.take(MOST_COMPONENT_BYTES as u64 + 1)
+        file.take(MAX_COMPONENT_BYTES as u64 + 1)
             .read_to_end(&mut bytes)
     });
     match read {

@@ -1,4 +1,4 @@
-//! One call on a fresh instance, whichever track it speaks: what it gets, when it ends, and what its end means.
+//! Runs one call on a fresh instance, for every track: its inputs, when it is stopped, and how its end is interpreted.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,9 +8,9 @@ use wasmtime::{Engine, Store, Trap};
 
 use super::super::Sandbox;
 use super::super::component::LoadError;
-use super::super::fair::Permit;
+use super::super::cpu_scheduler::Turn;
+use super::super::fair_permits::Permit;
 use super::super::state::{CallState, Meter, Stopped};
-use super::super::turns::Turn;
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
 use super::host_functions::{VaultHandle, VaultView};
 use super::{Instances, Ready, v0_1, v0_2};
@@ -26,8 +26,8 @@ const MAX_REPLY_VALUES: usize = 1 << 20;
 /// What wasmtime says when it was more.
 const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
-/// What a guest is asked to do.
-pub(super) struct Asked {
+/// The request to a guest.
+pub(super) struct GuestRequest {
     /// The one handle of this call; it ends with it.
     pub(super) vault: Resource<VaultHandle>,
     pub(super) action: String,
@@ -36,11 +36,11 @@ pub(super) struct Asked {
     pub(super) reply_bytes: usize,
 }
 
-/// What a guest answered: what it has to say, or why it refused. Hostile until checked.
-pub(super) type Answered = Result<GuestReply, Refused>;
+/// The guest's reply or error. Untrusted until checked.
+pub(super) type GuestResult = Result<GuestReply, GuestError>;
 
-/// A guest's refusal, in its own words.
-pub(super) struct Refused {
+/// An error returned by a guest.
+pub(super) struct GuestError {
     pub(super) code: String,
     pub(super) message: String,
     pub(super) hint: Option<String>,
@@ -60,16 +60,16 @@ pub(in super::super) async fn call(
         job.domain,
         Some(job.transaction),
         Some(job.index),
-        Some(job.surroundings),
+        Some(job.environment),
         job.deadline,
         limits,
         Turn::new(&sandbox.long_runners, job.caller),
     )
     .with_permit(permit)
-    .with_outside(job.outside, limits);
-    state.meter.interference = job.interference;
+    .with_egress(job.egress, limits);
+    state.meter.fault_injector = job.fault_injector;
     let mut store = store(&sandbox.engine, state);
-    let asked = Asked {
+    let guest_request = GuestRequest {
         vault: Resource::new_borrow(0),
         action: job.action,
         arguments: job.arguments,
@@ -77,8 +77,8 @@ pub(in super::super) async fn call(
         reply_bytes: limits.reply_bytes,
     };
     let answered = match &ready.instances {
-        Instances::V0_1(instances) => v0_1::call(instances, &mut store, asked).await,
-        Instances::V0_2(instances) => v0_2::call(instances, &mut store, asked).await,
+        Instances::V0_1(instances) => v0_1::call(instances, &mut store, guest_request).await,
+        Instances::V0_2(instances) => v0_2::call(instances, &mut store, guest_request).await,
     };
     let mut state = store.into_data();
     VaultView::of(&mut state).count_hidden();
@@ -89,8 +89,8 @@ pub(in super::super) async fn call(
             transaction,
             notices,
         }),
-        (Ok(Ok(_)), None) => Err(RunError::Broke(
-            "a host call never gave back the transaction".into(),
+        (Ok(Ok(_)), None) => Err(RunError::Failed(
+            "a host call did not return the transaction".into(),
         )),
         (Ok(Err(error)), transaction) => {
             // What it refused for may never have been so: it saw a vault that changed under its eyes.
@@ -99,7 +99,7 @@ pub(in super::super) async fn call(
                 None => false,
             };
             match is_torn {
-                true => Err(RunError::Torn),
+                true => Err(RunError::Conflict),
                 false => Err(RunError::Refused {
                     code: error.code,
                     message: error.message,
@@ -187,12 +187,12 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
     let most = limits.reply_bytes.saturating_mul(64);
     if size > most {
         return Err(RunError::OverLimit(format!(
-            "answered with {size} bytes, and {most} is the most"
+            "returned {size} bytes, but at most {most} are allowed"
         )));
     }
     if has_more_values_than(MAX_REPLY_VALUES, &reply.structured) {
         return Err(RunError::OverLimit(format!(
-            "answered with more than {MAX_REPLY_VALUES} JSON values"
+            "returned more than {MAX_REPLY_VALUES} JSON values"
         )));
     }
     Ok(reply)
@@ -232,14 +232,14 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
     }
     match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => RunError::TimedOut(allowed),
-        Some(Trap::StackOverflow) => RunError::OverLimit("called itself too deeply".into()),
+        Some(Trap::StackOverflow) => RunError::OverLimit("overflowed its stack".into()),
         _ => match format!("{error:#}") {
             // Its type is private.
             told if told.contains(FUEL_EXHAUSTED) => RunError::OverLimit(format!(
-                "handed more than {} MiB to the host at once",
+                "passed more than {} MiB to the host at once",
                 MAX_HOST_CALL_BYTES >> 20
             )),
-            told => RunError::Broke(told),
+            told => RunError::Failed(told),
         },
     }
 }

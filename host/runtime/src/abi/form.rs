@@ -1,5 +1,5 @@
-//! Whether what a component imports and exports has the form that the contract gives it, told in words: what a linker
-//! says is for those who wrote the linker.
+//! Checks a component's imports and exports against the types of the contract, with readable errors in place of the
+//! linker's.
 
 use wasmtime::Engine;
 use wasmtime::component::types::{Component as ComponentType, ComponentItem};
@@ -10,7 +10,7 @@ use super::super::contract::{Contract, Track};
 use super::super::state::CallState;
 
 /// What does not fit.
-pub(super) struct Misfit {
+pub(super) struct ContractMismatch {
     /// The contract that the component was built for, as it says.
     pub(super) contract: String,
     /// What of it is not as it should be.
@@ -33,7 +33,7 @@ impl Form {
         track: Track,
         linker: &Linker<CallState>,
         component: &Component,
-    ) -> Result<Form, Misfit> {
+    ) -> Result<Form, ContractMismatch> {
         let engine = component.engine();
         let own = component.component_type();
         let exports = own.exports(engine);
@@ -41,17 +41,17 @@ impl Form {
             .filter_map(|(name, _)| Some((name.to_owned(), Contract::of_export(name)?)))
             .find(|(_, contract)| contract.track() == track.newest().track());
         let Some((export, contract)) = found else {
-            return Err(Misfit {
+            return Err(ContractMismatch {
                 contract: track.newest().to_string(),
-                reason: "it exports no domain of that track".into(),
+                reason: "it does not export that version of the domain interface".into(),
             });
         };
-        let misfit = |reason| Misfit {
+        let mismatch = |reason| ContractMismatch {
             contract: contract.to_string(),
             reason: with_advice(reason, track, contract),
         };
         let types = linker.substituted_component_type(component);
-        let types = types.map_err(|error| misfit(unknown_import(&one_line(&error))))?;
+        let types = types.map_err(|error| mismatch(unknown_import(&one_line(&error))))?;
         Ok(Form {
             types,
             engine: engine.clone(),
@@ -65,46 +65,49 @@ impl Form {
         &self,
         function: &str,
         signature: &str,
-    ) -> Result<(), Misfit>
+    ) -> Result<(), ContractMismatch>
     where
         Parameters: ComponentNamedList + Lower,
         Returned: ComponentNamedList + Lift,
     {
-        let misfit = |reason| Misfit {
+        let mismatch = |reason| ContractMismatch {
             contract: self.contract.to_string(),
             reason,
         };
         let export = self.types.get_export(&self.engine, &self.export);
         let Some(ComponentItem::ComponentInstance(interface)) = export.map(|export| export.ty)
         else {
-            return Err(misfit(format!("its `{}` is no interface", self.export)));
+            return Err(mismatch(format!(
+                "its `{}` is not an interface",
+                self.export
+            )));
         };
         let item = interface.get_export(&self.engine, function);
         let Some(ComponentItem::ComponentFunc(found)) = item.map(|item| item.ty) else {
-            return Err(misfit(format!(
+            return Err(mismatch(format!(
                 "its `{}` has no function `{function}`; it should have `{signature}`",
                 self.export
             )));
         };
         let typed = found.typecheck::<Parameters, Returned>(&self.types.instance_type());
         typed.map_err(|error| {
-            tracing::debug!("`{function}` is of another type: {error:#}");
-            misfit(format!(
-                "its function `{function}` takes or returns something else than `{signature}`"
+            tracing::debug!("`{function}` has another type: {error:#}");
+            mismatch(format!(
+                "its function `{function}` does not have the signature `{signature}`"
             ))
         })
     }
 
-    /// What is left that nobody found words for.
-    pub(super) fn misfit(&self, error: &wasmtime::Error) -> Misfit {
-        Misfit {
+    /// Any other mismatch, in the linker's words.
+    pub(super) fn mismatch(&self, error: &wasmtime::Error) -> ContractMismatch {
+        ContractMismatch {
             contract: self.contract.to_string(),
             reason: one_line(error),
         }
     }
 }
 
-/// What a component asks for and nobody offers, from the linker's own words.
+/// The unknown import, from the linker's message.
 fn unknown_import(error: &str) -> String {
     let quoted = |after: &str| {
         let (_, rest) = error.split_once(after)?;
@@ -113,12 +116,12 @@ fn unknown_import(error: &str) -> String {
     };
     match (quoted("imports instance `"), quoted("instance export `")) {
         (Some(interface), Some(item)) => format!(
-            "it imports `{item}` of `{interface}`, which this host does not offer in that form"
+            "it imports `{item}` of `{interface}`, which this host does not provide with that type"
         ),
         (Some(interface), None) => {
-            format!("it imports `{interface}`, which this host does not offer in that form")
+            format!("it imports `{interface}`, which this host does not provide with that type")
         }
-        _ => format!("it imports what this host does not offer: {error}"),
+        _ => format!("it has an import that this host does not provide: {error}"),
     }
 }
 

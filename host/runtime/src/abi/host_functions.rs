@@ -1,21 +1,21 @@
-//! The functions that a guest may call: each counts itself, and then asks the call's transaction. Nothing is decided
-//! here; what may be seen and done is the transaction's affair.
+//! The host functions of the contract: each counts itself and then calls the transaction. Access is decided by the
+//! transaction.
 
 use std::sync::Arc;
 
 use wasmtime::component::Resource;
 
-use super::super::state::{CallState, Meter, Refusal, Stopped, Tally};
-use super::super::surroundings::{Notice, Surroundings};
+use super::super::call_environment::{CallEnvironment, Notice};
+use super::super::state::{CallState, Meter, Refusal, Stopped, UsageReport};
 use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
 use notehost_index::Index;
 use notehost_vault::{self as vault, Transaction, VaultError};
 
-/// Files of up to this size are read and staged on the async worker; larger ones on a thread where waiting holds up nobody.
+/// Files of up to this size are read and staged on the async worker; larger ones on a thread that may block.
 const QUICK_BYTES: usize = 256 << 10;
 
 /// The longest log line that is taken from a guest.
-const LONGEST_LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
 #[allow(unreachable_pub, reason = "the generated bindings re-export it")]
 /// What `vault` handles stand for on this side. A call has one transaction, so a handle needs to say nothing.
@@ -27,9 +27,9 @@ pub(super) struct VaultView<'a> {
     pub(super) meter: &'a mut Meter,
     pub(super) transaction: &'a mut Option<Transaction>,
     pub(super) index: &'a Option<Arc<Index>>,
-    pub(super) surroundings: &'a Option<Arc<dyn Surroundings>>,
+    pub(super) environment: &'a Option<Arc<dyn CallEnvironment>>,
     pub(super) notices: &'a mut Vec<Notice>,
-    tally: &'a mut Tally,
+    tally: &'a mut UsageReport,
 }
 
 impl VaultView<'_> {
@@ -39,7 +39,7 @@ impl VaultView<'_> {
             meter: &mut state.meter,
             transaction: &mut state.transaction,
             index: &state.index,
-            surroundings: &state.surroundings,
+            environment: &state.environment,
             notices: &mut state.notices,
             tally: &mut state.tally,
         }
@@ -49,16 +49,16 @@ impl VaultView<'_> {
     pub(super) fn step(&mut self) -> Result<(), Stopped> {
         self.meter.enter()?;
         self.count_hidden();
-        let Some(around) = self.surroundings else {
+        let Some(environment) = self.environment else {
             return Ok(());
         };
-        let generation = around.generation();
+        let generation = environment.generation();
         if generation == self.meter.generation {
             return Ok(());
         }
         // Remembered before it is asked: what changes meanwhile is met at the next step.
         self.meter.generation = generation;
-        let standing = around
+        let standing = environment
             .standing()
             .map_err(|reason| Stopped::Revoked(Box::new(reason)))?;
         if let Some(transaction) = self.transaction {
@@ -68,7 +68,7 @@ impl VaultView<'_> {
         Ok(())
     }
 
-    /// The same, where what a test wants this host call to fail with can be told.
+    /// The same, for functions that can return an injected error.
     pub(super) fn step_or_refuse(&mut self) -> Result<(), Refusal> {
         self.step()?;
         match self.meter.refused() {
@@ -80,7 +80,7 @@ impl VaultView<'_> {
     /// Count the host call before this one as denied, if it went well but left out what the component is not granted.
     pub(super) fn count_hidden(&mut self) {
         if let Some(transaction) = self.transaction
-            && transaction.terms().rules.grant_met().hidden
+            && transaction.terms().rules.grant_usage().hidden
         {
             self.tally.used.denials += 1;
         }
@@ -91,7 +91,7 @@ impl VaultView<'_> {
         let Some(transaction) = self.transaction else {
             return;
         };
-        let met = transaction.terms().rules.grant_met();
+        let met = transaction.terms().rules.grant_usage();
         if met.hidden || met.narrowed && error.code() == "permission_denied" {
             self.tally.used.denials += 1;
         }
@@ -106,7 +106,7 @@ impl VaultView<'_> {
         Ok(transaction)
     }
 
-    /// The same for what may take long: on a thread where waiting holds up nobody.
+    /// The same for what may take long: on a thread that may block.
     pub(super) async fn enter_long<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
@@ -135,13 +135,13 @@ impl VaultView<'_> {
                 Ok(result?)
             }
             Err(error) => {
-                tracing::error!("a host function broke: {error}");
-                Err(Refusal::Error(VaultError::broken("a host function broke")))
+                tracing::error!("a host function failed: {error}");
+                Err(Refusal::Error(VaultError::broken("a host function failed")))
             }
         }
     }
 
-    /// Does something with so many bytes: here if they are few, else on a thread where waiting holds up nobody.
+    /// Does something with so many bytes: here if they are few, else on a thread that may block.
     async fn enter_with<T: Send + 'static>(
         &mut self,
         bytes: usize,
@@ -155,7 +155,7 @@ impl VaultView<'_> {
 }
 
 pub(super) fn no_vault() -> VaultError {
-    VaultError::broken("there is no vault here: a component describes itself without one")
+    VaultError::broken("no vault is available while a component describes itself")
 }
 
 impl types::Host for VaultView<'_> {
@@ -423,7 +423,7 @@ impl log::Host for VaultView<'_> {
     async fn write(&mut self, level: log::Level, message: String) -> wasmtime::Result<()> {
         self.step()?;
         // Controlled by the guest: bounded per line and per call, control characters shown.
-        let line: String = message.chars().take(LONGEST_LINE).collect();
+        let line: String = message.chars().take(MAX_LINE_CHARS).collect();
         let left = self.meter.log_bytes_left.checked_sub(line.len());
         let Some(left) = left else {
             self.meter.log_bytes_left = 0;
@@ -450,8 +450,8 @@ impl log::Host for VaultView<'_> {
                 "error"
             }
         };
-        if let Some(around) = self.surroundings {
-            around.said(word, &line);
+        if let Some(environment) = self.environment {
+            environment.said(word, &line);
         }
         Ok(())
     }

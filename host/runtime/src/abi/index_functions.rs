@@ -1,5 +1,5 @@
-//! The functions of the contract's `index` interface: questions come in as JSON, the index answers for whoever began
-//! the call's transaction.
+//! The functions of the contract's `index` interface: queries arrive as JSON and are answered for the caller of the
+//! transaction.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +10,7 @@ use wasmtime::component::Resource;
 use super::super::state::Refusal;
 use super::host_functions::{VaultHandle, VaultView, no_vault};
 use super::v0_1::bindings::notehost::domain::index as wire;
-use notehost_index::{Abandoned, Answer, MAX_RESULTS, Question};
+use notehost_index::{Answer, CancelFlag, MAX_RESULTS, Question};
 use notehost_vault::{Effect, VaultError};
 
 /// The longest query: most of it can only be a text that notes shall be like.
@@ -21,7 +21,7 @@ const MAX_QUESTION_BYTES: usize = 256 << 10;
 const MAX_STRUCTURE_BYTES: usize = 256 << 10;
 
 /// Says, when the call is over or was cancelled, that nobody waits for its answer.
-struct Waiting(Abandoned);
+struct Waiting(CancelFlag);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -48,10 +48,10 @@ impl VaultView<'_> {
         question: impl FnOnce() -> Result<Question, VaultError> + Send + 'static,
     ) -> Result<Answer, Refusal> {
         let index = self.index.clone();
-        let abandoned = Abandoned::default();
+        let abandoned = CancelFlag::default();
         let _waiting = Waiting(abandoned.clone());
         self.enter_long(move |transaction| match index {
-            Some(index) => index.ask_unless(transaction, question()?, Some(&abandoned)),
+            Some(index) => index.ask_cancellable(transaction, question()?, Some(&abandoned)),
             None => Err(no_vault()),
         })
         .await
@@ -74,7 +74,7 @@ impl VaultView<'_> {
     async fn ask_for_paths(&mut self, question: Question) -> Result<Vec<String>, Refusal> {
         match self.ask(question).await? {
             Answer::Paths(paths) => Ok(paths),
-            Answer::Json(_) => Err(VaultError::broken("the index answered no paths").into()),
+            Answer::Json(_) => Err(VaultError::broken("the index returned no paths").into()),
         }
     }
 }
@@ -86,7 +86,7 @@ fn held_bytes(text: impl AsRef<str>) -> usize {
 fn as_json(answer: Answer) -> Result<String, Refusal> {
     match answer {
         Answer::Json(json) => Ok(json),
-        Answer::Paths(_) => Err(VaultError::broken("the index answered paths").into()),
+        Answer::Paths(_) => Err(VaultError::broken("the index returned paths").into()),
     }
 }
 
@@ -101,7 +101,7 @@ fn read_query(json: &str) -> Result<Question, VaultError> {
     bounded(json, MAX_QUERY_BYTES)?;
     if structure_bytes(json) > MAX_STRUCTURE_BYTES {
         return Err(VaultError::too_large(format!(
-            "a query may have {MAX_STRUCTURE_BYTES} bytes at most, beside its texts"
+            "a query may have {MAX_STRUCTURE_BYTES} bytes at most, not counting its texts"
         )));
     }
     Ok(Question::Find(parsed(json)?))
@@ -110,7 +110,7 @@ fn read_query(json: &str) -> Result<Question, VaultError> {
 fn bounded(json: &str, limit: usize) -> Result<(), VaultError> {
     match json.len() > limit {
         true => Err(VaultError::too_large(format!(
-            "a question to the index may have {limit} bytes at most"
+            "an index query may have {limit} bytes at most"
         ))),
         false => Ok(()),
     }
@@ -118,7 +118,7 @@ fn bounded(json: &str, limit: usize) -> Result<(), VaultError> {
 
 fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, VaultError> {
     serde_json::from_str(json)
-        .map_err(|error| VaultError::invalid(format!("the question cannot be understood: {error}")))
+        .map_err(|error| VaultError::invalid(format!("invalid index query: {error}")))
 }
 
 /// How many bytes of a JSON text are not within strings; quotes count.
@@ -245,7 +245,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_within_strings_is_not_structure() {
+    fn strings_do_not_count_as_structure() {
         for (json, outside) in [
             ("", 0),
             ("{}", 2),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_may_have_a_long_text_and_nothing_else_that_is_long() {
+    fn only_the_text_of_a_query_may_be_long() {
         let long = json!({"where": {"like": "\"a\" ".repeat(300_000)}, "limit": 1}).to_string();
         assert!(long.len() > MAX_QUESTION_BYTES && read_query(&long).is_ok());
         let wide = json!({"where": {"any": vec![json!({"any": []}); 40_000]}, "limit": 1});

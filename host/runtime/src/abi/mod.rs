@@ -1,11 +1,11 @@
-//! The tracks of the contract that this host speaks, one file each (`v0_1`, `v0_2`), and what they share. Nothing outside
-//! this folder knows generated bindings, and nothing outside it knows of which track a component is.
+//! The tracks of the contract that this host supports, one file each (`v0_1`, `v0_2`), and their shared parts.
+//! Generated bindings and the track of a component are not visible outside this folder.
 
 mod call;
+mod environment_functions;
 mod form;
 mod host_functions;
 mod index_functions;
-mod surrounding_functions;
 mod v0_1;
 mod v0_2;
 
@@ -70,10 +70,10 @@ pub(super) fn ready(
         Track::V0_1 => v0_1::instances(linker, component).map(Instances::V0_1),
         Track::V0_2 => v0_2::instances(linker, component).map(Instances::V0_2),
     };
-    let instances = instances.map_err(|misfit| LoadError::OtherForm {
+    let instances = instances.map_err(|mismatch| LoadError::OtherForm {
         name: name.to_owned(),
-        contract: misfit.contract,
-        reason: misfit.reason,
+        contract: mismatch.contract,
+        reason: mismatch.reason,
     })?;
     Ok(Ready {
         name: name.to_owned(),

@@ -7,8 +7,8 @@ use super::super::contract::Track;
 use super::super::state::CallState;
 use super::super::{GuestContent, GuestReply};
 use super::Lends;
-use super::call::{Answered, Asked, Refused};
-use super::form::{Form, Misfit};
+use super::call::{GuestError, GuestRequest, GuestResult};
+use super::form::{ContractMismatch, Form};
 use super::host_functions::{VaultHandle, VaultView};
 
 #[allow(missing_docs, unreachable_pub)]
@@ -38,7 +38,7 @@ pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
 pub(super) fn instances(
     linker: &Linker<CallState>,
     component: &Component,
-) -> Result<Instances, Misfit> {
+) -> Result<Instances, ContractMismatch> {
     type Parameters = (Resource<VaultHandle>, String, String);
     type Returned = (Result<types::Reply, types::Error>,);
     let form = Form::of(Track::V0_1, linker, component)?;
@@ -49,7 +49,7 @@ pub(super) fn instances(
     )?;
     let instances = linker.instantiate_pre(component);
     let instances = instances.and_then(bindings::ComponentPre::new);
-    instances.map_err(|error| form.misfit(&error))
+    instances.map_err(|error| form.mismatch(&error))
 }
 
 /// Ask what it is.
@@ -66,19 +66,24 @@ pub(super) async fn describe(
 pub(super) async fn call(
     instances: &Instances,
     store: &mut Store<CallState>,
-    asked: Asked,
-) -> wasmtime::Result<Answered> {
+    guest_request: GuestRequest,
+) -> wasmtime::Result<GuestResult> {
     let instance = instances.instantiate_async(&mut *store).await?;
     let domain = instance.notehost_domain_domain();
-    let arguments = asked.arguments.to_string();
-    let answered = domain.call_call(store, asked.vault, &asked.action, &arguments);
+    let arguments = guest_request.arguments.to_string();
+    let answered = domain.call_call(
+        store,
+        guest_request.vault,
+        &guest_request.action,
+        &arguments,
+    );
     Ok(match answered.await? {
         Ok(reply) => Ok(GuestReply {
             text: reply.text,
             structured: reply.structured,
             content: reply.content.into_iter().map(content).collect(),
         }),
-        Err(error) => Err(Refused {
+        Err(error) => Err(GuestError {
             code: error.code,
             message: error.message,
             hint: error.hint,

@@ -1,5 +1,5 @@
-//! Track 0.2 of the contract. What its components import is what those of 0.1 do under another version, so the same host
-//! functions serve both; what they export is adapted here.
+//! Track 0.2 of the contract. Its imports are those of 0.1 under another version, so the same host functions serve
+//! both; its exports are adapted here.
 
 use serde_json::{Value, json};
 use wasmtime::Store;
@@ -9,8 +9,8 @@ use super::super::contract::Track;
 use super::super::state::CallState;
 use super::super::{GuestContent, GuestReply};
 use super::Lends;
-use super::call::{Answered, Asked, Refused};
-use super::form::{Form, Misfit};
+use super::call::{GuestError, GuestRequest, GuestResult};
+use super::form::{ContractMismatch, Form};
 use super::host_functions::{VaultHandle, VaultView};
 use super::v0_1::bindings::notehost::domain as imported;
 
@@ -65,7 +65,7 @@ pub(super) fn add_to_linker(linker: &mut Linker<CallState>) -> wasmtime::Result<
 pub(super) fn instances(
     linker: &Linker<CallState>,
     component: &Component,
-) -> Result<Instances, Misfit> {
+) -> Result<Instances, ContractMismatch> {
     type Parameters = (Resource<VaultHandle>, types::Request);
     type Returned = (Result<types::Reply, types::Error>,);
     let form = Form::of(Track::V0_2, linker, component)?;
@@ -80,7 +80,7 @@ pub(super) fn instances(
             instances,
         })
     });
-    instances.map_err(|error| form.misfit(&error))
+    instances.map_err(|error| form.mismatch(&error))
 }
 
 /// Ask what it is; told as a component of track 0.1 would tell it.
@@ -120,23 +120,26 @@ fn action(action: &types::Action) -> Value {
 pub(super) async fn call(
     instances: &Instances,
     store: &mut Store<CallState>,
-    asked: Asked,
-) -> wasmtime::Result<Answered> {
+    guest_request: GuestRequest,
+) -> wasmtime::Result<GuestResult> {
     let domain = instances.fresh(store).await?;
     let request = types::Request {
-        action: asked.action,
-        arguments: asked.arguments.to_string(),
-        time_left: u32::try_from(asked.time_left.as_millis()).unwrap_or(u32::MAX),
-        reply_bytes: u32::try_from(asked.reply_bytes).unwrap_or(u32::MAX),
+        action: guest_request.action,
+        arguments: guest_request.arguments.to_string(),
+        time_left: u32::try_from(guest_request.time_left.as_millis()).unwrap_or(u32::MAX),
+        reply_bytes: u32::try_from(guest_request.reply_bytes).unwrap_or(u32::MAX),
     };
     Ok(
-        match domain.call_call(store, asked.vault, &request).await? {
+        match domain
+            .call_call(store, guest_request.vault, &request)
+            .await?
+        {
             Ok(reply) => Ok(GuestReply {
                 text: reply.text,
                 structured: reply.structured,
                 content: reply.content.into_iter().map(content).collect(),
             }),
-            Err(error) => Err(Refused {
+            Err(error) => Err(GuestError {
                 code: error.code,
                 message: error.message,
                 hint: error.hint,

@@ -1,4 +1,4 @@
-//! Which addresses are public. Everything else is somebody's own: this machine, the local network, a cloud's inside.
+//! Which IP addresses are public. All others belong to this machine, the local network or a cloud's internal network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

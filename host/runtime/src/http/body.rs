@@ -1,5 +1,4 @@
-//! Bodies that are measured while they pass: no more bytes than the call may send and receive, and no later than it
-//! can still use them.
+//! Metered bodies: they enforce the byte limits of the call, and end when the call can no longer use them.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -91,7 +90,7 @@ impl Received {
         if told > left.load(Ordering::Relaxed) {
             return Err(Error::HttpResponseBodySize(Some(told)));
         }
-        let until = patience(give_up, silence);
+        let until = deadline_of_frame(give_up, silence);
         Ok(Received {
             until: Box::pin(tokio::time::sleep_until(until.into())),
             body,
@@ -103,7 +102,7 @@ impl Received {
 }
 
 /// Until when the next bytes are waited for.
-fn patience(give_up: Instant, silence: Option<Duration>) -> Instant {
+fn deadline_of_frame(give_up: Instant, silence: Option<Duration>) -> Instant {
     let quiet = silence.and_then(|silence| Instant::now().checked_add(silence));
     quiet.map_or(give_up, |quiet| quiet.min(give_up))
 }
@@ -136,7 +135,7 @@ impl Body for Received {
             return Poll::Ready(Some(Err(Error::ConnectionReadTimeout)));
         }
         if self.silence.is_some() {
-            let until = patience(self.give_up, self.silence);
+            let until = deadline_of_frame(self.give_up, self.silence);
             self.until.as_mut().reset(until.into());
         }
         Poll::Ready(Some(Ok(frame)))

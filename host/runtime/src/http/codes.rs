@@ -1,5 +1,5 @@
-//! Why a body ended, for guests that ask: `http-error-code`. As wasmtime-wasi-http 48 links it, it knows no error of a
-//! body, and a guest could not tell a body that is too large from one that broke off.
+//! `http-error-code` for guests: why a body ended. wasmtime-wasi-http 48 maps no body errors, so a guest could not
+//! distinguish a body that is too large from an interrupted one.
 
 use wasmtime::StoreContextMut;
 use wasmtime::component::{Linker, Resource};
@@ -12,15 +12,17 @@ use super::super::state::CallState;
 /// The interface, with the version that wasmtime-wasi-http gives it.
 const TYPES: &str = "wasi:http/types@0.2.12";
 
-type Asked = (Resource<IoError>,);
-type Told = (Option<ErrorCode>,);
+type Parameters = (Resource<IoError>,);
+type Results = (Option<ErrorCode>,);
 
-/// Let the function tell what `body` says.
+/// Makes the function report the errors of `body`.
 pub(in super::super) fn tell_codes(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     linker.instance(TYPES)?.func_wrap(
         "http-error-code",
-        |mut store: StoreContextMut<'_, CallState>, (error,): Asked| -> wasmtime::Result<Told> {
+        |mut store: StoreContextMut<'_, CallState>,
+         (error,): Parameters|
+         -> wasmtime::Result<Results> {
             let http = store.data_mut().http();
             let error = http.table.get(&error)?;
             Ok((error.downcast_ref::<Error>().map(code),))

@@ -1,5 +1,5 @@
-//! One request and its answer: the name is resolved once, the addresses are looked at, and one of those very addresses is
-//! connected to. A connection serves one request and is never kept.
+//! One outgoing request and its response: the name is resolved once, the addresses are checked, and the connection is
+//! made to one of exactly those addresses. Connections are not reused.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,20 +19,20 @@ use tokio::time::timeout_at;
 use tokio_rustls::TlsConnector;
 use wasmtime_wasi_http::{Error, WasiBody};
 
-use super::super::outside::{Denial, Outside, Permit};
-use super::Answer;
+use super::super::egress::{Denial, EgressPolicy, Permit};
+use super::IncomingResponse;
 use super::address::is_public;
 use super::body::{Received, Sent};
 use notehost_config::{Destination, Scheme};
 
 /// How long the head of an answer may be.
-const MOST_HEAD_BYTES: usize = 64 << 10;
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// A request that may be sent, and what it may use.
-pub(super) struct Errand {
+pub(super) struct OutgoingRequest {
     pub(super) to: Destination,
     pub(super) permit: Permit,
-    pub(super) outside: Arc<dyn Outside>,
+    pub(super) egress: Arc<dyn EgressPolicy>,
     pub(super) connect_by: Instant,
     pub(super) answer_by: Instant,
     pub(super) silence: Option<Duration>,
@@ -44,14 +44,14 @@ pub(super) struct Errand {
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl Errand {
+impl OutgoingRequest {
     /// Send the request, and receive the head of the answer; the rest comes as the guest reads it.
-    pub(super) async fn run(self, request: Request<WasiBody>) -> Result<Answer, Error> {
+    pub(super) async fn run(self, request: Request<WasiBody>) -> Result<IncomingResponse, Error> {
         let stream = timeout_at(self.connect_by.into(), self.connect())
             .await
             .map_err(|_| Error::ConnectionTimeout)??;
         let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
-            .max_buf_size(MOST_HEAD_BYTES)
+            .max_buf_size(MAX_HEAD_BYTES)
             .handshake(TokioIo::new(stream))
             .await
             .map_err(|error| why(&error))?;
@@ -101,7 +101,7 @@ impl Errand {
             let stream = match TcpStream::connect(address).await {
                 Ok(stream) => stream,
                 Err(error) => {
-                    tracing::debug!("no connection to {}: {error}", self.to);
+                    tracing::debug!("cannot connect to {}: {error}", self.to);
                     failed = Error::ConnectionRefused;
                     continue;
                 }
@@ -131,14 +131,14 @@ impl Errand {
             (None, name) => tokio::net::lookup_host((name, self.to.port))
                 .await
                 .map_err(|error| {
-                    tracing::debug!("no address of {}: {error}", self.to);
+                    tracing::debug!("cannot resolve {}: {error}", self.to);
                     Error::DestinationNotFound
                 })?
                 .collect(),
         };
         let is_private = |address: &SocketAddr| !is_public(address.ip());
         if !self.permit.may_be_private && addresses.iter().any(is_private) {
-            self.outside.denied(Some(&self.to), Denial::NotPublic);
+            self.egress.denied(Some(&self.to), Denial::NotPublic);
             return Err(Error::DestinationIpProhibited);
         }
         Ok(addresses)
@@ -152,7 +152,7 @@ impl Errand {
         };
         let secured = TlsConnector::from(trust()?).connect(name, stream).await;
         let secured = secured.map_err(|error| {
-            tracing::debug!("no TLS with {}: {error}", self.to);
+            tracing::debug!("TLS handshake with {} failed: {error}", self.to);
             let of_tls = error
                 .get_ref()
                 .and_then(|error| error.downcast_ref::<rustls::Error>());
@@ -174,7 +174,7 @@ fn trust() -> Result<Arc<ClientConfig>, Error> {
         };
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .inspect_err(|error| tracing::error!("there is no TLS: {error}"))
+            .inspect_err(|error| tracing::error!("cannot set up TLS: {error}"))
             .ok()?
             .with_root_certificates(roots)
             .with_no_client_auth();
@@ -186,7 +186,7 @@ fn trust() -> Result<Arc<ClientConfig>, Error> {
     trust.clone().ok_or(Error::TlsProtocolError)
 }
 
-/// What a guest is told of an exchange that failed.
+/// The error code that a guest gets for a failed exchange.
 pub(super) fn why(error: &hyper::Error) -> Error {
     tracing::debug!("a request failed: {error}");
     if error.is_timeout() {

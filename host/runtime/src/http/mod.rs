@@ -1,8 +1,9 @@
-//! Requests to the outside, for components that were granted hosts. The interfaces are `wasi:http`'s; what a request
-//! may be, where it may go and how much may pass is decided here, request by request, so that a redirect is nothing but
-//! an answer that the guest reads: the request that follows it is decided like any other.
+//! Outgoing HTTP requests of components that were granted hosts, with the interfaces of `wasi:http`. Method, target
+//! and size are checked for each request; redirects are returned to the guest, so the request that follows one is
+//! checked like any other.
 //!
-//! A request takes nothing of where the host runs: no proxy, no cookies, no credentials, no connection of another call.
+//! A request uses nothing of the host's environment: no proxy, no cookies, no credentials, no connection of another
+//! call.
 
 mod address;
 mod body;
@@ -21,8 +22,8 @@ use wasmtime_wasi_http::{
     WasiHttpHooks,
 };
 
-use super::outside::{Denial, Outside};
-use exchange::Errand;
+use super::egress::{Denial, EgressPolicy};
+use exchange::OutgoingRequest;
 use notehost_config::{Destination, LimitSettings, Scheme};
 
 /// What a component may send. The rest opens tunnels, or mirrors what was sent.
@@ -37,24 +38,24 @@ const METHODS: [Method; 7] = [
 ];
 
 /// Headers that belong to the connection, besides those that `wasi:http` keeps from guests.
-const OF_THE_CONNECTION: [HeaderName; 3] = [header::TE, header::TRAILER, header::EXPECT];
+const CONNECTION_HEADERS: [HeaderName; 3] = [header::TE, header::TRAILER, header::EXPECT];
 
 /// How long a connection may take unless the guest allows less.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A guest is told that nothing came this long before its call ends, or at three quarters of the time that is left, so
 /// that it can answer.
-const TO_ANSWER: Duration = Duration::from_secs(2);
+const ANSWER_RESERVE: Duration = Duration::from_secs(2);
 
 /// What is behind a call's `wasi:http`.
 pub(super) struct Outgoing {
     /// `None` while a component is asked to describe itself: it reaches nothing.
-    outside: Option<Arc<dyn Outside>>,
+    egress: Option<Arc<dyn EgressPolicy>>,
     deadline: Instant,
     requests_left: u32,
     bytes_left: Arc<AtomicU64>,
 }
 
-type Answer = (
+type IncomingResponse = (
     Response<WasiBody>,
     Box<dyn Future<Output = Result<(), Error>> + Send>,
 );
@@ -63,7 +64,7 @@ impl Outgoing {
     /// Nothing can be reached.
     pub(super) fn nowhere(deadline: Instant) -> Outgoing {
         Outgoing {
-            outside: None,
+            egress: None,
             deadline,
             requests_left: 0,
             bytes_left: Arc::default(),
@@ -72,12 +73,12 @@ impl Outgoing {
 
     /// What `outside` permits can be reached.
     pub(super) fn through(
-        outside: Arc<dyn Outside>,
+        egress: Arc<dyn EgressPolicy>,
         deadline: Instant,
         limits: &LimitSettings,
     ) -> Outgoing {
         Outgoing {
-            outside: Some(outside),
+            egress: Some(egress),
             deadline,
             requests_left: limits.http_requests,
             bytes_left: Arc::new(AtomicU64::new(limits.http_bytes)),
@@ -89,14 +90,14 @@ impl Outgoing {
         &mut self,
         request: &Request<WasiBody>,
         options: Option<RequestOptions>,
-    ) -> Result<Errand, Error> {
-        let outside = self.outside.clone().ok_or(Error::HttpRequestDenied)?;
+    ) -> Result<OutgoingRequest, Error> {
+        let egress = self.egress.clone().ok_or(Error::HttpRequestDenied)?;
         let Some(to) = destination(request.uri()) else {
-            outside.denied(None, Denial::NoRequest);
+            egress.denied(None, Denial::NoRequest);
             return Err(Error::HttpRequestUriInvalid);
         };
         let refuse = |why: Denial, error: Error| {
-            outside.denied(Some(&to), why);
+            egress.denied(Some(&to), why);
             Err(error)
         };
         if !METHODS.contains(request.method()) {
@@ -105,22 +106,25 @@ impl Outgoing {
         let Some(left) = self.requests_left.checked_sub(1) else {
             return refuse(Denial::TooMany, Error::ConnectionLimitReached);
         };
-        let permit = match outside.decide(request.method().as_str(), &to) {
+        let permit = match egress.decide(request.method().as_str(), &to) {
             Ok(permit) => permit,
             Err(why) => return refuse(why, Error::HttpRequestDenied),
         };
         self.requests_left = left;
         let now = Instant::now();
         let time_left = self.deadline.saturating_duration_since(now);
-        let give_up = self.deadline - TO_ANSWER.min(time_left / 4);
+        let give_up = self.deadline - ANSWER_RESERVE.min(time_left / 4);
         let options = options.unwrap_or_default();
         let within = |wanted: Option<Duration>| {
             let wanted = wanted.and_then(|wanted| now.checked_add(wanted));
             wanted.map_or(give_up, |wanted| wanted.min(give_up))
         };
-        Ok(Errand {
+        Ok(OutgoingRequest {
             connect_by: within(Some(
-                options.connect_timeout.unwrap_or(CONNECT).min(CONNECT),
+                options
+                    .connect_timeout
+                    .unwrap_or(CONNECT_TIMEOUT)
+                    .min(CONNECT_TIMEOUT),
             )),
             answer_by: within(options.first_byte_timeout),
             silence: options.between_bytes_timeout,
@@ -128,7 +132,7 @@ impl Outgoing {
             bytes_left: self.bytes_left.clone(),
             to,
             permit,
-            outside,
+            egress,
         })
     }
 }
@@ -136,7 +140,7 @@ impl Outgoing {
 impl WasiHttpHooks for Outgoing {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         Arc::new(|name| {
-            DEFAULT_FORBIDDEN_HEADERS.contains(name) || OF_THE_CONNECTION.contains(name)
+            DEFAULT_FORBIDDEN_HEADERS.contains(name) || CONNECTION_HEADERS.contains(name)
         })
     }
 
@@ -145,7 +149,7 @@ impl WasiHttpHooks for Outgoing {
         request: Request<WasiBody>,
         options: Option<RequestOptions>,
         _: Box<dyn Future<Output = Result<(), Error>> + Send>,
-    ) -> Box<dyn Future<Output = Result<Answer, Error>> + Send> {
+    ) -> Box<dyn Future<Output = Result<IncomingResponse, Error>> + Send> {
         match self.decide(&request, options) {
             Ok(errand) => Box::new(errand.run(request)),
             // An error value, which the guest meets where it asks for the answer.
@@ -179,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_that_can_be_read_two_ways_leads_nowhere() {
+    fn ambiguous_urls_are_refused() {
         let read = |text: &str| destination(&text.parse::<Uri>().expect(text));
         let plain = read("https://Example.com:8443/a?b").expect("a destination");
         assert_eq!((plain.host.as_str(), plain.port), ("example.com", 8443));

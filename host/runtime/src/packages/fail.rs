@@ -1,4 +1,4 @@
-//! Places where a test may stop the process while something is installed, by name. Nothing of it is in a release.
+//! Named fail points at which tests stop the process during an installation. Release builds contain none.
 
 /// Every step at which a test may stop the process, in order.
 pub const FAIL_POINTS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! The lock file: which content is which component, and which it was before.
+//! The lock file: the installed version of each component, and the previous one.
 
 use std::collections::BTreeMap;
 
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_as_it_is_read() {
+    fn parsing_and_display_round_trip() {
         let mut lock = Lock::default();
         lock.put("todo", version("1"));
         lock.put("todo", version("2"));

@@ -1,7 +1,6 @@
-//! What is installed? The component store of this machine, outside every vault: contents by their digest, and a lock
-//! file that says which of them is which component. The lock file is the truth, and its rename is the moment at which
-//! something is installed, upgraded, rolled back or removed; whatever a crash leaves beside it is swept away later.
-//! Nothing is run here.
+//! The component store of this machine, outside every vault: contents by digest, and a lock file that maps component
+//! names to them. The lock file is authoritative: renaming it into place installs, upgrades, rolls back or removes a
+//! component; leftovers of a crash are removed later. Nothing is run here.
 
 mod fail;
 mod lock;

@@ -1,5 +1,5 @@
-//! Which of two versions is the older one, by the precedence rules of Semantic Versioning. Versions are whatever a
-//! component says: those that are no numbers have no order, and none of them is older than another.
+//! Compares versions by the precedence rules of Semantic Versioning. A component may state any text as its version;
+//! versions that do not parse are not ordered.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,5 @@
-//! Who vouches for a component: minisign signatures, detached, in a file `COMPONENT.wasm.minisig` or beside the
-//! component in a registry. Whose word counts is in the config (`[trust]`); what came with Notehost is never asked for
-//! one.
+//! Signatures of components: detached minisign signatures, in a file `COMPONENT.wasm.minisig` or beside the component
+//! in a registry. Trusted publishers are in the config (`[trust]`); embedded components need no signature.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use minisign_verify::{Error, PublicKey, Signature};
 use notehost_config::{PublisherSettings, TrustSettings};
 
 /// The longest signature that is read: a real one has about 300 bytes, and its comment is free.
-pub const MOST_BYTES: u64 = 16 << 10;
+pub const MAX_BYTES: u64 = 16 << 10;
 
 /// A signature that holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,31 +27,33 @@ pub struct Signed {
 /// Why a component's signature does not count.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// There is none, and there must be one.
-    #[error("it is not signed, and only signed components are taken")]
+    /// A signature is required and missing.
+    #[error("it is not signed, but only signed components are accepted")]
     Unsigned,
     /// It was installed when none was kept, and there must be one.
-    #[error("no signature was kept when it was installed, and only signed components are taken")]
-    NotKept,
-    /// It is no signature.
-    #[error("its signature is no minisign signature: {0}")]
-    Malformed(&'static str),
-    /// Nobody knows who that is.
     #[error(
-        "it is signed with the key `{key_id}`, which belongs to none of the trusted publishers"
+        "no signature was stored when it was installed, but only signed components are accepted"
     )]
+    NotKept,
+    /// It is not a valid signature.
+    #[error("its signature is not a valid minisign signature: {0}")]
+    Malformed(&'static str),
+    /// The key belongs to no trusted publisher.
+    #[error("it is signed with the key `{key_id}`, which does not belong to a trusted publisher")]
     UnknownKey {
         /// The key's id.
         key_id: String,
     },
     /// The component is not the one that was signed, or the signature was changed.
-    #[error("it is not what `{publisher}` signed: the component or its signature was changed")]
+    #[error(
+        "the signature of `{publisher}` does not match: the component or its signature was modified"
+    )]
     Tampered {
         /// Whose key it claims.
         publisher: String,
     },
     /// A name that its signer has no right to.
-    #[error("`{publisher}` signed it, and may not sign a component called `{component}`")]
+    #[error("it is signed by `{publisher}`, who may not sign a component named `{component}`")]
     OtherName {
         /// Who signed.
         publisher: String,
@@ -62,7 +63,7 @@ pub enum SignatureError {
 }
 
 impl SignatureError {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> String {
         match self {
             SignatureError::Unsigned => {
@@ -76,7 +77,7 @@ impl SignatureError {
                     .into()
             }
             SignatureError::Malformed(_) => {
-                "get the publisher's `.minisig` file again; it has four lines of text".into()
+                "get the publisher's `.minisig` file again; it must have four lines of text".into()
             }
             SignatureError::UnknownKey { .. } => {
                 "an admin who knows the publisher can add the key: `[[trust.publishers]]` in the config".into()
@@ -192,7 +193,7 @@ pub fn read(file: &Path) -> std::io::Result<Option<String>> {
     };
     let mut bytes = Vec::new();
     // One byte more than is taken, so that what is too long is seen to be.
-    opened.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    opened.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
@@ -204,17 +205,17 @@ pub fn claimed_key(signature: &str) -> Result<String, SignatureError> {
 fn parse(text: &str) -> Result<(Signature, String), SignatureError> {
     let malformed = |error: &Error| match error {
         Error::UnsupportedAlgorithm => SignatureError::Malformed("it uses an unknown algorithm"),
-        _ => SignatureError::Malformed("it is damaged or something else"),
+        _ => SignatureError::Malformed("it is damaged or has another format"),
     };
-    if text.len() as u64 > MOST_BYTES {
-        return Err(SignatureError::Malformed("it is far too long"));
+    if text.len() as u64 > MAX_BYTES {
+        return Err(SignatureError::Malformed("it is too long"));
     }
     let signature = Signature::decode(text).map_err(|error| malformed(&error))?;
     let key_id = text
         .lines()
         .nth(1)
         .and_then(id_in)
-        .ok_or(SignatureError::Malformed("it names no key"))?;
+        .ok_or(SignatureError::Malformed("it has no key id"))?;
     Ok((signature, key_id))
 }
 
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_minisign_signed_is_known_by_its_publisher() {
+    fn valid_signatures_name_their_publisher() {
         let signed = verify(COMPONENT, SIGNATURE, &[publisher(None)]).expect("it holds");
         assert_eq!(
             signed,
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_it_does_not_hold() {
+    fn modified_components_fail_verification() {
         let publishers = [publisher(None)];
         let tampered = SignatureError::Tampered {
             publisher: "ana".into(),
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_signature() {
+    fn malformed_signatures_are_refused() {
         let long = format!("{SIGNATURE}{}", "x".repeat(20 << 10));
         for nonsense in ["", "\n\n\n\n", "hello", &SIGNATURE[..120], &long] {
             let error = verify(COMPONENT, nonsense, &[publisher(None)]).expect_err(nonsense);
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn an_admin_decides_what_an_unknown_key_means() {
+    fn unknown_keys_follow_the_trust_settings() {
         let stranger = SignatureError::UnknownKey {
             key_id: "B39DA6CAE91A69CB".into(),
         };
@@ -322,14 +323,14 @@ mod tests {
             Err(SignatureError::Unsigned)
         );
         assert_eq!(check(COMPONENT, None, &trust(false, vec![])), Ok(None));
-        // Where no signature is asked for, a wrong one is still refused.
+        // Where no signature is requested, a wrong one is still refused.
         let known = trust(false, vec![publisher(None)]);
         assert!(check(b"other", Some(SIGNATURE), &known).is_err());
         assert!(check(COMPONENT, Some("nonsense"), &known).is_err());
     }
 
     #[test]
-    fn a_publisher_signs_what_it_may() {
+    fn publishers_sign_only_their_components() {
         let signed = verify(COMPONENT, SIGNATURE, &[publisher(None)]).expect("it holds");
         for (components, name, is_allowed) in [
             (None, "anything", true),

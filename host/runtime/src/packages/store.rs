@@ -1,5 +1,5 @@
-//! The folder of installed components. Whoever changes it holds its lock; whoever reads needs none, because contents
-//! are never changed and the lock file is only ever replaced.
+//! The folder of installed components. Writers hold its lock; readers need none, because contents are immutable and
+//! the lock file is only ever replaced.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -21,7 +21,7 @@ pub struct Packages {
 /// Why the store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PackagesError {
-    /// The disk says no.
+    /// An I/O error.
     #[error("the component store cannot be used: `{}`: {source}", .path.display())]
     Disk {
         /// Which file or folder.
@@ -38,13 +38,13 @@ pub enum PackagesError {
         reason: String,
     },
     /// The lock file is of a later Notehost.
-    #[error("`{}` was written by a later Notehost", .path.display())]
+    #[error("`{}` was written by a newer version of Notehost", .path.display())]
     Newer {
         /// The lock file.
         path: PathBuf,
     },
     /// A content is not what it was when it was installed.
-    #[error("the stored file of `{name}` is not the one that was installed ({digest})")]
+    #[error("the stored file of `{name}` differs from the one that was installed ({digest})")]
     Tampered {
         /// Which component.
         name: String,
@@ -64,8 +64,8 @@ pub enum PackagesError {
     /// Nothing of that name is installed.
     #[error("no component `{0}` is installed")]
     Unknown(String),
-    /// There is no version of before.
-    #[error("`{0}` was never upgraded: there is nothing to go back to")]
+    /// There is no previous version.
+    #[error("`{0}` has no earlier version to roll back to")]
     NothingBefore(String),
 }
 
@@ -203,7 +203,7 @@ impl Packages {
         Ok(removed)
     }
 
-    /// Waits until nobody else changes the store, and holds it until dropped.
+    /// Takes the store's lock, which is released on drop.
     fn turn(&self) -> Result<File, PackagesError> {
         let failed = |source| PackagesError::Disk {
             path: self.folder.clone(),
@@ -249,8 +249,9 @@ impl Packages {
         let path = self.lock_file();
         let written = || -> io::Result<()> {
             let text = toml::to_string(lock).map_err(io::Error::other)?;
-            let text =
-                format!("# What is installed, by digest. Written by `notehost component`.\n{text}");
+            let text = format!(
+                "# Installed components, by digest. Written by `notehost component`.\n{text}"
+            );
             let new = path.with_extension("new");
             write_durably(&new, text.as_bytes())?;
             fail_point("package-lock-written");
@@ -278,7 +279,7 @@ impl Packages {
             if !kept.contains(&entry.path())
                 && let Err(error) = fs::remove_file(entry.path())
             {
-                tracing::warn!("a component that is no longer used could not be removed: {error}");
+                tracing::warn!("could not remove an unused component: {error}");
             }
         }
     }
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_is_there_and_can_be_gone_back_from() {
+    fn installed_components_can_be_rolled_back() {
         let (_folder, packages) = store();
         assert_eq!(packages.installed().expect("a lock"), Lock::default());
         for (bytes, number) in [(b"one", "1"), (b"two", "2")] {
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signature_stays_as_long_as_its_content() {
+    fn signatures_are_kept_with_their_content() {
         let (_folder, packages) = store();
         let (one, two) = (version(b"one", "1"), version(b"two", "2"));
         let put = |bytes: &[u8], signature: Option<&str>, version: &Version| {
@@ -378,7 +379,7 @@ mod tests {
         put(b"one", None, &one);
         let refused = packages.roll_back("todo", false, &strict);
         let refused = refused.expect_err("refused").to_string();
-        assert!(refused.contains("no signature was kept"), "{refused}");
+        assert!(refused.contains("no signature was stored"), "{refused}");
         let current = &packages.installed().expect("a lock").components["todo"].current;
         assert_eq!(current.version, "1");
         packages.roll_back("todo", false, &anybody()).expect("back");
@@ -390,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_that_was_changed_is_refused() {
+    fn modified_content_is_refused() {
         let (_folder, packages) = store();
         let one = version(b"one", "1");
         packages
@@ -404,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_file_that_is_none_is_not_written_over() {
+    fn an_invalid_lock_file_is_not_overwritten() {
         let (_folder, packages) = store();
         fs::create_dir_all(&packages.folder).expect("a folder");
         for (text, is_newer) in [("form = 2\nx = 1", true), ("form = ", false), ("", false)] {

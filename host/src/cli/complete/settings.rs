@@ -94,7 +94,7 @@ impl Setting {
             return None;
         };
         let rules = Permissions::of_caller(&loaded.settings, "cli", None).ok()?;
-        let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+        let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
         let mut looking = Arc::new(vault).begin(Access {
             rules: Arc::new(rules),
             effect: Effect::Read,

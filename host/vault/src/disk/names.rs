@@ -1,4 +1,4 @@
-//! What changes the names in a folder: rename, swap, second names, removal.
+//! Operations that change the names in a folder: rename, exchange, hard links, removal.
 
 use std::{fs::File, io};
 
@@ -43,7 +43,7 @@ impl Folder {
         }
     }
 
-    /// Puts a file in the place of another.
+    /// Replaces another file.
     pub(crate) fn rename_over(&self, name: &str, to: &Folder, to_name: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(
             &self.dir,

@@ -1,10 +1,10 @@
-//! The tables of the history, how the file is opened, and what databases of earlier versions lack.
+//! The tables of the history, the settings of the connection, and migrations from earlier versions.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::super::{contents, retention};
 
-/// The log is cut to this length when SQLite begins it anew: one large commit does not leave a large file for good.
+/// The log is cut to this length when SQLite restarts it: one large commit does not leave a large file for good.
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// Of the tables. Whoever changes them counts on.

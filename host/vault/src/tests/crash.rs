@@ -116,7 +116,7 @@ fn outcome(fixture: &mut Fixture, script: &str) -> BTreeMap<String, (Vec<u8>, u3
 }
 
 #[test]
-fn a_commit_that_dies_is_wholly_there_or_wholly_absent() {
+fn a_crashed_commit_is_atomic() {
     let (mut died, mut landed, mut absent) = (0, 0, 0);
     for script in ["many", "write", "remove"] {
         let before = Fixture::new(&files()).files();
@@ -172,7 +172,7 @@ fn a_commit_that_dies_is_wholly_there_or_wholly_absent() {
 }
 
 #[test]
-fn a_rollback_that_dies_goes_on_as_one() {
+fn a_crashed_rollback_is_continued() {
     for fail_point in [
         "rollback-begin",
         "rollback-step:1",
@@ -197,7 +197,7 @@ fn a_rollback_that_dies_goes_on_as_one() {
 }
 
 #[test]
-fn what_a_person_wrote_after_a_crash_stays_and_ours_is_in_the_trash() {
+fn edits_after_a_crash_stay_and_the_commits_version_is_trashed() {
     let mut fixture = Fixture::new(&files());
     fixture.vault = None;
     assert!(!run_child(&fixture, "many", "commit-journal-placed"));
@@ -221,7 +221,7 @@ fn what_a_person_wrote_after_a_crash_stays_and_ours_is_in_the_trash() {
 }
 
 #[test]
-fn a_version_that_was_swapped_out_before_it_was_seen_comes_back() {
+fn a_swapped_out_version_is_restored_after_a_crash() {
     let mut fixture = Fixture::new(&files());
     fixture.vault = None;
     assert!(!run_child(&fixture, "write", "apply-exchanged"));
@@ -241,7 +241,7 @@ fn a_version_that_was_swapped_out_before_it_was_seen_comes_back() {
 }
 
 #[test]
-fn an_edit_after_a_crash_does_not_make_a_change_of_what_never_happened() {
+fn edits_after_a_crash_do_not_complete_an_aborted_change() {
     for (script, edited) in [("write", "s.md"), ("remove", "g.md"), ("rename", "d.md")] {
         let mut fixture = Fixture::new(&files());
         fixture.vault = None;
@@ -256,7 +256,7 @@ fn an_edit_after_a_crash_does_not_make_a_change_of_what_never_happened() {
 }
 
 #[test]
-fn an_edit_after_a_crash_does_not_hide_a_change_that_happened() {
+fn edits_after_a_crash_do_not_hide_a_completed_change() {
     for (script, edited) in [
         ("write", "s.md"),
         ("remove", "g.md"),
@@ -274,7 +274,7 @@ fn an_edit_after_a_crash_does_not_hide_a_change_that_happened() {
 }
 
 #[test]
-fn a_journal_that_could_not_be_removed_is_not_replayed_over_what_came_later() {
+fn a_stale_journal_is_not_replayed_over_later_changes() {
     let mut fixture = Fixture::new(&files());
     fixture.run(|t| {
         t.rename("a.md", "moved.md")?;
@@ -297,7 +297,7 @@ fn a_journal_that_could_not_be_removed_is_not_replayed_over_what_came_later() {
 }
 
 #[test]
-fn a_commit_without_a_change_in_the_history_is_finished_as_well() {
+fn a_commit_without_history_entry_is_finished() {
     let mut fixture = Fixture::new(&files());
     fixture.vault = None;
     assert!(!run_child(&fixture, "folders", "commit-journal-placed"));
@@ -347,7 +347,7 @@ fn a_journal_of_an_earlier_commit_is_not_replayed() {
 }
 
 #[test]
-fn where_files_cannot_be_swapped_a_commit_that_fails_is_taken_back_as_well() {
+fn rollback_works_without_atomic_exchange() {
     let mut fixture = Fixture::new(&files());
     let before = fixture.files();
     fail::injected::switch_exchange_off(true);

@@ -235,7 +235,7 @@ fn files_and_folders_that_are_read_only_on_disk_are_so_for_root_as_well() {
 }
 
 #[test]
-fn a_second_writer_is_told_who_holds_the_vault() {
+fn a_second_writer_learns_the_holder() {
     let fixture = Fixture::new(&[("a.md", "a")]);
     let error = Vault::open(
         "test",

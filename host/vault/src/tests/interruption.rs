@@ -58,7 +58,7 @@ fn a_parked_note_whose_place_was_taken_after_a_crash_goes_to_the_trash() {
 }
 
 #[test]
-fn a_commit_that_landed_in_part_and_lost_its_journal_can_be_undone() {
+fn a_partial_commit_without_journal_can_be_undone() {
     let mut fixture = Fixture::new(&files());
     fixture.vault = None;
     assert!(!run_child(&fixture, "two", "apply-put:1"));
@@ -111,7 +111,7 @@ fn a_journal_of_an_earlier_commit_to_the_store_is_not_replayed() {
 }
 
 #[test]
-fn a_commit_that_cannot_be_taken_back_stops_all_others_until_the_restart() {
+fn a_failed_rollback_blocks_commits_until_restart() {
     let mut fixture = Fixture::new(&files());
     let before = fixture.files();
     fail::injected::full_disk_at("apply-put", 2);
@@ -164,7 +164,7 @@ fn a_foreign_journal_that_cannot_be_set_aside_does_not_block_the_vault() {
 }
 
 #[test]
-fn a_change_of_folders_or_the_store_is_known_by_its_key() {
+fn changes_of_folders_and_the_store_are_found_by_key() {
     let mut fixture = Fixture::new(&files());
     let mut by = note();
     for (number, key) in ["folder", "store"].into_iter().enumerate() {

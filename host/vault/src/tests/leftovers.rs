@@ -155,7 +155,7 @@ fn a_parked_note_that_cannot_be_rescued_waits_for_the_next_start() {
 }
 
 #[test]
-fn a_start_that_dies_before_the_journal_is_set_aside_rescues_as_well() {
+fn a_crashed_recovery_still_rescues_parked_notes() {
     let mut fixture = Fixture::new(&files());
     fixture.vault = None;
     assert!(!run_child(&fixture, "swap", "apply-moved:2"));
@@ -167,7 +167,7 @@ fn a_start_that_dies_before_the_journal_is_set_aside_rescues_as_well() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_read_is_named_with_a_remedy() {
+fn an_unreadable_journal_is_reported_with_a_hint() {
     use super::recovery::unrecovered;
     let denied: std::io::Error = rustix::io::Errno::ACCESS.into();
     let journal = ".notehost/journal/0123456789ab-0123456789abcdef.json";

@@ -2,15 +2,15 @@
 
 mod concurrency;
 mod crash;
+mod history_operations;
 mod hostile;
 mod interruption;
 mod leftovers;
 mod model;
-mod narrowing;
-mod past;
-mod reading;
+mod read_operations;
 mod retention;
-mod writing;
+mod revocation;
+mod write_operations;
 
 use std::{collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc};
 

@@ -142,7 +142,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_sequence_does_what_the_model_does_and_is_undone_exactly(acts in proptest::collection::vec(act(), 1..30)) {
+    fn random_operations_match_the_model_and_undo_exactly(acts in proptest::collection::vec(act(), 1..30)) {
         let fixture = Fixture::new(&[("a.md", "a\r\n"), ("F/c.md", "c"), ("F/G/e.md", "e"), ("Secret/s.md", "secret"), ("Locked/l.md", "l")]);
         fixture.set_mode("a.md", 0o640);
         let new_mode = {

@@ -43,7 +43,7 @@ fn content_before(fixture: &Fixture, path: &str, change: &str) -> Option<Vec<u8>
 }
 
 #[test]
-fn appends_to_a_large_note_keep_little_and_every_version() {
+fn appends_to_a_large_note_store_only_changed_chunks() {
     let mut content = text(1, 3 << 20);
     let fixture = Fixture::new(&[("large.md", std::str::from_utf8(&content).unwrap())]);
     let mut versions = Vec::new();
@@ -69,7 +69,7 @@ fn appends_to_a_large_note_keep_little_and_every_version() {
 }
 
 #[test]
-fn the_flood_of_one_caller_leaves_the_changes_of_others() {
+fn one_callers_volume_keeps_the_changes_of_others() {
     const BOUND: u64 = 1 << 20;
     let mut fixture = Fixture::new(&[("flood.md", ""), ("bob.md", "0"), ("cleo.md", "")]);
     fixture.open_with(bounded(BOUND));
@@ -106,7 +106,7 @@ fn the_flood_of_one_caller_leaves_the_changes_of_others() {
 }
 
 #[test]
-fn a_change_that_is_larger_than_the_bound_can_be_undone_and_the_next_one_removes_it() {
+fn a_change_above_the_size_limit_is_kept_until_the_next_change() {
     let mut fixture = Fixture::new(&[("a.md", "0")]);
     fixture.open_with(bounded(10_000));
     let large = text(1, 40 << 10);
@@ -122,7 +122,7 @@ fn a_change_that_is_larger_than_the_bound_can_be_undone_and_the_next_one_removes
 }
 
 #[test]
-fn a_process_with_one_commit_removes_what_is_too_much_as_well() {
+fn retention_applies_after_the_first_commit() {
     let mut fixture = Fixture::new(&[("a.md", "")]);
     for round in 0..20 {
         fixture.open_with(bounded(50_000));
@@ -235,7 +235,7 @@ proptest! {
 
     /// Two callers edit two notes; then each note is taken back, in whatever order between them.
     #[test]
-    fn any_edits_are_taken_back_exactly(
+    fn undo_restores_exact_bytes_after_random_edits(
         edits in proptest::collection::vec(edit(), 1..16),
         order in proptest::collection::vec(any::<bool>(), 32),
         bound in prop_oneof![Just(1u64 << 30), Just(400_000)],

@@ -1,5 +1,4 @@
-//! Who we are to a registry: what `docker login` left in `config.json`. Helpers that keep secrets elsewhere are not
-//! asked.
+//! Registry credentials from `config.json`, as written by `docker login`. Credential helpers are not supported.
 
 use std::path::PathBuf;
 

@@ -1,17 +1,17 @@
-//! What can go wrong with a registry, in words of somebody who wants a component from it.
+//! Errors of registries, worded for the person who installs a component.
 
 use oci_client::errors::{DigestError, OciDistributionError, OciErrorCode};
 
-use super::MOST_BYTES;
+use super::MAX_BYTES;
 
 /// Why nothing came from a registry, or went to it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OciError {
     /// No machine has that name.
-    #[error("there is no host `{0}`")]
+    #[error("cannot resolve the host `{0}`")]
     NoSuchHost(String),
     /// Nobody listens there.
-    #[error("`{0}` refuses the connection")]
+    #[error("`{0}` refused the connection")]
     Refused(String),
     /// It cannot be spoken to for another reason.
     #[error("`{registry}` cannot be reached: {reason}")]
@@ -22,39 +22,37 @@ pub enum OciError {
         reason: String,
     },
     /// It took too long.
-    #[error("`{0}` did not answer in time")]
+    #[error("`{0}` did not respond in time")]
     TimedOut(String),
-    /// The registry wants somebody else.
-    #[error("`{0}` does not let us in")]
+    /// The registry denied access.
+    #[error("`{0}` denied access")]
     NotAllowed(String),
-    /// There is no such thing.
-    #[error("there is no `{0}`")]
+    /// The reference does not exist.
+    #[error("`{0}` was not found")]
     NotFound(String),
-    /// There is something, and it is no component.
+    /// The reference exists but is not a component.
     #[error("`{reference}` is not a wasm artifact: {reason}")]
     NotWasm {
-        /// What was asked for.
+        /// The requested reference.
         reference: String,
         /// What it is instead.
         reason: String,
     },
     /// Something else came than what its digest says.
-    #[error(
-        "what came for `{reference}` has the digest `{found}`, and it should have `{expected}`"
-    )]
+    #[error("the content of `{reference}` has the digest `{found}`, expected `{expected}`")]
     DigestDiffers {
-        /// What was asked for.
+        /// The requested reference.
         reference: String,
-        /// The digest that was asked for.
+        /// The expected digest.
         expected: String,
         /// The digest of what came.
         found: String,
     },
     /// It is larger than anything that is taken.
-    #[error("`{0}` has more than {MOST_BYTES} bytes, which is the most that is taken")]
+    #[error("`{0}` is larger than the limit of {MAX_BYTES} bytes")]
     TooLarge(String),
-    /// A digest cannot be chosen by whoever pushes.
-    #[error("`{0}` names a content, and a push needs a tag")]
+    /// A push cannot choose a digest.
+    #[error("`{0}` has a digest, but a push needs a tag")]
     NeedsTag(String),
     /// Anything else that the registry said.
     #[error("`{registry}` failed: {reason}")]
@@ -67,27 +65,29 @@ pub enum OciError {
 }
 
 impl OciError {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             OciError::NoSuchHost(_) => {
                 "check the spelling of the host, and whether this machine is online"
             }
-            OciError::Refused(_) => "check the port, and whether the registry runs",
+            OciError::Refused(_) => "check the port, and whether the registry is running",
             OciError::Unreachable { .. } => {
-                "registries are spoken to over https; only one on this machine may use plain http"
+                "registries are accessed over https; only a registry on this machine may use plain http"
             }
             OciError::NotAllowed(_) => {
-                "log in to the registry: `docker login HOST` writes `~/.docker/config.json`, which is read"
+                "log in to the registry with `docker login HOST`: the credentials are read from `~/.docker/config.json`"
             }
             OciError::NotFound(_) => "check the name and the tag",
             OciError::NotWasm { .. } => {
                 "push components with `notehost component push FILE oci://…`"
             }
             OciError::DigestDiffers { .. } => {
-                "the registry has something else than what was asked for: do not install it, and ask its publisher"
+                "the registry serves other content than was requested: do not install it, and contact the publisher"
             }
-            OciError::NeedsTag(_) => "such as `oci://registry.example.org/team/todo:1.0.0`",
+            OciError::NeedsTag(_) => {
+                "use a reference like `oci://registry.example.org/team/todo:1.0.0`"
+            }
             OciError::TimedOut(_) | OciError::TooLarge(_) | OciError::Failed { .. } => return None,
         };
         Some(hint.to_owned())
@@ -128,7 +128,7 @@ impl OciError {
                         OciError::NotAllowed(registry.to_owned())
                     }
                     _ => failed(
-                        first.map_or_else(|| "it gave no reason".to_owned(), |error| error.message),
+                        first.map_or_else(|| "no reason given".to_owned(), |error| error.message),
                     ),
                 }
             }

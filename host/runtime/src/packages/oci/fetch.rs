@@ -1,5 +1,5 @@
-//! Bounded requests to a registry. The client library reads manifests, tokens and errors whole, however long they are; a
-//! registry is not trusted, so whatever a pull reads is read here, and never more of it than it may have.
+//! Size-limited requests to a registry. The client library reads manifests, tokens and errors of any length into
+//! memory; since a registry is not trusted, a pull reads them here, up to a limit.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +17,7 @@ use super::{OciError, PATIENCE, Reference, credentials};
 pub(super) const MAX_MANIFEST_BYTES: u64 = 4 << 20;
 /// The largest answer with a token.
 const MAX_TOKEN_BYTES: u64 = 64 << 10;
-/// The longest challenge that is looked at.
+/// The maximum length of a challenge.
 const MAX_CHALLENGE_BYTES: usize = 4096;
 
 /// A registry that something is pulled from.
@@ -68,7 +68,7 @@ impl Fetch {
         self.bounded(response, most).await
     }
 
-    /// A response that has what was asked for.
+    /// A successful response.
     async fn get(&mut self, path: &str, accept: &'static str) -> Result<Response, OciError> {
         let mut response = self.send(path, accept).await?;
         if response.status() == StatusCode::UNAUTHORIZED && self.authorization.is_none() {
@@ -79,7 +79,7 @@ impl Fetch {
             status if status.is_success() => Ok(response),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.not_allowed()),
             StatusCode::NOT_FOUND => Err(OciError::NotFound(self.told.clone())),
-            status => Err(self.failed(format!("it answers {status}"))),
+            status => Err(self.failed(format!("it responded with status {status}"))),
         }
     }
 
@@ -99,7 +99,7 @@ impl Fetch {
         request.send().await.map_err(|error| self.broken(error))
     }
 
-    /// What proves who we are, as the registry's challenge asks for it.
+    /// The authorization header that the registry's challenge requires.
     async fn authorize(&self, headers: &HeaderMap) -> Result<HeaderValue, OciError> {
         let basic = match credentials::for_registry(&self.host) {
             RegistryAuth::Basic(name, password) => {
@@ -121,12 +121,11 @@ impl Fetch {
                 .as_deref()
                 .map(|service| ("service", service)),
         );
-        let realm = Url::parse_with_params(&bearer.realm, query).map_err(|_| {
-            self.failed("the place that it names for tokens is not a URL".to_owned())
-        })?;
+        let realm = Url::parse_with_params(&bearer.realm, query)
+            .map_err(|_| self.failed("its token endpoint is not a URL".to_owned()))?;
         if !is_confidential(&realm) {
             return Err(self.failed(format!(
-                "it names `{}` for tokens, and credentials are only sent encrypted or within this machine",
+                "its token endpoint is `{}`, but credentials are only sent over https or to this machine",
                 super::shortened(&bearer.realm)
             )));
         }
@@ -143,12 +142,12 @@ impl Fetch {
         let token = answer["token"].as_str().or(answer["access_token"].as_str());
         token
             .and_then(|token| secret(format!("Bearer {token}")))
-            .ok_or_else(|| self.failed("it gives no token".to_owned()))
+            .ok_or_else(|| self.failed("it returned no token".to_owned()))
     }
 
     /// A whole body, if it has no more bytes than this.
     async fn bounded(&self, mut response: Response, most: u64) -> Result<Vec<u8>, OciError> {
-        let too_much = || self.failed(format!("it sends more than the {most} bytes that it may"));
+        let too_much = || self.failed(format!("it sent more than the allowed {most} bytes"));
         if response
             .content_length()
             .is_some_and(|length| length > most)
@@ -207,7 +206,7 @@ fn secret(text: String) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Where a registry sends whoever wants a token. Controlled by the registry.
+/// The token endpoint of a registry. Untrusted.
 #[derive(Debug, PartialEq, Eq)]
 struct Bearer {
     realm: String,

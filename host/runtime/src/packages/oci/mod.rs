@@ -1,9 +1,9 @@
-//! Components in OCI registries: pulled by tag or by digest, pushed with their signature. The layout is the one that
-//! other tools for WebAssembly use: a config `application/vnd.wasm.config.v0+json` and one layer `application/wasm`.
-//! The signature is an annotation of the manifest, because that layout has room for one layer only; so it is covered by
-//! the digest that a reference may be pinned to.
+//! Components in OCI registries: pulled by tag or by digest, pushed with their signature. The layout is the one of
+//! other WebAssembly tools: a config `application/vnd.wasm.config.v0+json` and one layer `application/wasm`. The
+//! signature is an annotation of the manifest, because the layout allows one layer only; so it is covered by the
+//! digest to which a reference may be pinned.
 //!
-//! A registry is not trusted: what came is checked against its digest, and bounded while it comes.
+//! A registry is not trusted: content is verified by its digest, and its size is limited while it is received.
 
 mod credentials;
 mod error;
@@ -26,7 +26,7 @@ use serde_json::json;
 use self::fetch::Fetch;
 
 /// The largest component that is pulled or pushed.
-pub const MOST_BYTES: u64 = 64 << 20;
+pub const MAX_BYTES: u64 = 64 << 20;
 
 const CONFIG_TYPE: &str = "application/vnd.wasm.config.v0+json";
 const LAYER_TYPE: &str = "application/wasm";
@@ -109,7 +109,7 @@ async fn within<T>(
         .unwrap_or_else(|_| Err(OciError::TimedOut(reference.registry().to_owned())))
 }
 
-/// What was asked for: what comes is checked against it.
+/// The requested reference; the content is verified against it.
 struct Source {
     pinned: Option<String>,
     /// The whole reference, for people.
@@ -138,7 +138,7 @@ impl Source {
             });
         }
         let manifest: OciImageManifest = serde_json::from_slice(body)
-            .map_err(|_| self.not_wasm("its manifest is of another kind".to_owned()))?;
+            .map_err(|_| self.not_wasm("its manifest is not an OCI image manifest".to_owned()))?;
         Ok((manifest, digest))
     }
 
@@ -149,24 +149,24 @@ impl Source {
     ) -> Result<&'manifest OciDescriptor, OciError> {
         if manifest.config.media_type != CONFIG_TYPE {
             return Err(self.not_wasm(format!(
-                "its config is `{}`, and a component's is `{CONFIG_TYPE}`",
+                "its config has the type `{}`, expected `{CONFIG_TYPE}`",
                 shortened(&manifest.config.media_type)
             )));
         }
         let [layer] = manifest.layers.as_slice() else {
             let count = manifest.layers.len();
-            return Err(self.not_wasm(format!("it has {count} layers, and a component has one")));
+            return Err(self.not_wasm(format!("it has {count} layers, expected one")));
         };
         if layer.media_type != LAYER_TYPE {
             return Err(self.not_wasm(format!(
-                "its layer is `{}`, and a component's is `{LAYER_TYPE}`",
+                "its layer has the type `{}`, expected `{LAYER_TYPE}`",
                 shortened(&layer.media_type)
             )));
         }
         if !reference::is_digest(&layer.digest) {
             return Err(self.not_wasm("its layer has no sha256 digest".to_owned()));
         }
-        if u64::try_from(layer.size).map_or(true, |size| size > MOST_BYTES) {
+        if u64::try_from(layer.size).map_or(true, |size| size > MAX_BYTES) {
             return Err(OciError::TooLarge(self.told.clone()));
         }
         Ok(layer)
@@ -183,7 +183,7 @@ impl Source {
             });
         }
         if !is_component(&bytes) {
-            return Err(self.not_wasm("its layer is no WebAssembly component".to_owned()));
+            return Err(self.not_wasm("its layer is not a WebAssembly component".to_owned()));
         }
         Ok(bytes)
     }
@@ -244,7 +244,7 @@ impl Registry {
     }
 
     async fn put(&self, artifact: Artifact) -> Result<String, OciError> {
-        if artifact.bytes.len() as u64 > MOST_BYTES {
+        if artifact.bytes.len() as u64 > MAX_BYTES {
             return Err(OciError::TooLarge(self.told.clone()));
         }
         let layer = described(LAYER_TYPE, &artifact.bytes);

@@ -1,4 +1,4 @@
-//! `oci://HOST[:PORT]/NAME[:TAG|@sha256:…]`: where a component lies in a registry.
+//! References to components in a registry: `oci://HOST[:PORT]/NAME[:TAG|@sha256:…]`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ const LATEST: &str = "latest";
 const LONGEST_NAME: usize = 255;
 const LONGEST_TAG: usize = 128;
 
-/// Where a component lies in a registry.
+/// The location of a component in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// Host, and port where it is not the usual one.
@@ -21,16 +21,16 @@ pub struct Reference {
 
 /// A text that names nothing in a registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` names no component in a registry: {reason}")]
+#[error("`{text}` is not a valid component reference: {reason}")]
 pub struct BadReference {
     text: String,
     reason: &'static str,
 }
 
 impl BadReference {
-    /// What a person can do about it.
+    /// A hint for the person who can act.
     pub fn hint(&self) -> &'static str {
-        "such as `oci://registry.example.org/team/todo:1.0.0`, or with `@sha256:…` for one content"
+        "use `oci://registry.example.org/team/todo:1.0.0`, or `@sha256:…` instead of the tag to pin the content"
     }
 }
 
@@ -109,12 +109,12 @@ impl FromStr for Reference {
         };
         let rest = text
             .strip_prefix(SCHEME)
-            .ok_or_else(|| bad("it does not begin with `oci://`"))?;
+            .ok_or_else(|| bad("it does not start with `oci://`"))?;
         let (registry, path) = rest
             .split_once('/')
             .ok_or_else(|| bad("there is no `/` after the host"))?;
         if !is_registry(registry) {
-            return Err(bad("what stands before the first `/` is no host"));
+            return Err(bad("the part before the first `/` is not a host"));
         }
         let (path, digest) = match path.split_once('@') {
             Some((path, digest)) => (path, Some(digest)),
@@ -126,11 +126,11 @@ impl FromStr for Reference {
         };
         if !is_name(name) {
             return Err(bad(
-                "a name has a-z, 0-9, `.`, `_` and `-`, in parts between `/`",
+                "a name may contain a-z, 0-9, `.`, `_` and `-`, in parts separated by `/`",
             ));
         }
         if tag.is_some_and(|tag| !is_tag(tag)) {
-            return Err(bad("a tag has letters, digits, `.`, `_` and `-`"));
+            return Err(bad("a tag may contain letters, digits, `.`, `_` and `-`"));
         }
         if digest.is_some_and(|digest| !is_digest(digest)) {
             return Err(bad("a digest is `sha256:` and 64 digits of 0-9 and a-f"));
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_read_and_told_alike() {
+    fn references_round_trip() {
         let digest = format!("sha256:{}", "0a".repeat(32));
         for (text, told) in [
             (
@@ -234,23 +234,23 @@ mod tests {
     }
 
     #[test]
-    fn what_names_nothing_says_why() {
+    fn invalid_references_are_refused_with_a_reason() {
         for (text, reason) in [
-            ("registry.example.org/todo", "begin with"),
+            ("registry.example.org/todo", "start with"),
             ("oci://todo", "no `/`"),
-            ("oci:///todo", "no host"),
-            ("oci://a b/todo", "no host"),
-            ("oci://user@host/todo", "no host"),
-            ("oci://host:0/todo", "no host"),
-            ("oci://host:99999/todo", "no host"),
-            ("oci://[::1/todo", "no host"),
-            ("oci://host/", "a name has"),
-            ("oci://host/Todo", "a name has"),
-            ("oci://host/../todo", "a name has"),
-            ("oci://host/a//b", "a name has"),
-            ("oci://host/todo?x=1", "a name has"),
-            ("oci://host/todo:", "a tag has"),
-            ("oci://host/todo:a b", "a tag has"),
+            ("oci:///todo", "not a host"),
+            ("oci://a b/todo", "not a host"),
+            ("oci://user@host/todo", "not a host"),
+            ("oci://host:0/todo", "not a host"),
+            ("oci://host:99999/todo", "not a host"),
+            ("oci://[::1/todo", "not a host"),
+            ("oci://host/", "a name may contain"),
+            ("oci://host/Todo", "a name may contain"),
+            ("oci://host/../todo", "a name may contain"),
+            ("oci://host/a//b", "a name may contain"),
+            ("oci://host/todo?x=1", "a name may contain"),
+            ("oci://host/todo:", "a tag may contain"),
+            ("oci://host/todo:a b", "a tag may contain"),
             ("oci://host/todo@sha256:12", "a digest is"),
             (
                 "oci://host/todo@md5:d41d8cd98f00b204e9800998ecf8427e",

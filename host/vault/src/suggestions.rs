@@ -1,4 +1,4 @@
-//! What a caller may have meant: the nearest names to one that is not there.
+//! Suggestions for a missing path: the names nearest to it.
 
 use serde_json::json;
 
@@ -16,11 +16,11 @@ impl Transaction {
     }
 
     fn with_nearest(&self, path: &str, error: VaultError) -> VaultError {
-        const MANY: usize = 1000;
+        const MAX_NAMES: usize = 1000;
         /// No disk has longer names, and comparing a long one with each takes as long as it is.
-        const LONGEST_NAME: usize = 255;
+        const MAX_NAME_CHARS: usize = 255;
         let (folder, name) = split(path);
-        if name.len() > LONGEST_NAME {
+        if name.len() > MAX_NAME_CHARS {
             return error;
         }
         let Ok(Some(found)) = self.find(folder) else {
@@ -32,7 +32,7 @@ impl Transaction {
         let Ok(listing) = self.vault.listings.of(&found.path, &opened) else {
             return error;
         };
-        if listing.names.len() > MANY {
+        if listing.names.len() > MAX_NAMES {
             return error;
         }
         let visible: Vec<&str> = listing

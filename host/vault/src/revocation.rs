@@ -1,10 +1,10 @@
-//! Rights that shrink while a transaction is under way: an admin takes something away, and the next thing that the call
-//! does meets it. They never grow beyond those that the transaction began with.
+//! Revocation of rights during a transaction: when an admin removes rights, the next operation of the call is checked
+//! against the reduced rules. Rights never grow beyond those at the start of the transaction.
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    access::{GrantMet, Rules, Tier},
+    access::{GrantUsage, Rules, Tier},
     error::VaultError,
     path::{PRIVATE, is_below},
     transaction::Transaction,
@@ -12,12 +12,12 @@ use super::{
 };
 
 /// What was allowed at the beginning and still is.
-struct Narrowed {
+struct NarrowedRules {
     began: Arc<dyn Rules>,
     now: Arc<dyn Rules>,
 }
 
-impl Rules for Narrowed {
+impl Rules for NarrowedRules {
     fn tier(&self, path: &str) -> Tier {
         match self.began.tier(path) {
             Tier::None => Tier::None,
@@ -39,9 +39,9 @@ impl Rules for Narrowed {
         now.or_else(|| self.began.narrowed_by(path))
     }
 
-    fn grant_met(&self) -> GrantMet {
-        let (began, now) = (self.began.grant_met(), self.now.grant_met());
-        GrantMet {
+    fn grant_usage(&self) -> GrantUsage {
+        let (began, now) = (self.began.grant_usage(), self.now.grant_usage());
+        GrantUsage {
             hidden: began.hidden || now.hidden,
             narrowed: began.narrowed || now.narrowed,
         }
@@ -53,12 +53,12 @@ impl Transaction {
     pub fn narrow(&mut self, now: Option<Arc<dyn Rules>>) {
         let began = Arc::clone(&self.began_rules);
         self.access.rules = match now {
-            Some(now) => Arc::new(Narrowed { began, now }),
+            Some(now) => Arc::new(NarrowedRules { began, now }),
             None => began,
         };
     }
 
-    /// Whether anything may be written any more, and what is said to whoever tries.
+    /// Forbids further writes with this error, or allows them again.
     pub fn close(&mut self, refusal: Option<VaultError>) {
         self.closed = refusal;
     }

@@ -102,7 +102,7 @@ fn what_is_taken_elsewhere_does_not_matter() {
 }
 
 #[test]
-fn a_closed_vault_takes_nothing_more() {
+fn a_closed_transaction_refuses_writes() {
     let fixture = Fixture::new(&[WORK]);
     let refusal = || VaultError::new("read_only", "nothing can be changed now");
     let mut transaction = fixture.begin();

@@ -1,54 +1,54 @@
-//! A set of notes, each known by its slot: one bit per note.
+//! A set of doc ids: one bit per note.
 
-/// A set of slots. It grows as it is filled.
+/// A set of doc ids. It grows as it is filled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Slots {
+pub(crate) struct Bitmap {
     /// Invariant: the last word is not zero, so that equal sets are equal values.
     words: Vec<u64>,
 }
 
-impl Slots {
-    /// No slot.
-    pub(crate) fn new() -> Slots {
-        Slots::default()
+impl Bitmap {
+    /// No doc id.
+    pub(crate) fn new() -> Bitmap {
+        Bitmap::default()
     }
 
-    /// Every slot below this one.
+    /// Every doc id below this one.
     #[cfg(test)]
-    pub(crate) fn all_below(end: u32) -> Slots {
+    pub(crate) fn all_below(end: u32) -> Bitmap {
         let mut words = vec![u64::MAX; end as usize / 64];
         if !end.is_multiple_of(64) {
             words.push((1 << (end % 64)) - 1);
         }
-        Slots { words }
+        Bitmap { words }
     }
 
-    /// Whether a slot is in it.
+    /// Whether a doc id is in it.
     #[inline]
-    pub(crate) fn contains(&self, slot: u32) -> bool {
+    pub(crate) fn contains(&self, doc_id: u32) -> bool {
         self.words
-            .get(slot as usize / 64)
-            .is_some_and(|word| word >> (slot % 64) & 1 == 1)
+            .get(doc_id as usize / 64)
+            .is_some_and(|word| word >> (doc_id % 64) & 1 == 1)
     }
 
-    /// Puts a slot in; tells whether it is new.
-    pub(crate) fn insert(&mut self, slot: u32) -> bool {
-        let at = slot as usize / 64;
+    /// Adds a doc id; returns whether it is new.
+    pub(crate) fn insert(&mut self, doc_id: u32) -> bool {
+        let at = doc_id as usize / 64;
         if at >= self.words.len() {
             self.words.resize(at + 1, 0);
         }
-        let bit = 1 << (slot % 64);
+        let bit = 1 << (doc_id % 64);
         let is_new = self.words[at] & bit == 0;
         self.words[at] |= bit;
         is_new
     }
 
-    /// Takes a slot out; tells whether it was in.
-    pub(crate) fn remove(&mut self, slot: u32) -> bool {
-        if !self.contains(slot) {
+    /// Removes a doc id; returns whether it was present.
+    pub(crate) fn remove(&mut self, doc_id: u32) -> bool {
+        if !self.contains(doc_id) {
             return false;
         }
-        self.words[slot as usize / 64] &= !(1 << (slot % 64));
+        self.words[doc_id as usize / 64] &= !(1 << (doc_id % 64));
         self.trim();
         true
     }
@@ -62,7 +62,7 @@ impl Slots {
     }
 
     /// How many are in both.
-    pub(crate) fn len_of_both(&self, other: &Slots) -> usize {
+    pub(crate) fn len_of_both(&self, other: &Bitmap) -> usize {
         self.words
             .iter()
             .zip(&other.words)
@@ -71,7 +71,7 @@ impl Slots {
     }
 
     /// Whether all of these are in the other set too.
-    pub(crate) fn is_within(&self, other: &Slots) -> bool {
+    pub(crate) fn is_within(&self, other: &Bitmap) -> bool {
         self.words.len() <= other.words.len()
             && self
                 .words
@@ -81,7 +81,7 @@ impl Slots {
     }
 
     /// Adds all of another set.
-    pub(crate) fn extend_by(&mut self, other: &Slots) {
+    pub(crate) fn extend_by(&mut self, other: &Bitmap) {
         if other.words.len() > self.words.len() {
             self.words.resize(other.words.len(), 0);
         }
@@ -91,7 +91,7 @@ impl Slots {
     }
 
     /// Keeps only what is in another set too.
-    pub(crate) fn keep_within(&mut self, other: &Slots) {
+    pub(crate) fn keep_within(&mut self, other: &Bitmap) {
         self.words.truncate(other.words.len());
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= other;
@@ -100,7 +100,7 @@ impl Slots {
     }
 
     /// Takes out what is in another set.
-    pub(crate) fn remove_all(&mut self, other: &Slots) {
+    pub(crate) fn remove_all(&mut self, other: &Bitmap) {
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             *word &= !other;
         }
@@ -108,27 +108,27 @@ impl Slots {
     }
 
     /// What is in both.
-    pub(crate) fn and(&self, other: &Slots) -> Slots {
+    pub(crate) fn and(&self, other: &Bitmap) -> Bitmap {
         let mut both = self.clone();
         both.keep_within(other);
         both
     }
 
     /// What is in either.
-    pub(crate) fn or(&self, other: &Slots) -> Slots {
+    pub(crate) fn or(&self, other: &Bitmap) -> Bitmap {
         let mut either = self.clone();
         either.extend_by(other);
         either
     }
 
     /// What is in this and not in the other.
-    pub(crate) fn without(&self, other: &Slots) -> Slots {
+    pub(crate) fn without(&self, other: &Bitmap) -> Bitmap {
         let mut rest = self.clone();
         rest.remove_all(other);
         rest
     }
 
-    /// The slots, in order.
+    /// The doc ids, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().enumerate().flat_map(|(at, word)| {
             let base = at as u32 * 64;
@@ -151,11 +151,11 @@ impl Slots {
     }
 }
 
-impl FromIterator<u32> for Slots {
-    fn from_iter<I: IntoIterator<Item = u32>>(slots: I) -> Slots {
-        let mut set = Slots::new();
-        for slot in slots {
-            set.insert(slot);
+impl FromIterator<u32> for Bitmap {
+    fn from_iter<I: IntoIterator<Item = u32>>(doc_ids: I) -> Bitmap {
+        let mut set = Bitmap::new();
+        for doc_id in doc_ids {
+            set.insert(doc_id);
         }
         set
     }
@@ -171,8 +171,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_set(left in prop::collection::btree_set(0_u32..300, 0..60), right in prop::collection::btree_set(0_u32..300, 0..60)) {
-            let (one, other): (Slots, Slots) = (left.iter().copied().collect(), right.iter().copied().collect());
+        fn bitmap_operations_match_a_set(left in prop::collection::btree_set(0_u32..300, 0..60), right in prop::collection::btree_set(0_u32..300, 0..60)) {
+            let (one, other): (Bitmap, Bitmap) = (left.iter().copied().collect(), right.iter().copied().collect());
             prop_assert_eq!(one.iter().collect::<BTreeSet<_>>(), left.clone());
             prop_assert_eq!(one.len(), left.len());
             prop_assert_eq!(one.len_of_both(&other), left.intersection(&right).count());
@@ -186,17 +186,17 @@ mod tests {
             let mut rest = one.clone();
             rest.remove_all(&other);
             prop_assert_eq!(&rest, &left.difference(&right).copied().collect());
-            for slot in &left {
+            for doc_id in &left {
                 let mut less = one.clone();
-                prop_assert!(less.remove(*slot) && !less.contains(*slot) && !less.remove(*slot));
-                prop_assert!(less.insert(*slot));
+                prop_assert!(less.remove(*doc_id) && !less.contains(*doc_id) && !less.remove(*doc_id));
+                prop_assert!(less.insert(*doc_id));
                 prop_assert_eq!(&less, &one);
             }
         }
 
         #[test]
-        fn all_below_is_all_below(end in 0_u32..300) {
-            prop_assert_eq!(Slots::all_below(end), (0..end).collect());
+        fn all_below_contains_every_smaller_id(end in 0_u32..300) {
+            prop_assert_eq!(Bitmap::all_below(end), (0..end).collect());
         }
     }
 }

@@ -10,7 +10,7 @@ fn kinds(changes: &[StagedChange]) -> Vec<(String, ChangeKind)> {
 }
 
 #[test]
-fn staged_writes_are_seen_by_the_call_and_by_nobody_else() {
+fn staged_writes_are_visible_only_to_their_call() {
     let fixture = Fixture::new(&[("a.md", "one\n"), ("b.md", "two\n")]);
     let mut transaction = fixture.begin();
     transaction.write("a.md", b"one\nmore\n", None).unwrap();
@@ -58,7 +58,7 @@ fn staged_writes_are_seen_by_the_call_and_by_nobody_else() {
 }
 
 #[test]
-fn changes_that_amount_to_nothing_are_nothing() {
+fn changes_without_net_effect_are_dropped() {
     let fixture = Fixture::new(&[("a.md", "a")]);
     let mut transaction = fixture.begin();
     transaction.rename("a.md", "b.md").unwrap();
@@ -72,7 +72,7 @@ fn changes_that_amount_to_nothing_are_nothing() {
 }
 
 #[test]
-fn modes_survive_and_new_files_get_the_usual_one() {
+fn modes_are_kept_and_new_files_get_the_default_mode() {
     let fixture = Fixture::new(&[("a.md", "a"), ("b.md", "b")]);
     fixture.set_mode("a.md", 0o640);
     fixture.set_mode("b.md", 0o755);
@@ -136,7 +136,7 @@ fn two_files_can_change_places_in_one_commit() {
 }
 
 #[test]
-fn a_name_may_change_its_case_alone() {
+fn case_only_renames_work() {
     let fixture = Fixture::new(&[("plan.md", "p"), ("work/x.md", "x")]);
     fixture.run(|transaction| {
         transaction.rename("plan.md", "Plan.md")?;
@@ -177,7 +177,7 @@ fn occupied_and_impossible_places_are_refused() {
 }
 
 #[test]
-fn what_is_removed_lies_in_the_trash_and_comes_back() {
+fn removed_files_are_in_the_trash_and_can_be_restored() {
     let fixture = Fixture::new(&[("Work/a.md", "a"), ("Diary/s.md", "s")]);
     fixture.set_mode("Work/a.md", 0o600);
     let (ids, _) = fixture.run(|transaction| {
@@ -295,7 +295,7 @@ fn the_store_is_private_transactional_and_bounded() {
 }
 
 #[test]
-fn listeners_hear_of_commits_that_changed_files() {
+fn listeners_are_notified_of_commits() {
     let fixture = Fixture::new(&[("a.md", "a")]);
     let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
     let sink = Arc::clone(&heard);

@@ -24,7 +24,7 @@ fn a_note_is_read_with_its_etag() {
 }
 
 #[test]
-fn a_vault_that_was_only_read_shows_no_trace() {
+fn reading_leaves_no_trace() {
     let mut fixture = Fixture::new(&[("a.md", "a")]);
     fixture.begin().read("a.md").unwrap();
     assert!(!fixture.folder().join(".notehost").exists());
@@ -95,7 +95,7 @@ fn names_are_found_in_any_normal_form_and_case() {
 }
 
 #[test]
-fn a_list_is_sorted_paged_and_silent_about_what_is_hidden() {
+fn lists_are_sorted_paged_and_hide_invisible_entries() {
     let fixture = Fixture::new(&[
         ("a b.md", ""),
         ("a/x.md", ""),
@@ -261,7 +261,7 @@ fn a_name_is_resolved_as_a_link_would_be() {
 }
 
 #[test]
-fn notes_that_mention_a_text_are_found_whatever_the_case() {
+fn mentioning_is_case_insensitive() {
     let fixture = Fixture::new(&[
         ("ascii.md", "see [[My Note]]"),
         ("german.md", "GRÜSSE"),

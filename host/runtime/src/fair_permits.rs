@@ -1,8 +1,8 @@
-//! Permits that callers share fairly. Callers who have the fewest go first, then those who were served the longest ago;
-//! within one caller it is first come, first served. How many permits one caller may hold follows from how many are free,
-//! so that a caller who arrives later always finds some: a caller who is alone gets half of them, two get a third each.
+//! Permits that callers share fairly. Callers with the fewest permits go first, then those served the longest ago;
+//! within one caller, first come, first served. The maximum of one caller depends on how many permits are free, so
+//! that a caller who arrives later always finds some: a single caller gets half of them, two get a third each.
 //!
-//! The same permits count the memory of guests: in all, and for each caller.
+//! The same permits count the memory of guests: in total, and for each caller.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_caller_who_comes_later_finds_permits() {
+    async fn late_callers_get_permits() {
         let permits = permits(128, 4);
         let first = take_all(&permits, "mallory");
         assert_eq!(first.len(), 64);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_few_permits_are_for_whoever_comes() {
+    async fn small_permit_counts_are_not_divided() {
         let permits = permits(3, 4);
         assert_eq!(take_all(&permits, "ana").len(), 3);
     }
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn memory_is_shared_as_well() {
+    async fn memory_is_shared_fairly() {
         let permits = permits(16, 4);
         let mut held = take_all(&permits, "mallory");
         assert!(held[0].count_bytes(200) && held[1].count_bytes(300));

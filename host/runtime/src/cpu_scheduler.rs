@@ -1,9 +1,9 @@
-//! CPU-bound guests share all processors but one, one tick each, round-robin by caller: calls that are quick, and everything
-//! that is not a call, find a processor that is free, and one caller's many guests do not hold up another caller's one.
+//! CPU-bound guests share N−1 cores, round-robin by caller, one tick each: short calls and everything else find a free
+//! core, and many guests of one caller do not delay another caller's guest.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::fair::{FairPermits, Permit, Shares};
+use super::fair_permits::{FairPermits, Permit, Shares};
 
 /// After so many ticks a guest counts as one that computes for long.
 const QUICK_TICKS: u32 = 2;
@@ -72,7 +72,7 @@ mod tests {
     use futures_util::FutureExt as _;
 
     #[tokio::test]
-    async fn who_computes_for_long_waits_for_a_turn() {
+    async fn long_running_guests_take_turns() {
         let runners = runners(1);
         let turn = || Turn::new(&runners, Arc::from("ana"));
         let (mut one, mut other) = (turn(), turn());

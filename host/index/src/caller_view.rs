@@ -1,51 +1,51 @@
-//! What one asker sees of the graph, and what was derived from that. Rules are asked once per file and asker: a slot
-//! keeps its path, so what was decided for it holds as long as the rules do.
+//! What one caller sees of the graph, and data derived from that. Rules are evaluated once per file and caller: a doc
+//! id keeps its path, so a decision holds as long as the rules do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::deadline::Deadline;
 use super::graph::Graph;
+use super::link_graph::LinkGraph;
 use super::links::Incoming;
 use super::tags::TagTable;
-use super::text::Slots;
-use super::web::Web;
+use super::text::Bitmap;
 use notehost_vault::{Transaction, VaultError};
 
-/// How many askers are remembered.
-const MOST_KNOWN: usize = 64;
+/// How many callers are remembered.
+const MAX_REMEMBERED_CALLERS: usize = 64;
 /// Of how many files it is remembered who links to them.
-const MOST_LINKED: usize = 512;
+const MAX_REMEMBERED_BACKLINKS: usize = 512;
 
-/// What an asker sees.
+/// The files that a caller sees.
 #[derive(Clone)]
-pub(super) struct Viewer {
+pub(super) struct CallerView {
     /// Every file that it may know of, also those that are gone.
-    pub(super) sees: Arc<Slots>,
+    pub(super) sees: Arc<Bitmap>,
     /// The notes that its searches are made of: without those that are ignored.
-    pub(super) finds: Arc<Slots>,
+    pub(super) finds: Arc<Bitmap>,
     derived: Arc<Derived>,
 }
 
-/// What was worked out for an asker, good for one generation of the graph.
+/// Data derived for a caller, valid for one generation of the graph.
 #[derive(Default)]
 struct Derived {
-    web: Mutex<Option<(u64, Arc<Web>)>>,
+    link_graph: Mutex<Option<(u64, Arc<LinkGraph>)>>,
     tags: Mutex<Option<(u64, Arc<TagTable>)>>,
     incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
 }
 
-/// What of it is there for an asker already, so that the next answer costs little.
+/// Which derived data is cached for a caller.
 #[derive(Clone, Copy, Default)]
-pub(super) struct WorkedOut {
-    pub(super) web: bool,
+pub(super) struct CachedParts {
+    pub(super) link_graph: bool,
     pub(super) tags: bool,
 }
 
 impl Derived {
-    fn worked_out(&self, generation: u64) -> WorkedOut {
-        WorkedOut {
-            web: is_of(&self.web, generation),
+    fn cached_parts(&self, generation: u64) -> CachedParts {
+        CachedParts {
+            link_graph: is_of(&self.link_graph, generation),
             tags: is_of(&self.tags, generation),
         }
     }
@@ -56,73 +56,73 @@ fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
     kept.as_ref().is_some_and(|(known, _)| *known == generation)
 }
 
-/// An asker, the notes that are expected, and how many of them it sees.
+/// A caller, the notes that are expected, and how many of them it sees.
 type Expecting = (u64, Arc<Vec<String>>, u64);
 
-/// The askers of late.
+/// The views of recent callers.
 #[derive(Default)]
-pub(super) struct Viewers {
+pub(super) struct CallerViews {
     known: Mutex<Vec<Known>>,
-    /// How many of the notes that are expected an asker sees.
+    /// How many of the notes that are expected a caller sees.
     expecting: Mutex<Vec<Expecting>>,
 }
 
 #[derive(Clone)]
 struct Known {
     identity: u64,
-    sees: Arc<Slots>,
-    /// How many slots were decided.
+    sees: Arc<Bitmap>,
+    /// How many doc ids were decided.
     decided: u32,
-    finds: (u64, Arc<Slots>),
+    finds: (u64, Arc<Bitmap>),
     derived: Arc<Derived>,
 }
 
-impl Viewers {
-    /// What whoever began this transaction sees. Rules are asked without holding up other callers; what was decided
+impl CallerViews {
+    /// What the caller of this transaction sees. Rules are asked without holding up other callers; what was decided
     /// before the deadline passed is kept for the next question.
     pub(super) fn of(
         &self,
         transaction: &Transaction,
         graph: &Graph,
         deadline: &Deadline,
-    ) -> Result<Viewer, VaultError> {
+    ) -> Result<CallerView, VaultError> {
         let identity = transaction.terms().rules.identity();
-        let mut viewer = self.taken(identity);
+        let mut view = self.taken(identity);
         let mut decided = Ok(());
-        if viewer.decided < graph.slots() {
-            let sees = Arc::make_mut(&mut viewer.sees);
-            for slot in viewer.decided..graph.slots() {
+        if view.decided < graph.doc_ids() {
+            let sees = Arc::make_mut(&mut view.sees);
+            for doc_id in view.decided..graph.doc_ids() {
                 decided = deadline.step();
                 if decided.is_err() {
                     break;
                 }
-                // What is gone comes back in another slot.
-                if let Some(file) = graph.file(slot)
+                // What is gone comes back in another doc id.
+                if let Some(file) = graph.file(doc_id)
                     && transaction.sees_file(&file.path)
                 {
-                    sees.insert(slot);
+                    sees.insert(doc_id);
                 }
-                viewer.decided = slot + 1;
+                view.decided = doc_id + 1;
             }
         }
-        if viewer.finds.0 != graph.generation {
-            let finds = viewer.sees.and(&graph.notes).without(&graph.ignored);
+        if view.finds.0 != graph.generation {
+            let finds = view.sees.and(&graph.notes).without(&graph.ignored);
             // Not all of them, if the deadline passed.
             let generation = decided.as_ref().map_or(u64::MAX, |()| graph.generation);
-            viewer.finds = (generation, Arc::new(finds));
+            view.finds = (generation, Arc::new(finds));
         }
-        let answer = Viewer {
-            sees: viewer.sees.clone(),
-            finds: viewer.finds.1.clone(),
-            derived: viewer.derived.clone(),
+        let answer = CallerView {
+            sees: view.sees.clone(),
+            finds: view.finds.1.clone(),
+            derived: view.derived.clone(),
         };
         if identity.is_some() {
-            self.remember(viewer);
+            self.remember(view);
         }
         decided.map(|()| answer)
     }
 
-    /// What is known of an asker.
+    /// The cached view of a caller.
     fn taken(&self, identity: Option<u64>) -> Known {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().find(|known| Some(known.identity) == identity);
@@ -136,35 +136,35 @@ impl Viewers {
     }
 
     /// Whoever asks again is the last to be forgotten.
-    fn remember(&self, viewer: Known) {
+    fn remember(&self, view: Known) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let place = known
             .iter()
-            .position(|known| known.identity == viewer.identity);
-        let viewer = match place.map(|place| known.remove(place)) {
-            // Another question of the same asker was faster.
-            Some(other) if other.decided > viewer.decided => other,
-            _ => viewer,
+            .position(|known| known.identity == view.identity);
+        let view = match place.map(|place| known.remove(place)) {
+            // Another question of the same caller was faster.
+            Some(other) if other.decided > view.decided => other,
+            _ => view,
         };
-        known.push(viewer);
-        if known.len() > MOST_KNOWN {
+        known.push(view);
+        if known.len() > MAX_REMEMBERED_CALLERS {
             known.remove(0);
         }
     }
 }
 
-impl Viewers {
-    /// What is worked out for whoever began this transaction, for a generation of the graph.
-    pub(super) fn worked_out(&self, transaction: &Transaction, generation: u64) -> WorkedOut {
+impl CallerViews {
+    /// What is worked out for the caller of this transaction, for a generation of the graph.
+    pub(super) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
         let identity = transaction.terms().rules.identity();
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.iter().find(|known| Some(known.identity) == identity);
-        known.map_or_else(WorkedOut::default, |known| {
-            known.derived.worked_out(generation)
+        known.map_or_else(CachedParts::default, |known| {
+            known.derived.cached_parts(generation)
         })
     }
 
-    /// How many of these notes whoever began this transaction sees; counted once.
+    /// How many of these notes the caller of this transaction sees; counted once.
     pub(super) fn count(
         &self,
         transaction: &Transaction,
@@ -190,18 +190,22 @@ impl Viewers {
         }
         if let Some(identity) = identity {
             let mut known = locked();
-            known.truncate(MOST_KNOWN);
+            known.truncate(MAX_REMEMBERED_CALLERS);
             known.push((identity, expected.clone(), seen));
         }
         Ok(seen)
     }
 }
 
-impl Viewer {
+impl CallerView {
     /// Who links to whom, as far as it sees.
-    pub(super) fn web(&self, graph: &Graph, deadline: &Deadline) -> Result<Arc<Web>, VaultError> {
-        kept(&self.derived.web, graph.generation, || {
-            Web::new(graph, self, deadline)
+    pub(super) fn link_graph(
+        &self,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Arc<LinkGraph>, VaultError> {
+        kept(&self.derived.link_graph, graph.generation, || {
+            LinkGraph::new(graph, self, deadline)
         })
     }
 
@@ -222,7 +226,7 @@ impl Viewer {
         }
         let incoming = Arc::new(find()?);
         let mut known = locked();
-        if known.0 != graph.generation || known.1.len() >= MOST_LINKED {
+        if known.0 != graph.generation || known.1.len() >= MAX_REMEMBERED_BACKLINKS {
             *known = (graph.generation, HashMap::new());
         }
         known.1.insert(target, incoming.clone());

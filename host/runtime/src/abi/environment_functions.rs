@@ -1,46 +1,48 @@
-//! The functions of the contract's `host` and `progress` interfaces: what a guest may know of where it runs, and what it
-//! may say to people. What is said is kept with the call, and shown when the call has landed; how far it has come is told
-//! at once.
+//! The functions of the contract's `host` and `progress` interfaces: information about the host and messages to
+//! people. Messages are kept and shown after the commit; progress is reported at once.
 
 use serde::Serialize;
 use wasmtime::component::Resource;
 
+use super::super::call_environment::{Notice, Progress};
 use super::super::state::Refusal;
-use super::super::surroundings::{Notice, Progress};
 use super::host_functions::{VaultHandle, VaultView, no_vault};
 use super::v0_1::bindings::notehost::domain::{host, log, progress};
 use notehost_vault::VaultError;
 
 /// The longest message that is shown, in characters.
-const LONGEST_NOTICE: usize = 1000;
+const MAX_NOTICE_CHARS: usize = 1000;
 /// How many one call may show.
-const MOST_NOTICES: usize = 20;
+const MAX_NOTICES: usize = 20;
 /// The longest words about how far a call is, in characters. The rest is left out.
-const LONGEST_PROGRESS: usize = 200;
+const MAX_PROGRESS_CHARS: usize = 200;
 
 impl host::Host for VaultView<'_> {
     async fn now(&mut self) -> wasmtime::Result<String> {
         self.step()?;
-        let now = self.surroundings.as_ref().map(|around| around.now());
+        let now = self
+            .environment
+            .as_ref()
+            .map(|environment| environment.now());
         Ok(serde_json::to_string(&now.unwrap_or_default()).unwrap_or_default())
     }
 
     async fn about(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
         self.step_or_refuse()?;
-        let around = self.surroundings.as_ref().ok_or_else(no_vault)?;
-        told(&around.about())
+        let environment = self.environment.as_ref().ok_or_else(no_vault)?;
+        told(&environment.about())
     }
 
     async fn caller(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
         self.step_or_refuse()?;
-        let around = self.surroundings.as_ref().ok_or_else(no_vault)?;
-        told(&around.caller())
+        let environment = self.environment.as_ref().ok_or_else(no_vault)?;
+        told(&environment.caller())
     }
 
     async fn conventions(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
-        let around = self.surroundings.clone().ok_or_else(no_vault)?;
+        let environment = self.environment.clone().ok_or_else(no_vault)?;
         let conventions = self
-            .enter_long(move |transaction| Ok(around.conventions(transaction)))
+            .enter_long(move |transaction| Ok(environment.conventions(transaction)))
             .await?;
         told(&conventions)
     }
@@ -48,18 +50,18 @@ impl host::Host for VaultView<'_> {
     async fn notify(&mut self, level: log::Level, message: String) -> Result<(), Refusal> {
         self.step_or_refuse()?;
         if message.trim().is_empty() {
-            return Err(VaultError::invalid("a message says something: it is empty").into());
+            return Err(VaultError::invalid("a message must not be empty").into());
         }
         let length = message.chars().count();
-        if length > LONGEST_NOTICE {
+        if length > MAX_NOTICE_CHARS {
             return Err(VaultError::too_large(format!(
-                "a message has at most {LONGEST_NOTICE} characters, and this one has {length}"
+                "a message may have {MAX_NOTICE_CHARS} characters at most; this one has {length}"
             ))
             .into());
         }
-        if self.notices.len() >= MOST_NOTICES {
+        if self.notices.len() >= MAX_NOTICES {
             return Err(VaultError::too_large(format!(
-                "one call may show {MOST_NOTICES} messages"
+                "one call may show at most {MAX_NOTICES} messages"
             ))
             .into());
         }
@@ -82,12 +84,12 @@ impl progress::Host for VaultView<'_> {
         message: String,
     ) -> wasmtime::Result<()> {
         self.step()?;
-        if let Some(around) = self.surroundings {
+        if let Some(environment) = self.environment {
             let words = message.chars().filter(|letter| !letter.is_control());
-            around.progress(Progress {
+            environment.progress(Progress {
                 done,
                 total,
-                message: words.take(LONGEST_PROGRESS).collect(),
+                message: words.take(MAX_PROGRESS_CHARS).collect(),
             });
         }
         Ok(())
@@ -96,5 +98,5 @@ impl progress::Host for VaultView<'_> {
 
 fn told(answer: &impl Serialize) -> Result<String, Refusal> {
     serde_json::to_string(answer)
-        .map_err(|error| VaultError::broken(&format!("no answer: {error}")).into())
+        .map_err(|error| VaultError::broken(&format!("cannot serialize an answer: {error}")).into())
 }

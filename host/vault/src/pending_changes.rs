@@ -1,4 +1,4 @@
-//! After a crash: whether a change that the history has as pending, and no journal speaks of, happened.
+//! Crash recovery of pending changes in the history that have no journal: decides whether each was applied.
 
 use std::{io, sync::Arc};
 
@@ -50,7 +50,7 @@ impl Vault {
         }
         tracing::warn!(
             vault = self.id,
-            "a file was edited while it was replaced: the edit is put back"
+            "a file was edited during a commit: the edit was restored"
         );
         temps.exchange(&temp, &folder, name)?;
         folder.sync()?;

@@ -1,5 +1,5 @@
-//! The vault as the host itself sees it, whoever calls: every file with its stamp, and its bytes. The index is made from
-//! this; nothing here is told to a caller before rules were asked.
+//! The host's own view of the vault, independent of a caller: a scan of all files with their stamps, and their
+//! content. The index is built from it; nothing of it reaches a caller before the rules are applied.
 
 use std::{io, time::SystemTime};
 
@@ -10,14 +10,14 @@ use super::{
 };
 
 /// How deep folders may nest before the walk stops: a mount of something into itself has no end.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
-/// What tells, without reading a file, that it is still the same.
+/// File metadata that detects a change without reading the file.
 pub type Stamp = Signature;
 
 /// A file of the vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighted {
+pub struct FileStat {
     /// As the disk spells it.
     pub path: String,
     /// What the disk says of it.
@@ -25,8 +25,8 @@ pub struct Sighted {
 }
 
 /// A file that was read.
-pub struct Glimpse {
-    /// Its bytes; `None` if it is larger than was asked for.
+pub struct FileContent {
+    /// Its bytes; `None` if it exceeds the requested size.
     pub bytes: Option<Vec<u8>>,
     /// What the disk said of it just before.
     pub stamp: Stamp,
@@ -41,8 +41,11 @@ pub fn etag_of(bytes: &[u8]) -> String {
 
 impl Vault {
     /// Every file that a component could be shown, links not followed, in no order. `keep_on` is asked between folders.
-    pub fn sight(&self, mut keep_on: impl FnMut() -> bool) -> io::Result<Option<Vec<Sighted>>> {
-        let mut sighted = Vec::new();
+    pub fn scan_files(
+        &self,
+        mut keep_on: impl FnMut() -> bool,
+    ) -> io::Result<Option<Vec<FileStat>>> {
+        let mut scanned = Vec::new();
         let mut ahead = vec![(String::new(), self.root.descend("")?, 0)];
         while let Some((path, folder, depth)) = ahead.pop() {
             if !keep_on() {
@@ -58,13 +61,13 @@ impl Vault {
                         if let Ok(Some(status)) = folder.status(name)
                             && status.node == Node::File
                         {
-                            sighted.push(Sighted {
+                            scanned.push(FileStat {
                                 path: join(&path, name),
                                 stamp: status.signature,
                             });
                         }
                     }
-                    Node::Folder if depth < DEEPEST => {
+                    Node::Folder if depth < MAX_DEPTH => {
                         if let Ok(below) = folder.folder(name) {
                             ahead.push((join(&path, name), below, depth + 1));
                         }
@@ -73,7 +76,7 @@ impl Vault {
                 }
             }
         }
-        Ok(Some(sighted))
+        Ok(Some(scanned))
     }
 
     /// The stamp of a file; `None` if a component could not be shown a file there.
@@ -84,7 +87,7 @@ impl Vault {
     }
 
     /// The content of a file; `None` if there is none.
-    pub fn glimpse(&self, path: &str, most: u64) -> io::Result<Option<Glimpse>> {
+    pub fn read_content(&self, path: &str, most: u64) -> io::Result<Option<FileContent>> {
         let (folder, name) = match self.root.place(path) {
             Ok(place) => place,
             Err(error) if is_absent(&error) => return Ok(None),
@@ -95,7 +98,7 @@ impl Vault {
 
     /// A file of the vault that is closed to components, for the host's own eyes: `.obsidian/app.json`.
     pub fn own_file(&self, path: &str, most: u64) -> Option<Vec<u8>> {
-        self.glimpse(path, most).ok()??.bytes
+        self.read_content(path, most).ok()??.bytes
     }
 
     /// The folder, for a watcher.
@@ -122,7 +125,7 @@ impl Vault {
                     found.push(join(&path, real));
                 } else if node == Node::Folder
                     && is_speakable(&name)
-                    && depth < DEEPEST
+                    && depth < MAX_DEPTH
                     && let Ok(below) = folder.folder(&name)
                 {
                     ahead.push((join(&path, &name), below, depth + 1));
@@ -133,13 +136,13 @@ impl Vault {
     }
 }
 
-fn read(folder: &Folder, name: &str, most: u64) -> io::Result<Option<Glimpse>> {
+fn read(folder: &Folder, name: &str, most: u64) -> io::Result<Option<FileContent>> {
     let at = SystemTime::now();
     let Some((mut file, status)) = folder.open(name)? else {
         return Ok(None);
     };
     let bytes = read_bounded(&mut file, status.signature.size, most)?;
-    Ok(Some(Glimpse {
+    Ok(Some(FileContent {
         bytes,
         stamp: status.signature,
         at,

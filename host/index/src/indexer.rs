@@ -1,6 +1,6 @@
-//! The thread that keeps the index in step with the vault: it takes up what lies on disk, reads what changed since, and
-//! then follows edits by other programs, told by the system's watcher and, because watchers miss things (network
-//! drives, too many folders), by looking at every file's stamp now and then.
+//! The background indexing thread: it loads the index from disk, reads changed files, and then follows edits by other
+//! programs. It uses the system's file watcher and, because watchers miss events (network drives, too many folders), a
+//! periodic scan of all file stamps.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,32 +17,32 @@ use super::ignore::{OBSIDIAN, RULES};
 use notehost_platform::memory::give_back;
 use notehost_vault::PRIVATE;
 
-/// How long edits may go on before they are looked at, and how long they must have rested.
-const SETTLE: Duration = Duration::from_millis(80);
-const SETTLE_AT_MOST: Duration = Duration::from_millis(400);
-/// How often every stamp is looked at, if the watcher can be relied on and if not.
-const SWEEP: Duration = Duration::from_secs(30);
-const SWEEP_ALONE: Duration = Duration::from_millis(1200);
+/// Edits are read after this pause, or at the latest after the maximum.
+const EDIT_DEBOUNCE: Duration = Duration::from_millis(80);
+const MAX_EDIT_DEBOUNCE: Duration = Duration::from_millis(400);
+/// How often all stamps are scanned, with and without a reliable watcher.
+const SCAN_INTERVAL: Duration = Duration::from_secs(30);
+const SCAN_INTERVAL_UNWATCHED: Duration = Duration::from_millis(1200);
 /// A sweep may take this part of the time at most.
-const SWEEP_SHARE: u32 = 20;
+const SCAN_PAUSE_FACTOR: u32 = 20;
 /// More edits than this at once are read in bulk.
-const MANY: usize = 64;
+const BULK_READ_THRESHOLD: usize = 64;
 /// When pending texts are written down: so many of them, or none for so long.
-const FLUSH_AT: usize = 256;
-const FLUSH_AFTER: Duration = Duration::from_secs(3);
-const SAVE_AFTER: Duration = Duration::from_secs(10);
+const FLUSH_BATCH_SIZE: usize = 256;
+const FLUSH_DELAY: Duration = Duration::from_secs(3);
+const SAVE_DELAY: Duration = Duration::from_secs(10);
 /// After how many files of a build searches first find something.
-const FIRST_FLUSH: usize = 1024;
-/// Whoever leaves this file in the index's folder wants it built anew.
+const FIRST_FLUSH_FILES: usize = 1024;
+/// The presence of this file in the index's folder requests a rebuild.
 pub(super) const REBUILD: &str = "rebuild";
 
-/// What the keeper is told.
-pub(super) enum Told {
+/// Messages to the indexer.
+pub(super) enum IndexerMessage {
     /// A commit changed files.
     Committed,
     /// Something happened to this file.
     Touched(String),
-    /// Something happened to a folder, or nobody knows what: look at everything.
+    /// A folder changed, or the change is unknown: scan everything.
     Sweep,
     /// What is left out of searches may have changed.
     Ignored,
@@ -52,20 +52,24 @@ pub(super) enum Told {
     Stop,
 }
 
-/// Keeps the index until it is told to stop.
-pub(super) fn keep(core: &Arc<Core>, told: &Receiver<Told>, own: &Sender<Told>) {
+/// Runs the indexer until it receives `Stop`.
+pub(super) fn run(
+    core: &Arc<Core>,
+    messages: &Receiver<IndexerMessage>,
+    own: &Sender<IndexerMessage>,
+) {
     if core.folder.join(REBUILD).exists() {
         let _ = std::fs::remove_file(core.folder.join(REBUILD));
-        tracing::info!("the index is built anew");
+        tracing::info!("rebuilding the index");
     } else {
         core.restore();
     }
     let mut watcher = watch(core, own);
     build(core);
     let is_watched = watcher.is_some() && !is_remote(core.vault.folder());
-    let mut keeper = Keeper::new(core, is_watched);
-    while keeper.listen(told, &mut watcher) && !core.is_stopping() {
-        keeper.work();
+    let mut indexer = Indexer::new(core, is_watched);
+    while indexer.listen(messages, &mut watcher) && !core.is_stopping() {
+        indexer.work();
     }
     drop(watcher);
     if core.expected().is_none() {
@@ -76,13 +80,13 @@ pub(super) fn keep(core: &Arc<Core>, told: &Receiver<Told>, own: &Sender<Told>) 
 
 /// Reads everything that is not known yet.
 fn build(core: &Core) {
-    let Ok(Some(sighted)) = core.vault.sight(|| !core.is_stopping()) else {
+    let Ok(Some(scanned)) = core.vault.scan_files(|| !core.is_stopping()) else {
         return;
     };
-    let changed = core.compare(&sighted);
-    let notes = sighted.into_iter().map(|file| file.path);
+    let changed = core.compare(&scanned);
+    let notes = scanned.into_iter().map(|file| file.path);
     core.expect(Some(notes.filter(|path| is_note(path)).collect()));
-    let mut next_flush = FIRST_FLUSH;
+    let mut next_flush = FIRST_FLUSH_FILES;
     core.load(&changed, |done| {
         if done >= next_flush {
             // Ever rarer: each one has the segments before it merged.
@@ -101,7 +105,7 @@ fn build(core: &Core) {
     give_back();
 }
 
-struct Keeper<'a> {
+struct Indexer<'a> {
     core: &'a Arc<Core>,
     /// Whether the watcher can be relied on.
     is_watched: bool,
@@ -109,20 +113,20 @@ struct Keeper<'a> {
     first_touch: Option<Instant>,
     last_touch: Instant,
     next_sweep: Instant,
-    /// What a sweep found and the watcher had not told yet.
+    /// What a scan found before the watcher reported it.
     unreported: BTreeSet<String>,
     last_change: Instant,
 }
 
-impl<'a> Keeper<'a> {
-    fn new(core: &'a Arc<Core>, is_watched: bool) -> Keeper<'a> {
-        Keeper {
+impl<'a> Indexer<'a> {
+    fn new(core: &'a Arc<Core>, is_watched: bool) -> Indexer<'a> {
+        Indexer {
             core,
             is_watched,
             touched: BTreeSet::new(),
             first_touch: None,
             last_touch: Instant::now(),
-            next_sweep: Instant::now() + SWEEP_ALONE,
+            next_sweep: Instant::now() + SCAN_INTERVAL_UNWATCHED,
             unreported: BTreeSet::new(),
             last_change: Instant::now(),
         }
@@ -133,48 +137,54 @@ impl<'a> Keeper<'a> {
         let now = Instant::now();
         let mut next = self.next_sweep.min(now + Duration::from_millis(500));
         if let Some(first) = self.first_touch {
-            next = next.min((self.last_touch + SETTLE).min(first + SETTLE_AT_MOST));
+            next = next.min((self.last_touch + EDIT_DEBOUNCE).min(first + MAX_EDIT_DEBOUNCE));
         }
         next.saturating_duration_since(now)
     }
 
     /// Waits until there is something to do, and takes in all that was told. Whether it is to go on.
-    fn listen(&mut self, told: &Receiver<Told>, watcher: &mut Option<RecommendedWatcher>) -> bool {
-        let mut next = told.recv_timeout(self.rest());
+    fn listen(
+        &mut self,
+        messages: &Receiver<IndexerMessage>,
+        watcher: &mut Option<RecommendedWatcher>,
+    ) -> bool {
+        let mut next = messages.recv_timeout(self.rest());
         loop {
             match next {
-                Ok(Told::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Ok(Told::OurFolder) => leave_out_ours(watcher, self.core),
-                Ok(message) => self.hear(message),
+                Ok(IndexerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+                Ok(IndexerMessage::OurFolder) => leave_out_ours(watcher, self.core),
+                Ok(message) => self.handle(message),
                 Err(RecvTimeoutError::Timeout) => return true,
             }
-            next = told.recv_timeout(Duration::ZERO);
+            next = messages.recv_timeout(Duration::ZERO);
         }
     }
 
-    fn hear(&mut self, told: Told) {
-        match told {
-            Told::Touched(path) => {
+    fn handle(&mut self, message: IndexerMessage) {
+        match message {
+            IndexerMessage::Touched(path) => {
                 self.unreported.remove(&path);
                 self.touched.insert(path);
                 self.last_touch = Instant::now();
                 self.first_touch.get_or_insert(self.last_touch);
             }
-            Told::Committed => {
+            IndexerMessage::Committed => {
                 if self.core.settle_until(&Deadline::none()).unwrap_or(0) > 0 {
                     self.last_change = Instant::now();
                 }
             }
-            Told::Sweep => self.next_sweep = self.next_sweep.min(Instant::now() + SETTLE),
-            Told::Ignored => self.core.refresh_ignored(),
-            Told::OurFolder | Told::Stop => {}
+            IndexerMessage::Sweep => {
+                self.next_sweep = self.next_sweep.min(Instant::now() + EDIT_DEBOUNCE)
+            }
+            IndexerMessage::Ignored => self.core.refresh_ignored(),
+            IndexerMessage::OurFolder | IndexerMessage::Stop => {}
         }
     }
 
     fn work(&mut self) {
         let now = Instant::now();
         if let Some(first) = self.first_touch
-            && (now >= self.last_touch + SETTLE || now >= first + SETTLE_AT_MOST)
+            && (now >= self.last_touch + EDIT_DEBOUNCE || now >= first + MAX_EDIT_DEBOUNCE)
         {
             let touched = std::mem::take(&mut self.touched);
             self.first_touch = None;
@@ -186,11 +196,11 @@ impl<'a> Keeper<'a> {
         let core = self.core;
         let is_quiet = |after: Duration| self.last_change.elapsed() > after;
         let pending = core.texts().pending();
-        if pending >= FLUSH_AT || pending > 0 && is_quiet(FLUSH_AFTER) {
+        if pending >= FLUSH_BATCH_SIZE || pending > 0 && is_quiet(FLUSH_DELAY) {
             let _ = core.texts().flush();
             give_back();
         }
-        if is_quiet(SAVE_AFTER) {
+        if is_quiet(SAVE_DELAY) {
             core.save();
         }
         if core.folder.join(REBUILD).exists() {
@@ -203,7 +213,7 @@ impl<'a> Keeper<'a> {
         if paths.is_empty() {
             return BTreeSet::new();
         }
-        let (changed, edits) = if paths.len() > MANY {
+        let (changed, edits) = if paths.len() > BULK_READ_THRESHOLD {
             let edits = self.core.load(&paths, |_| {});
             let _ = self.core.texts().flush();
             give_back();
@@ -212,7 +222,7 @@ impl<'a> Keeper<'a> {
             self.core.refresh(paths)
         };
         let edited = edits.iter().map(|edit| edit.path.clone()).collect();
-        self.core.listeners.tell(edits);
+        self.core.listeners.notify(edits);
         if changed > 0 {
             self.last_change = Instant::now();
         }
@@ -223,32 +233,34 @@ impl<'a> Keeper<'a> {
     fn sweep(&mut self) {
         // What the last sweep found and nobody has told since: the watcher misses things.
         if !self.unreported.is_empty() && self.is_watched {
-            tracing::info!(
-                "the system does not tell of all edits: every file is looked at more often"
-            );
+            tracing::info!("the file watcher misses edits: all files are scanned more often");
             self.is_watched = false;
         }
         self.unreported.clear();
         self.core.refresh_ignored();
         let began = Instant::now();
-        if let Ok(Some(sighted)) = self.core.vault.sight(|| !self.core.is_stopping()) {
-            let changed = self.core.compare(&sighted);
+        if let Ok(Some(scanned)) = self.core.vault.scan_files(|| !self.core.is_stopping()) {
+            let changed = self.core.compare(&scanned);
             // What was read too soon to be sure of is read again, and is no news.
             let mut edited = self.read(changed);
             edited.retain(|path| !self.touched.contains(path));
             self.unreported = edited;
         }
-        let pause = if self.is_watched { SWEEP } else { SWEEP_ALONE };
+        let pause = if self.is_watched {
+            SCAN_INTERVAL
+        } else {
+            SCAN_INTERVAL_UNWATCHED
+        };
         let pause = match self.unreported.is_empty() {
             true => pause,
             // Soon again, to see whether the watcher was only late.
-            false => pause.min(SWEEP_ALONE),
+            false => pause.min(SCAN_INTERVAL_UNWATCHED),
         };
-        self.next_sweep = Instant::now() + pause.max(began.elapsed() * SWEEP_SHARE);
+        self.next_sweep = Instant::now() + pause.max(began.elapsed() * SCAN_PAUSE_FACTOR);
     }
 
     fn rebuild(&mut self) {
-        tracing::info!("the index is built anew");
+        tracing::info!("rebuilding the index");
         self.core.expect(Some(Vec::new()));
         self.core.clear();
         build(self.core);
@@ -258,21 +270,21 @@ impl<'a> Keeper<'a> {
 }
 
 /// The system's watcher, where it can be had.
-fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<RecommendedWatcher> {
+fn watch(core: &Arc<Core>, messages: &Sender<IndexerMessage>) -> Option<RecommendedWatcher> {
     let root = core.vault.folder().to_owned();
-    let told = told.clone();
+    let messages = messages.clone();
     let within = root.clone();
     let tell = move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else {
-            let _ = told.send(Told::Sweep);
+            let _ = messages.send(IndexerMessage::Sweep);
             return;
         };
         if event.need_rescan() || event.paths.is_empty() {
-            let _ = told.send(Told::Sweep);
+            let _ = messages.send(IndexerMessage::Sweep);
         }
         for path in &event.paths {
             if let Some(message) = message(&within, path) {
-                let _ = told.send(message);
+                let _ = messages.send(message);
             }
         }
     };
@@ -285,7 +297,7 @@ fn watch(core: &Arc<Core>, told: &Sender<Told>) -> Option<RecommendedWatcher> {
     let mut watcher = match started {
         Ok(watcher) => Some(watcher),
         Err(error) => {
-            tracing::warn!("edits by others are looked for instead of being told: {error}");
+            tracing::warn!("file watching is unavailable, files are scanned instead: {error}");
             None
         }
     };
@@ -302,16 +314,16 @@ fn leave_out_ours(watcher: &mut Option<RecommendedWatcher>, core: &Core) {
 }
 
 /// What a path that something happened to means; nothing if it is closed to components, as our own folder is.
-fn message(root: &Path, path: &Path) -> Option<Told> {
+fn message(root: &Path, path: &Path) -> Option<IndexerMessage> {
     let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
-        return Some(Told::Sweep);
+        return Some(IndexerMessage::Sweep);
     };
     let inside = inside.replace(std::path::MAIN_SEPARATOR, "/");
     if inside == RULES || inside == OBSIDIAN {
-        return Some(Told::Ignored);
+        return Some(IndexerMessage::Ignored);
     }
     if inside == PRIVATE {
-        return Some(Told::OurFolder);
+        return Some(IndexerMessage::OurFolder);
     }
     if inside.split('/').any(|part| part.starts_with('.')) {
         return None;
@@ -322,8 +334,8 @@ fn message(root: &Path, path: &Path) -> Option<Told> {
         .next()
         .is_some_and(|name| name.contains('.'));
     Some(match is_file_name && !path.is_dir() {
-        true => Told::Touched(inside),
-        false => Told::Sweep,
+        true => IndexerMessage::Touched(inside),
+        false => IndexerMessage::Sweep,
     })
 }
 
@@ -357,7 +369,7 @@ mod tests {
     use notehost_vault::{Vault, VaultSettings};
 
     #[test]
-    fn only_edits_that_nobody_told_of_speak_against_the_watcher() {
+    fn only_unreported_edits_disable_the_watcher() {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let note = folder.path().join("Note.md");
         fs::write(&note, "first\n").unwrap();
@@ -372,25 +384,25 @@ mod tests {
         let is_unsure = || core.graph().files().any(|(_, file)| file.is_unsure);
         assert!(is_unsure());
 
-        let mut keeper = Keeper::new(&core, true);
-        keeper.sweep();
-        keeper.sweep();
+        let mut indexer = Indexer::new(&core, true);
+        indexer.sweep();
+        indexer.sweep();
         assert!(
-            keeper.is_watched,
+            indexer.is_watched,
             "nothing happened that it could have missed"
         );
 
         fs::write(&note, "second, and longer\n").unwrap();
-        keeper.sweep();
-        assert!(keeper.is_watched, "it may only be late");
-        keeper.hear(Told::Touched("Note.md".to_owned()));
-        keeper.sweep();
-        assert!(keeper.is_watched, "it was");
+        indexer.sweep();
+        assert!(indexer.is_watched, "it may only be late");
+        indexer.handle(IndexerMessage::Touched("Note.md".to_owned()));
+        indexer.sweep();
+        assert!(indexer.is_watched, "it was");
 
         fs::write(&note, "third, and longer still\n").unwrap();
-        keeper.touched.clear();
-        keeper.sweep();
-        keeper.sweep();
-        assert!(!keeper.is_watched);
+        indexer.touched.clear();
+        indexer.sweep();
+        indexer.sweep();
+        assert!(!indexer.is_watched);
     }
 }

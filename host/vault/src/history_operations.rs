@@ -1,6 +1,6 @@
-//! What was: `history`, `before`, and `undo`, which stages the opposite of a change.
+//! The operations `history`, `before` and `undo`; `undo` stages the inverse of a change.
 //!
-//! The history knows everything; what a caller may see of a change is decided here, file by file.
+//! The history records all files; what a caller may see of a change is decided here, file by file.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     history::{ChangeRow, FileRow},
     identifier::is_id,
     path::is_closed,
-    transaction::{Seen, StagedFile, Transaction, Undoes},
+    transaction::{ReadRecord, StagedFile, Transaction, UndoTarget},
     trash,
     types::{Blob, Change, ChangeKind, FileChange},
 };
@@ -92,7 +92,7 @@ impl Transaction {
             .files
             .iter()
             .filter_map(|file| Some((self.visible_file(file)?, file)));
-        // The latest name is what the file is asked for by; its earlier one will do as well.
+        // The latest name is what the file is requested by; its earlier one will do as well.
         let mut named: Vec<_> = visible
             .filter(|(seen, _)| seen.path == path || seen.from.as_deref() == Some(path.as_str()))
             .collect();
@@ -118,7 +118,7 @@ impl Transaction {
         self.must_have(Effect::Write)?;
         if !self.is_read_only() {
             return Err(VaultError::invalid(
-                "a change is undone before anything else is written",
+                "a change must be undone before anything else is written",
             ));
         }
         let row = self.known_change(change)?;
@@ -144,12 +144,12 @@ impl Transaction {
         }
         for (path, staged) in arriving {
             if !self.staged.contains_key(&path) && !self.seen.contains_key(&path) {
-                self.seen.insert(path.clone(), Seen::Absent);
+                self.seen.insert(path.clone(), ReadRecord::Absent);
             }
             self.put(path, staged);
         }
         let is_whole = files.len() == row.files.len();
-        self.undoes = Some(Undoes {
+        self.undoes = Some(UndoTarget {
             change: row.id,
             is_whole,
         });
@@ -221,7 +221,7 @@ impl Transaction {
             || self
                 .seen
                 .get(&to)
-                .is_some_and(|seen| matches!(seen, Seen::File(_)));
+                .is_some_and(|seen| matches!(seen, ReadRecord::File(_)));
         if !is_left {
             let free = self.free_destination(&to)?;
             if free != to {
@@ -288,7 +288,7 @@ impl Transaction {
         let kept = self.vault.history.bytes(digest)?.or_else(now);
         kept.map(Arc::from).ok_or_else(|| {
             let path = file.from.as_deref().unwrap_or(&file.path);
-            VaultError::new("not_found", format!("what change `{change}` replaced in `{path}` is no longer kept"))
+            VaultError::new("not_found", format!("the content of `{path}` before change `{change}` is no longer in the history"))
                 .with_hint("the history keeps changes for a limited time and size; see `history` in the config")
         })
     }
@@ -401,7 +401,7 @@ impl Transaction {
 }
 
 /// What a commit did to a file, as the one who made it may know.
-pub(super) fn told(file: &FileRow) -> FileChange {
+pub(super) fn file_change(file: &FileRow) -> FileChange {
     FileChange {
         path: file.path.clone(),
         kind: file.kind,

@@ -1,4 +1,4 @@
-//! Whether a text occurs in a note, whatever the case; and asking that of many notes at once.
+//! Case-insensitive search for texts in notes, and a parallel scan of many notes.
 
 use std::{
     io::Read,
@@ -21,10 +21,10 @@ use super::{
 const MAX_THREADS: usize = 4;
 /// How far into a text its rarest byte is looked for.
 const MAX_PIVOT: usize = 64;
-const FILES_AT_ONCE: usize = 64;
+const FILES_PER_BATCH: usize = 64;
 
 /// A text to look for.
-pub(super) enum Needle {
+pub(super) enum FoldedNeedle {
     /// Lower case, and which of its bytes is the rarest in prose.
     Ascii { lower: Vec<u8>, pivot: usize },
     /// A text that neither folding nor normalising changes, as most Chinese: the bytes are enough.
@@ -33,9 +33,9 @@ pub(super) enum Needle {
     Folded(memmem::Finder<'static>),
 }
 
-impl Needle {
+impl FoldedNeedle {
     /// `None` for the empty text, which is in no note.
-    pub(super) fn new(text: &str) -> Option<Needle> {
+    pub(super) fn new(text: &str) -> Option<FoldedNeedle> {
         if text.is_empty() {
             return None;
         }
@@ -46,24 +46,24 @@ impl Needle {
             let pivot = (0..lower.len().min(MAX_PIVOT))
                 .min_by_key(|index| commonness(lower[*index]))
                 .unwrap_or(0);
-            Needle::Ascii { lower, pivot }
+            FoldedNeedle::Ascii { lower, pivot }
         } else if folded == text && text.nfd().eq(text.chars()) {
-            Needle::Plain(memmem::Finder::new(text).into_owned())
+            FoldedNeedle::Plain(memmem::Finder::new(text).into_owned())
         } else {
-            Needle::Folded(memmem::Finder::new(&folded).into_owned())
+            FoldedNeedle::Folded(memmem::Finder::new(&folded).into_owned())
         })
     }
 }
 
 /// Whether one of the texts occurs.
-pub(super) fn mentions(haystack: &[u8], needles: &[Needle]) -> bool {
+pub(super) fn mentions(haystack: &[u8], needles: &[FoldedNeedle]) -> bool {
     let mut fold = None;
     let is_ascii = haystack.is_ascii();
     needles.iter().any(|needle| match needle {
-        Needle::Ascii { lower, pivot } => find_ascii(haystack, lower, *pivot),
+        FoldedNeedle::Ascii { lower, pivot } => find_ascii(haystack, lower, *pivot),
         _ if is_ascii => false,
-        Needle::Plain(finder) => finder.find(haystack).is_some(),
-        Needle::Folded(finder) => {
+        FoldedNeedle::Plain(finder) => finder.find(haystack).is_some(),
+        FoldedNeedle::Folded(finder) => {
             let fold = fold.get_or_insert_with(|| folded(&String::from_utf8_lossy(haystack)));
             finder.find(fold.as_bytes()).is_some()
         }
@@ -92,7 +92,7 @@ fn commonness(byte: u8) -> usize {
 pub(super) fn scan(
     root: &Folder,
     files: &[String],
-    needles: &[Needle],
+    needles: &[FoldedNeedle],
     limits: &Limits,
 ) -> Result<Vec<String>, VaultError> {
     let next = AtomicUsize::new(0);
@@ -100,15 +100,15 @@ pub(super) fn scan(
     let threads = std::thread::available_parallelism()
         .map_or(1, usize::from)
         .min(MAX_THREADS);
-    let threads = threads.min(files.len().div_ceil(FILES_AT_ONCE)).max(1);
+    let threads = threads.min(files.len().div_ceil(FILES_PER_BATCH)).max(1);
     let work = || -> Result<(), VaultError> {
         let mut mine = Vec::new();
         let mut folder: Option<(&str, Folder)> = None;
         let mut buffer = Vec::new();
         loop {
-            let start = next.fetch_add(FILES_AT_ONCE, Ordering::Relaxed);
+            let start = next.fetch_add(FILES_PER_BATCH, Ordering::Relaxed);
             let Some(chunk) = files
-                .get(start..(start + FILES_AT_ONCE).min(files.len()))
+                .get(start..(start + FILES_PER_BATCH).min(files.len()))
                 .filter(|files| !files.is_empty())
             else {
                 found

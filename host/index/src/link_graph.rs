@@ -1,5 +1,5 @@
-//! Which note links to which, as one asker sees it: the numbers of links in and out, and the targets that do not exist.
-//! Made by following every link of every note once, and kept until the graph changes (`viewer.rs`).
+//! The links between notes as one caller sees them: numbers of incoming and outgoing links, and missing targets. Built
+//! by following every link of every note once, and cached until the graph changes (`caller_view.rs`).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -7,18 +7,18 @@ use std::collections::{BTreeMap, HashMap};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{Degree, Edges, Missing, PlaceAt, Unresolved, UnresolvedQuery};
 
+use super::answer_budget::AnswerBudget;
 use super::bounds::MAX_RESULTS;
+use super::caller_view::CallerView;
 use super::deadline::Deadline;
 use super::graph::Graph;
-use super::links::{Led, Resolver, is_under};
+use super::links::{LinkTarget, Resolver, is_under};
 use super::order::in_order;
-use super::room::Room;
-use super::viewer::Viewer;
 use notehost_vault::VaultError;
 
-/// Who links to whom, as one asker sees it. Notes that searches leave out are not in it.
-pub(super) struct Web {
-    /// From, to, how many links; sorted by slot.
+/// Who links to whom, as one caller sees it. Notes that searches leave out are not in it.
+pub(super) struct LinkGraph {
+    /// From, to, how many links; sorted by doc id.
     edges: Vec<(u32, u32, u32)>,
     degrees: HashMap<u32, Degree>,
     missing: MissingTargets,
@@ -30,12 +30,12 @@ pub(super) struct Web {
 /// Targets that are not there. There may be millions of links to them, so each names its note and its spelling by number.
 #[derive(Default)]
 struct MissingTargets {
-    targets: Vec<Wanted>,
+    targets: Vec<MissingTarget>,
     spellings: Vec<Box<str>>,
 }
 
 /// A target that is not there.
-struct Wanted {
+struct MissingTarget {
     folded: Box<str>,
     /// Where it is linked to, in order of path and line.
     places: Vec<Place>,
@@ -44,7 +44,7 @@ struct Wanted {
 /// Where a link leads nowhere.
 #[derive(Clone, Copy)]
 struct Place {
-    slot: u32,
+    doc_id: u32,
     line: u32,
     spelling: u32,
 }
@@ -60,7 +60,7 @@ impl MissingTargets {
         self.spellings.push(target.into());
         let folded: Box<str> = fold_name(target).into();
         let known = by_name.entry(folded).or_insert_with_key(|folded| {
-            self.targets.push(Wanted {
+            self.targets.push(MissingTarget {
                 folded: folded.clone(),
                 places: Vec::new(),
             });
@@ -74,17 +74,17 @@ impl MissingTargets {
         &self,
         places: &[Place],
         most: usize,
-        (graph, room, deadline): (&Graph, &Room, &Deadline),
+        (graph, budget, deadline): (&Graph, &AnswerBudget, &Deadline),
     ) -> Result<Missing, VaultError> {
         let first = places.first();
         let target = first.and_then(|place| self.spellings.get(place.spelling as usize));
         let target = target.map_or("", |target| &**target);
-        room.take_item([target.len()])?;
+        budget.take_item([target.len()])?;
         let mut told = Vec::new();
         for place in places.iter().take(most) {
             deadline.step()?;
-            let path = graph.path(place.slot);
-            room.take_item([path.len()])?;
+            let path = graph.path(place.doc_id);
+            budget.take_item([path.len()])?;
             told.push(PlaceAt {
                 path: path.to_owned(),
                 line: place.line,
@@ -102,44 +102,44 @@ fn number(place: usize) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-impl Web {
-    /// Follows every link of every note that the asker finds.
+impl LinkGraph {
+    /// Follows every link of every note that the caller finds.
     pub(super) fn new(
         graph: &Graph,
-        viewer: &Viewer,
+        view: &CallerView,
         deadline: &Deadline,
-    ) -> Result<Web, VaultError> {
+    ) -> Result<LinkGraph, VaultError> {
         let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         let mut degrees: HashMap<u32, Degree> = HashMap::new();
         let mut missing = MissingTargets::default();
         let mut by_name: HashMap<Box<str>, u32> = HashMap::new();
         let mut by_spelling: HashMap<&str, (u32, u32)> = HashMap::new();
-        for slot in viewer.finds.iter() {
-            let Some(note) = graph.note(slot) else {
+        for doc_id in view.finds.iter() {
+            let Some(note) = graph.note(doc_id) else {
                 continue;
             };
             deadline.before(note.link_bytes())?;
             let links = note.links();
-            let mut resolver = Resolver::of(graph, slot, &viewer.sees);
+            let mut resolver = Resolver::of(graph, doc_id, &view.sees);
             for link in &links {
                 deadline.step()?;
                 match resolver.led(link, deadline)? {
-                    Led::Away => {}
-                    Led::To(target) if target == slot => {}
-                    Led::To(target) => {
-                        degrees.entry(slot).or_default().outgoing += 1;
-                        if viewer.finds.contains(target) {
+                    LinkTarget::Away => {}
+                    LinkTarget::To(target) if target == doc_id => {}
+                    LinkTarget::To(target) => {
+                        degrees.entry(doc_id).or_default().outgoing += 1;
+                        if view.finds.contains(target) {
                             degrees.entry(target).or_default().incoming += 1;
-                            *edges.entry((slot, target)).or_default() += 1;
+                            *edges.entry((doc_id, target)).or_default() += 1;
                         }
                     }
-                    Led::Nowhere => {
-                        degrees.entry(slot).or_default().broken += 1;
+                    LinkTarget::Nowhere => {
+                        degrees.entry(doc_id).or_default().broken += 1;
                         let (target, spelling) = *by_spelling
                             .entry(link.target)
                             .or_insert_with(|| missing.add(link.target, &mut by_name));
                         missing.targets[target as usize].places.push(Place {
-                            slot,
+                            doc_id,
                             line: link.line,
                             spelling,
                         });
@@ -148,7 +148,7 @@ impl Web {
             }
         }
         let by_place = |one: &Place, other: &Place| {
-            let by_path = graph.path(one.slot).cmp(graph.path(other.slot));
+            let by_path = graph.path(one.doc_id).cmp(graph.path(other.doc_id));
             by_path.then(one.line.cmp(&other.line))
         };
         for wanted in &mut missing.targets {
@@ -161,7 +161,7 @@ impl Web {
         let missing_links = counts.iter().map(|(_, count)| *count as u64).sum();
         let most_wanted = most_wanted(&missing, counts, deadline)?;
         deadline.check()?;
-        Ok(Web {
+        Ok(LinkGraph {
             edges: edges
                 .into_iter()
                 .map(|((from, to), count)| (from, to, count))
@@ -174,22 +174,22 @@ impl Web {
     }
 
     /// How many links a note has.
-    pub(super) fn degree(&self, slot: u32) -> Degree {
-        self.degrees.get(&slot).copied().unwrap_or_default()
+    pub(super) fn degree(&self, doc_id: u32) -> Degree {
+        self.degrees.get(&doc_id).copied().unwrap_or_default()
     }
 
-    /// Who links to whom, for the asker.
+    /// Who links to whom, for the caller.
     pub(super) fn told(
         &self,
         graph: &Graph,
-        viewer: &Viewer,
-        room: &Room,
+        view: &CallerView,
+        budget: &AnswerBudget,
         deadline: &Deadline,
     ) -> Result<Edges, VaultError> {
-        room.take(self.edges.len().saturating_mul(EDGE_BYTES))?;
+        budget.take(self.edges.len().saturating_mul(EDGE_BYTES))?;
         let by_path = |one: &u32, other: &u32| graph.path(*one).cmp(graph.path(*other));
-        let slots = in_order(viewer.finds.iter().collect(), by_path, deadline)?;
-        let numbers: HashMap<u32, u32> = slots.iter().copied().zip(0..).collect();
+        let doc_ids = in_order(view.finds.iter().collect(), by_path, deadline)?;
+        let numbers: HashMap<u32, u32> = doc_ids.iter().copied().zip(0..).collect();
         let mut edges: Vec<[u32; 3]> = Vec::with_capacity(self.edges.len());
         for (from, to, count) in &self.edges {
             deadline.step()?;
@@ -199,12 +199,12 @@ impl Web {
         }
         let edges = in_order(edges, Ord::cmp, deadline)?;
         let mut told = Edges::default();
-        for slot in &slots {
+        for doc_id in &doc_ids {
             deadline.step()?;
-            let path = graph.path(*slot);
-            room.take_item([path.len()])?;
+            let path = graph.path(*doc_id);
+            budget.take_item([path.len()])?;
             told.paths.push(path.to_owned());
-            told.broken.push(self.degree(*slot).broken);
+            told.broken.push(self.degree(*doc_id).broken);
         }
         told.edges = edges.into_iter().flatten().collect();
         Ok(told)
@@ -215,7 +215,7 @@ impl Web {
         &self,
         graph: &Graph,
         asked: &UnresolvedQuery,
-        room: &Room,
+        budget: &AnswerBudget,
         deadline: &Deadline,
     ) -> Result<Unresolved, VaultError> {
         let most_places = asked.places.min(MAX_RESULTS) as usize;
@@ -239,7 +239,7 @@ impl Web {
             }
             let told = self
                 .missing
-                .told(&places, most_places, (graph, room, deadline))?;
+                .told(&places, most_places, (graph, budget, deadline))?;
             items.push(told);
         }
         Ok(Unresolved {
@@ -279,7 +279,7 @@ fn places_under(
     let mut within = Vec::new();
     for place in places {
         deadline.step()?;
-        if is_under(graph.path(place.slot), folder) {
+        if is_under(graph.path(place.doc_id), folder) {
             within.push(*place);
         }
     }

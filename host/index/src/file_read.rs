@@ -1,14 +1,14 @@
-//! What looking at a file came to, compared with what is known of it.
+//! The outcome of reading a file, compared with the indexed state.
 
 use std::sync::Arc;
 
-use super::edits::{Edit, Edited};
+use super::file_events::{Edit, FileEvent};
 use super::graph::{File, Graph};
 use super::text::Measure;
 use notehost_vault::Stamp;
 
 /// What looking at a file came to.
-pub(super) enum Look {
+pub(super) enum FileRead {
     Gone,
     Same,
     /// Another stamp, the same content.
@@ -16,17 +16,17 @@ pub(super) enum Look {
     Read(Box<Read>),
 }
 
-impl Look {
+impl FileRead {
     /// What happened to the file, seen from what is known of it.
-    pub(super) fn edit(&self, graph: &Graph, path: &str) -> Option<Edited> {
-        let edit = match (self, graph.slot(path).is_some()) {
-            (Look::Gone, true) => Edit::Gone,
-            (Look::Read(_), true) => Edit::Altered,
-            (Look::Read(_), false) => Edit::Appeared,
-            (Look::Gone, false) | (Look::Same | Look::Restamped(..), _) => return None,
+    pub(super) fn edit(&self, graph: &Graph, path: &str) -> Option<FileEvent> {
+        let edit = match (self, graph.doc_id(path).is_some()) {
+            (FileRead::Gone, true) => Edit::Gone,
+            (FileRead::Read(_), true) => Edit::Altered,
+            (FileRead::Read(_), false) => Edit::Appeared,
+            (FileRead::Gone, false) | (FileRead::Same | FileRead::Restamped(..), _) => return None,
         };
         let path = path.to_owned();
-        Some(Edited { path, edit })
+        Some(FileEvent { path, edit })
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Read {
     pub(super) text: Option<ReadText>,
 }
 
-/// What the full-text half is told of a note: made before any lock is taken, because a note can be large.
+/// The input of the full-text half, prepared before any lock is taken because a note can be large.
 pub(super) struct ReadText {
     pub(super) name: String,
     pub(super) headings: String,
@@ -44,8 +44,8 @@ pub(super) struct ReadText {
 }
 
 /// A note that is there and cannot be read: its name is known.
-pub(super) fn unreadable(path: &str, stamp: Stamp) -> Look {
-    Look::Read(Box::new(Read {
+pub(super) fn unreadable(path: &str, stamp: Stamp) -> FileRead {
+    FileRead::Read(Box::new(Read {
         file: File {
             path: path.into(),
             stamp,

@@ -67,7 +67,7 @@ fn history_follows_a_note_through_renames() {
 }
 
 #[test]
-fn a_change_is_undone_and_the_undo_too() {
+fn undo_and_redo_of_a_change() {
     let fixture = Fixture::new(&[("a.md", "a\r\n"), ("b.md", "b"), ("F/c.md", "c")]);
     fixture.set_mode("a.md", 0o600);
     let before = fixture.files();
@@ -102,7 +102,7 @@ fn a_change_is_undone_and_the_undo_too() {
 }
 
 #[test]
-fn a_mode_alone_comes_back() {
+fn undo_restores_a_mode() {
     let fixture = Fixture::new(&[("a.md", "1")]);
     fixture.set_mode("a.md", 0o755);
     let change = change_of(fixture.run(|t| t.write("a.md", b"2", None)));
@@ -112,7 +112,7 @@ fn a_mode_alone_comes_back() {
 }
 
 #[test]
-fn undo_refuses_what_changed_since() {
+fn undo_refuses_files_that_changed_since() {
     let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
     let change = change_of(fixture.run(|t| {
         t.write("a.md", b"2", None)?;
@@ -141,7 +141,7 @@ fn undo_needs_the_same_rights_as_doing() {
 }
 
 #[test]
-fn hidden_files_are_no_part_of_a_change() {
+fn changes_omit_hidden_files() {
     let fixture = Fixture::new(&[
         ("Diary/s.md", "secret"),
         ("Work/a.md", "a"),
@@ -181,7 +181,7 @@ fn hidden_files_are_no_part_of_a_change() {
 }
 
 #[test]
-fn what_is_too_old_or_too_much_is_forgotten() {
+fn old_and_excess_changes_are_pruned() {
     let fixture = Fixture::new(&[("a.md", "0")]);
     let changes: Vec<String> = (1..20u8)
         .map(|round| change_of(fixture.run(|t| t.write("a.md", &[round; 1000], None))))
@@ -218,12 +218,12 @@ fn what_is_too_old_or_too_much_is_forgotten() {
 }
 
 #[test]
-fn a_look_needs_no_lock_and_cannot_write() {
+fn read_only_vaults_need_no_lock_and_refuse_writes() {
     let fixture = Fixture::new(&[]);
     let made = change_of(fixture.run(|t| t.create("a.md", b"one\n")));
     let changed = change_of(fixture.run(|t| t.write("a.md", b"two\n", None)));
     // The fixture holds the lock all the while.
-    let looking = Vault::open_to_look("test", &fixture.folder(), &fixture.state()).unwrap();
+    let looking = Vault::open_read_only("test", &fixture.folder(), &fixture.state()).unwrap();
     let looking = Arc::new(looking);
     let mut transaction = looking.begin(Access {
         rules: Arc::new(Prefixes(vec![(String::new(), Tier::Delete)])),

@@ -1,5 +1,5 @@
-//! What a guest may ask of where it runs, what it may say to people, and what its run has to tell. Whoever runs a call
-//! answers.
+//! The environment of a call: what a guest may query about the host, its messages and progress, and the usage of its
+//! run. Implemented by the caller of the runtime.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 
 use notehost_vault::{Rules, Transaction, VaultError};
 
-/// Answers a guest's questions about where it runs, for one call.
-pub trait Surroundings: Send + Sync {
-    /// The moment, and the owner's clock.
+/// The environment of one call.
+pub trait CallEnvironment: Send + Sync {
+    /// The current time in the owner's time zone.
     fn now(&self) -> Now;
     /// The clock and the randomness of a run that has to come out the same when it is repeated.
     fn repeatable(&self) -> Option<Repeatable> {
         None
     }
-    /// The host, and what it serves.
+    /// Information about the host.
     fn about(&self) -> About;
-    /// Who calls. It may wait for the disk.
+    /// The caller. May block on the disk.
     fn caller(&self) -> CallerInfo;
-    /// How the owner keeps the notes. It may wait for the index.
+    /// The conventions of the vault. May block on the index.
     fn conventions(&self, transaction: &mut Transaction) -> Conventions;
 
     /// Another number than before says that what the call may do may have changed. Asked at every host call, so it must
@@ -33,22 +33,22 @@ pub trait Surroundings: Send + Sync {
         0
     }
 
-    /// What the call may still do; the error ends it.
-    fn standing(&self) -> Result<Standing, VaultError> {
-        Ok(Standing::default())
+    /// The current rights of the call; an error ends it.
+    fn standing(&self) -> Result<CallRights, VaultError> {
+        Ok(CallRights::default())
     }
 
-    /// Keep a line that the guest printed or logged. Hostile: it may be anything.
+    /// Stores a line that the guest printed or logged. Untrusted.
     fn said(&self, stream: &'static str, line: &str) {
         let _ = (stream, line);
     }
 
-    /// How far the guest says that it is. It may say so at any rate, and anything.
+    /// Reports the guest's progress. Untrusted, at any rate.
     fn progress(&self, progress: Progress) {
         let _ = progress;
     }
 
-    /// What the run used, told once when the guest has ended, however it did.
+    /// The usage of the run, reported once when the guest has ended.
     fn used(&self, used: Used) {
         let _ = used;
     }
@@ -57,15 +57,15 @@ pub trait Surroundings: Send + Sync {
 /// The clock and the randomness of a run that can be repeated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repeatable {
-    /// The moment at which the clock stands, in milliseconds since 1970.
+    /// The time of the frozen clock, in milliseconds since 1970.
     pub milliseconds: u64,
     /// What random numbers are made from.
     pub seed: [u8; 32],
 }
 
-/// What a call may still do of what it began with.
+/// The current rights of a call.
 #[derive(Clone, Default)]
-pub struct Standing {
+pub struct CallRights {
     /// The rules that hold now, where they are others than at the beginning.
     pub rules: Option<Arc<dyn Rules>>,
     /// Why nothing may be written any more, if so.

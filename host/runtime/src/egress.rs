@@ -1,10 +1,10 @@
-//! Who decides about the requests that a guest wants to send. Whoever runs a call answers; how a request is sent is
-//! told in `http`.
+//! The policy for outgoing HTTP requests of a guest, implemented by the caller of the runtime. Requests are sent in
+//! `http`.
 
 use notehost_config::Destination;
 
 /// Decides about each request of one call, at the moment when it is to be sent.
-pub trait Outside: Send + Sync {
+pub trait EgressPolicy: Send + Sync {
     /// Whether a request with this method may go there now.
     fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial>;
 
@@ -12,10 +12,10 @@ pub trait Outside: Send + Sync {
     fn denied(&self, to: Option<&Destination>, why: Denial);
 }
 
-/// Permits nothing, and tells nobody.
-pub struct Nowhere;
+/// Denies all requests.
+pub struct DenyEgress;
 
-impl Outside for Nowhere {
+impl EgressPolicy for DenyEgress {
     fn decide(&self, _: &str, _: &Destination) -> Result<Permit, Denial> {
         Err(Denial::NotGranted)
     }
@@ -33,19 +33,19 @@ pub struct Permit {
 /// Why a request is not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denial {
-    /// Nobody granted that host.
+    /// The host is not granted.
     #[error("the host is not granted")]
     NotGranted,
     /// The action is declared as reading, or this is a dry run, and the request may change something.
-    #[error("this call may only read, and the request may change something")]
+    #[error("the call is read-only, but the request method can change data")]
     OnlyReading,
     /// The name leads to an address that is not public.
     #[error("the address is not public")]
     NotPublic,
-    /// It is no request that a component may make at all.
-    #[error("no component may send such a request")]
+    /// Components may not send this kind of request.
+    #[error("this kind of request is not allowed for components")]
     NoRequest,
     /// The call has sent as many as it may.
-    #[error("the call has sent as many requests as it may")]
+    #[error("the call has reached its limit of requests")]
     TooMany,
 }

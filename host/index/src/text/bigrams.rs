@@ -1,8 +1,7 @@
-//! Which words stand next to each other, told roughly: two neighbours become a number, and a note has the numbers of all its
-//! neighbours. Notes in which a phrase may stand are found by them, and only those have to be looked into; common words
-//! stand in so many notes that looking where they stand in each would take longer than all the rest of a search.
+//! Hashed word bigrams. A phrase query first intersects the posting lists of its bigrams, then verifies the few
+//! candidates: common words occur in so many notes that comparing their positions in each would dominate the search.
 //!
-//! Different neighbours can have the same number. A note that has a phrase is never missed; most that have not are.
+//! Hash collisions cost time, never a missed hit.
 
 use notehost_sdk::words;
 
@@ -82,9 +81,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Words that stand next to each other are told, whatever part of the text is asked for and however it is cut.
+        /// Words that stand next to each other are told, whatever part of the text is requested and however it is cut.
         #[test]
-        fn no_neighbours_are_missed(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..20), from in 0usize..20, to in 0usize..20) {
+        fn bigrams_have_no_false_negatives(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..20), from in 0usize..20, to in 0usize..20) {
             let text = pieces.concat();
             let (from, to) = (from.min(pieces.len()), to.min(pieces.len()));
             let part = pieces[from.min(to)..from.max(to)].concat();

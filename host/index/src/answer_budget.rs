@@ -1,8 +1,8 @@
-//! How large an answer may become. What it is made of is up to notes: a page of ten thousand notes with all their
-//! properties would take gigabytes. So whatever is put into an answer is counted before it is copied.
+//! The size limit of an answer. Answers are built from notes, and ten thousand notes with all their properties would
+//! take gigabytes, so every part is counted before it is copied.
 //!
-//! An answer that is too large is refused, and never cut: a caller that pages by its own limit would miss what was left
-//! out.
+//! An answer that is too large is refused and never truncated: a caller that pages by its own limit would miss the
+//! rest.
 
 use std::cell::Cell;
 
@@ -16,24 +16,24 @@ const MAX_LIST_BYTES: usize = 128 << 20;
 const ITEM_BYTES: usize = 64;
 
 /// The bytes that are left for an answer.
-pub(super) struct Room {
+pub(super) struct AnswerBudget {
     left: Cell<usize>,
     most: usize,
 }
 
-impl Room {
+impl AnswerBudget {
     /// For an answer that comes in pages.
-    pub(super) fn of_page() -> Room {
-        Room::new(MAX_PAGE_BYTES)
+    pub(super) fn of_page() -> AnswerBudget {
+        AnswerBudget::new(MAX_PAGE_BYTES)
     }
 
     /// For a list that is returned whole.
-    pub(super) fn of_list() -> Room {
-        Room::new(MAX_LIST_BYTES)
+    pub(super) fn of_list() -> AnswerBudget {
+        AnswerBudget::new(MAX_LIST_BYTES)
     }
 
-    pub(super) fn new(bytes: usize) -> Room {
-        Room {
+    pub(super) fn new(bytes: usize) -> AnswerBudget {
+        AnswerBudget {
             left: Cell::new(bytes),
             most: bytes,
         }
@@ -65,11 +65,8 @@ impl Room {
 
     fn too_large(&self) -> VaultError {
         let most = self.most >> 20;
-        VaultError::too_large(format!(
-            "the answer of the index would have more than {most} MiB"
-        ))
-        .with_hint(
-            "ask for fewer notes at once (a smaller `limit`), or for less of each".to_owned(),
+        VaultError::too_large(format!("the answer of the index would exceed {most} MiB")).with_hint(
+            "request fewer notes at once (a smaller `limit`) or fewer fields of each".to_owned(),
         )
     }
 }
@@ -79,12 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused_and_takes_nothing() {
-        let room = Room::new(2 * ITEM_BYTES + 10);
-        assert!(room.take_item([4, 4]).is_ok());
-        let refused = room.take_item([2, 1]).unwrap_err();
+    fn oversized_items_are_refused_without_charge() {
+        let budget = AnswerBudget::new(2 * ITEM_BYTES + 10);
+        assert!(budget.take_item([4, 4]).is_ok());
+        let refused = budget.take_item([2, 1]).unwrap_err();
         assert_eq!(refused.code(), "too_large");
-        assert!(room.take_item([2]).is_ok());
-        assert!(room.take(1).is_err());
+        assert!(budget.take_item([2]).is_ok());
+        assert!(budget.take(1).is_err());
     }
 }

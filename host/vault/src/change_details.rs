@@ -1,4 +1,4 @@
-//! A change of the past with what it did to each file, as far as both sides are still kept.
+//! One past change with the differences in each file, as far as the history still has both sides.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What can be asked, and what is answered. In an action that writes, an answer decides what is written: so the index is
-//! brought up to date first, and the answer is checked again at commit.
+//! The queries of the index and their answers. In an action that writes, an answer determines what is written: so the
+//! index is updated first, and the answer is validated again at commit.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,22 +11,22 @@ use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
 use serde::Serialize;
 
+use super::answer_budget::AnswerBudget;
 use super::bounds::{self, MAX_TEXT_BYTES};
+use super::caller_view::{CachedParts, CallerView};
 use super::core::Core;
-use super::deadline::{Abandoned, Deadline};
-use super::find::Broken;
-use super::keeper::REBUILD;
+use super::deadline::{CancelFlag, Deadline};
+use super::find::FindError;
+use super::indexer::REBUILD;
 use super::order::in_order;
-use super::room::Room;
-use super::text::{Failure, Slots};
-use super::viewer::{Viewer, WorkedOut};
+use super::text::{Bitmap, Failure};
 use super::{Index, find, links, names, tags};
 use notehost_vault::{Effect, Kind, Transaction, VaultError};
 
 /// How long an action that writes waits for an index that is being built, if it has no deadline.
-const PATIENCE: Duration = Duration::from_secs(20);
+const DEFAULT_BUILD_WAIT: Duration = Duration::from_secs(20);
 /// What is left of a call's time for the action itself.
-const SPARED: Duration = Duration::from_millis(500);
+const ANSWER_RESERVE: Duration = Duration::from_millis(500);
 
 /// A question to the index.
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub enum Question {
     Linking(Vec<String>),
     /// The notes that may contain, for each list, one of its texts.
     Containing(Vec<Vec<String>>),
-    /// The names of notes that stand in a text.
+    /// The names of notes that occur in a text.
     NamesIn(String),
 }
 
@@ -61,7 +61,7 @@ impl Question {
             Question::Find(query) => bounds::check_query(query),
             Question::Containing(texts) => bounds::check_texts(texts),
             Question::NamesIn(text) if text.len() > MAX_TEXT_BYTES => Err(VaultError::too_large(
-                format!("names are looked for in {MAX_TEXT_BYTES} bytes at most"),
+                format!("a text to find names in may have {MAX_TEXT_BYTES} bytes at most"),
             )),
             _ => Ok(()),
         }
@@ -69,19 +69,21 @@ impl Question {
 
     /// Whether the answer should be a matter of a millisecond, so that nobody has to step aside for it. It is an estimate:
     /// how much a note holds shows only when it is looked at.
-    fn is_quick(&self, worked_out: WorkedOut, notes: usize, property_steps: usize) -> bool {
+    fn is_quick(&self, cached_parts: CachedParts, notes: usize, property_steps: usize) -> bool {
         match self {
             Question::Find(query) => {
                 let needs_web =
                     |sort: &Sort| matches!(sort.by, SortBy::Incoming | SortBy::Outgoing);
                 query.limit <= 200
-                    && (worked_out.web || !query.sort.iter().any(needs_web))
+                    && (cached_parts.link_graph || !query.sort.iter().any(needs_web))
                     && !query.fields.contains(&Field::Degree)
                     && bounds::is_quick(query, notes, property_steps)
             }
             Question::Backlinks(of) => of.limit <= 200,
-            Question::Tags(of) => worked_out.tags && of.under.is_empty() && of.limit <= 1000,
-            Question::Unresolved(of) => worked_out.web && of.under.is_empty() && of.limit <= 200,
+            Question::Tags(of) => cached_parts.tags && of.under.is_empty() && of.limit <= 1000,
+            Question::Unresolved(of) => {
+                cached_parts.link_graph && of.under.is_empty() && of.limit <= 200
+            }
             _ => false,
         }
     }
@@ -121,7 +123,7 @@ impl Index {
         }
     }
 
-    /// Whether it is worth trying.
+    /// Whether the query can run on the async worker.
     pub(super) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
         if transaction.terms().effect != Effect::Read || !self.is_ready() {
             return false;
@@ -136,8 +138,8 @@ impl Index {
         let (generation, notes) = (graph.generation, graph.notes.len());
         let property_steps = graph.property_steps;
         drop(graph);
-        let worked_out = self.core.viewers.worked_out(transaction, generation);
-        question.is_quick(worked_out, notes, property_steps)
+        let cached_parts = self.core.caller_views.cached_parts(transaction, generation);
+        question.is_quick(cached_parts, notes, property_steps)
     }
 
     /// A question with every condition made explicit.
@@ -152,25 +154,25 @@ impl Index {
         question
     }
 
-    /// Answers a question for whoever began this transaction.
+    /// Answers a question for the caller of this transaction.
     pub fn ask(
         &self,
         transaction: &mut Transaction,
         question: Question,
     ) -> Result<Answer, VaultError> {
-        self.ask_unless(transaction, question, None)
+        self.ask_cancellable(transaction, question, None)
     }
 
-    /// The same, until nobody waits for the answer any more.
-    pub fn ask_unless(
+    /// The same, until the answer is no longer needed.
+    pub fn ask_cancellable(
         &self,
         transaction: &mut Transaction,
         question: Question,
-        abandoned: Option<&Abandoned>,
+        cancelled: Option<&CancelFlag>,
     ) -> Result<Answer, VaultError> {
         question.check()?;
         let question = self.with_explicit(question);
-        let deadline = &Deadline::of(transaction, abandoned);
+        let deadline = &Deadline::of(transaction, cancelled);
         // Nobody serves: whoever asks first waits until there is something to be found.
         if self.start() {
             self.wait(Some(patience(transaction)));
@@ -215,7 +217,7 @@ impl Index {
                 state.done, state.total
             ),
         )
-        .with_hint("`notehost index status` shows how far it is".to_owned()))
+        .with_hint("`notehost index status` shows the progress".to_owned()))
     }
 }
 
@@ -223,8 +225,8 @@ impl Index {
 fn patience(transaction: &Transaction) -> Instant {
     let deadline = transaction.terms().limits.deadline;
     deadline.map_or_else(
-        || Instant::now() + PATIENCE,
-        |deadline| deadline.checked_sub(SPARED).unwrap_or(deadline),
+        || Instant::now() + DEFAULT_BUILD_WAIT,
+        |deadline| deadline.checked_sub(ANSWER_RESERVE).unwrap_or(deadline),
     )
 }
 
@@ -269,20 +271,20 @@ impl Core {
         self.settle_until(deadline)?;
         deadline.check()?;
         let graph = self.graph_until(deadline)?;
-        let viewer = self.viewers.of(transaction, &graph, deadline)?;
-        let (page, list) = (&Room::of_page(), &Room::of_list());
-        let sorted = |slots: &mut dyn Iterator<Item = u32>| {
+        let view = self.caller_views.of(transaction, &graph, deadline)?;
+        let (page, list) = (&AnswerBudget::of_page(), &AnswerBudget::of_list());
+        let sorted = |doc_ids: &mut dyn Iterator<Item = u32>| {
             let mut seen: Vec<u32> = Vec::new();
-            for slot in slots {
+            for doc_id in doc_ids {
                 deadline.step()?;
-                if viewer.sees.contains(slot) {
-                    seen.push(slot);
+                if view.sees.contains(doc_id) {
+                    seen.push(doc_id);
                 }
             }
             let by_path = |one: &u32, other: &u32| graph.path(*one).cmp(graph.path(*other));
             let mut paths: Vec<String> = Vec::with_capacity(seen.len());
-            for slot in in_order(seen, by_path, deadline)? {
-                let path = graph.path(slot);
+            for doc_id in in_order(seen, by_path, deadline)? {
+                let path = graph.path(doc_id);
                 list.take_item([path.len()])?;
                 paths.push(path.to_owned());
             }
@@ -291,60 +293,56 @@ impl Core {
         };
         match question {
             Question::Find(query) => {
-                match find::find(&graph, &self.texts(), &viewer, query, page, deadline) {
+                match find::find(&graph, &self.texts(), &view, query, page, deadline) {
                     Ok(found) => json(&found),
-                    Err(Broken::Question(error)) => Err(error),
-                    Err(Broken::Texts(failure)) => {
-                        self.condemn(&failure);
+                    Err(FindError::Question(error)) => Err(error),
+                    Err(FindError::Texts(failure)) => {
+                        self.request_rebuild(&failure);
                         json(&Found::default())
                     }
                 }
             }
-            Question::Backlinks(of) => {
-                json(&links::backlinks(&graph, &viewer, of, page, deadline)?)
-            }
+            Question::Backlinks(of) => json(&links::backlinks(&graph, &view, of, page, deadline)?),
             Question::Unresolved(within) => {
-                let web = viewer.web(&graph, deadline)?;
-                json(&web.unresolved(&graph, within, page, deadline)?)
+                let link_graph = view.link_graph(&graph, deadline)?;
+                json(&link_graph.unresolved(&graph, within, page, deadline)?)
             }
             Question::Tags(of) if of.under.is_empty() => {
-                json(&viewer.tags(&graph, deadline)?.page(of, page, deadline)?)
+                json(&view.tags(&graph, deadline)?.page(of, page, deadline)?)
             }
             Question::Tags(of) => {
-                let tags = tags::under(&graph, &viewer.finds, &of.under, deadline)?;
+                let tags = tags::under(&graph, &view.finds, &of.under, deadline)?;
                 json(&tags.page(of, page, deadline)?)
             }
             Question::Edges => {
-                let web = viewer.web(&graph, deadline)?;
-                json(&web.told(&graph, &viewer, list, deadline)?)
+                let link_graph = view.link_graph(&graph, deadline)?;
+                json(&link_graph.told(&graph, &view, list, deadline)?)
             }
-            Question::NamesIn(text) => {
-                json(&names::names_in(&graph, &viewer, text, page, deadline)?)
-            }
+            Question::NamesIn(text) => json(&names::names_in(&graph, &view, text, page, deadline)?),
             Question::Files => {
-                let all = sorted(&mut graph.files().map(|(slot, _)| slot))?;
+                let all = sorted(&mut graph.files().map(|(doc_id, _)| doc_id))?;
                 Ok(Answer::Paths(all))
             }
             Question::Linking(files) => {
-                let mut asking = Slots::default();
+                let mut asking = Bitmap::default();
                 for file in files {
                     deadline.check()?;
-                    for slot in graph.asking_for(file) {
+                    for doc_id in graph.sources_naming(file) {
                         deadline.step()?;
-                        asking.insert(slot);
+                        asking.insert(doc_id);
                     }
                 }
                 Ok(Answer::Paths(sorted(&mut asking.iter())?))
             }
             Question::Containing(texts) => {
-                let found = self.containing(texts, &viewer, deadline)?;
+                let found = self.containing(texts, &view, deadline)?;
                 let mut paths = sorted(&mut found.iter())?;
                 // What is not read yet may contain anything.
                 if let Some(expected) = self.expected() {
                     for path in expected.iter() {
                         deadline.step()?;
-                        let slot = graph.slot(path);
-                        if slot.is_none_or(|slot| !graph.notes.contains(slot))
+                        let doc_id = graph.doc_id(path);
+                        if doc_id.is_none_or(|doc_id| !graph.notes.contains(doc_id))
                             && transaction.sees_file(path)
                         {
                             list.take_item([path.len()])?;
@@ -362,26 +360,23 @@ impl Core {
     fn containing(
         &self,
         texts: &[Vec<String>],
-        viewer: &Viewer,
+        view: &CallerView,
         deadline: &Deadline,
-    ) -> Result<Slots, VaultError> {
-        match self
-            .texts()
-            .containing_until(texts, &viewer.finds, deadline)
-        {
-            Ok(slots) => Ok(slots),
+    ) -> Result<Bitmap, VaultError> {
+        match self.texts().containing_until(texts, &view.finds, deadline) {
+            Ok(doc_ids) => Ok(doc_ids),
             Err(Failure::Stopped(error)) => Err(error),
             // Nothing is narrowed then.
             Err(failure) => {
-                self.condemn(&failure);
-                Ok((*viewer.finds).clone())
+                self.request_rebuild(&failure);
+                Ok((*view.finds).clone())
             }
         }
     }
 
-    /// The full-text half is damaged: it is made anew, and until then answers say that it is being built.
-    fn condemn(&self, failure: &Failure) {
-        tracing::warn!("the index is built anew: {failure}");
+    /// The full-text half is damaged: it is rebuilt, and until then answers say that it is being built.
+    fn request_rebuild(&self, failure: &Failure) {
+        tracing::warn!("rebuilding the index: {failure}");
         self.expect(Some(Vec::new()));
         let _ = std::fs::write(self.folder.join(REBUILD), b"");
     }
@@ -390,7 +385,7 @@ impl Core {
 fn json(value: &impl Serialize) -> Result<Answer, VaultError> {
     serde_json::to_string(value)
         .map(Answer::Json)
-        .map_err(|error| VaultError::internal("tell an answer", error.to_string()))
+        .map_err(|error| VaultError::internal("serialize an index answer", error.to_string()))
 }
 
 fn digest(answer: &Answer) -> [u8; 32] {
