@@ -192,11 +192,11 @@ fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {
         (None, [_]) => Ok(0),
         (None, []) => Err(CallError::new(
             "not_found",
-            "there is no vault for this caller",
+            "this caller has access to no vault",
         )),
         (None, _) => Err(CallError::new(
             "validation_error",
-            format!("`vault` is missing: there are {}", ids.join(", ")),
+            format!("`vault` is missing: choose one of {}", ids.join(", ")),
         )),
         (Some(wanted), ids) => ids.iter().position(|id| *id == wanted).ok_or_else(|| {
             let near = nearest(wanted, ids.iter().copied());

@@ -114,7 +114,7 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
 /// A kept reply. Where other rules hold by now than when it was given, only that it happened is told: what it names may be
 /// for fewer eyes.
 fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
-    let broken = || CallError::new("internal_error", "the kept reply cannot be read");
+    let broken = || CallError::new("internal_error", "the stored reply cannot be read");
     let mut kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
     let is_as_then = kept["rules"] == rules;
     let (Value::String(text), Value::Object(structured)) =
@@ -166,7 +166,7 @@ fn reply_of(committed: Committed) -> Reply {
     }
     Reply {
         text: format!(
-            "This call had already been carried out{undo}. What it answered was lost when the server stopped."
+            "This call had already been carried out{undo}. Its reply was lost when the server stopped."
         ),
         structured,
         content: Vec::new(),

@@ -130,8 +130,9 @@ impl Attempts {
         let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
         if outside.may_have_changed() {
             let message = format!(
-                "{what} changed while the call ran; no note was changed, and the call was not run again because it had \
-                 already sent a request that may have changed something elsewhere: look there before you try again"
+                "{what} changed while the call ran; no note was changed. The call was not repeated because it had \
+                already sent a request that may have changed something elsewhere: check there before \
+                you try again"
             );
             return Err(CallError::new("conflict", message));
         }
@@ -220,8 +221,8 @@ pub(super) async fn commit(
                 return Err(error.into());
             }
             Err(error) => {
-                tracing::error!("a commit broke: {error}");
-                return Err(VaultError::broken("the commit broke").into());
+                tracing::error!("the commit task failed: {error}");
+                return Err(VaultError::broken("the commit failed").into());
             }
         }
     }
@@ -256,7 +257,7 @@ pub(super) async fn commit(
     });
     match landed.or_else(|| Landed::without_reply(footprint)) {
         Some(landed) => Ok(Landing::Landed(landed)),
-        None => Err(VaultError::broken("the reply could not be made").into()),
+        None => Err(VaultError::broken("the reply could not be built").into()),
     }
 }
 

@@ -109,8 +109,12 @@ impl Confirmation {
 
 fn fresh(host: &Host) -> Result<FrozenEnvironment, CallError> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed)
-        .map_err(|error| CallError::new("unavailable", format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut seed).map_err(|error| {
+        CallError::new(
+            "unavailable",
+            format!("the random number generator failed: {error}"),
+        )
+    })?;
     let stopped = host.stopped_clock().map(|now| now.milliseconds);
     Ok(FrozenEnvironment {
         milliseconds: stopped.unwrap_or_else(|| u64::try_from(now_ms()).unwrap_or_default()),
@@ -246,7 +250,7 @@ pub(super) async fn confirm(
             Err(error) => {
                 return Err(CallError::new(
                     "approval_invalid",
-                    format!("{error}; call without `approval` to ask anew"),
+                    format!("{error}; call without `approval` to request a new one"),
                 ));
             }
         }
@@ -308,7 +312,7 @@ fn ask(
         ),
     )
     .with_hint(format!(
-        "look at it with `notehost approval show {id}`, decide with `notehost approval approve {id}` or `deny`",
+        "review it with `notehost approval show {id}`, decide with `notehost approval approve {id}` or `deny`",
         id = approval.id
     ))
     .with_details(json!({

@@ -87,7 +87,7 @@ fn require_match(
         .collect();
     Err(CallError::new(
         "conflict",
-        format!("nothing here has the etag `{etag}` any more: read the note again"),
+        format!("no note has the etag `{etag}` any more: read the note again"),
     )
     .with_details(json!({ "etags": now })))
 }
@@ -101,10 +101,10 @@ pub(super) async fn off_worker<T: Send + 'static>(
         return Ok(work());
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!("comparing what was staged broke: {error}");
+        tracing::error!("comparing the staged changes failed: {error}");
         CallError::new(
             "internal_error",
-            "the host failed at this call; nothing was changed",
+            "internal error in the host; nothing was changed",
         )
     })
 }
@@ -178,7 +178,7 @@ fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, Va
     if !index.wait(Some(Instant::now() + PATIENCE)) {
         return Err(VaultError::new(
             "unavailable",
-            "the index is still being built, so it cannot be told which tags exist: try again",
+            "the index is still being built and the existing tags are not known yet: try again",
         ));
     }
     match index.ask(&mut looking, Question::Tags(asked))? {

@@ -133,7 +133,7 @@ pub fn explain(
         Ok(true) => {}
         Ok(false) => {
             let sentence = format!(
-                "nobody may do anything at `{path}`: names that begin with a dot are closed, whatever the config says"
+                "no caller may access `{path}`: names that begin with a dot are closed, regardless of the config"
             );
             return Ok(Explanation::plain(Deciding::DotFolder, sentence));
         }
@@ -182,10 +182,10 @@ impl Told<'_> {
             .map(|narrowed| narrowed.glob.to_owned());
         let why = match (&key, &glob) {
             (Some(key), Some(glob)) => {
-                format!("the rule for `{glob}` (`{key}`) says `{}`", decision.tier)
+                format!("the rule for `{glob}` (`{key}`) allows `{}`", decision.tier)
             }
-            (Some(key), None) => format!("`{key}` says `{}`", decision.tier),
-            (None, _) => "anybody may list a vault".to_owned(),
+            (Some(key), None) => format!("`{key}` allows `{}`", decision.tier),
+            (None, _) => "every caller may list a vault".to_owned(),
         };
         let by = match glob {
             Some(_) => Deciding::Rule,
@@ -231,7 +231,7 @@ impl Told<'_> {
                 format!("`{caller}` may use `{action}` at `{path}`, which needs `{needed}`: {why}")
             }
             (false, Tier::None) => {
-                format!("for `{caller}` and `{action}` there is nothing at `{path}`: {why}")
+                format!("`{path}` is not visible to `{caller}` with `{action}`: {why}")
             }
             (false, _) => format!(
                 "`{caller}` may not use `{action}` at `{path}`, which needs `{needed}`: {why}"

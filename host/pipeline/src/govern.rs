@@ -71,7 +71,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
             return Err(CallError::new(
                 "too_large",
                 format!(
-                    "the reply has {size} bytes and {} is the most: ask for less at once",
+                    "the reply has {size} bytes, and the limit is {}: request less at once",
                     limits.reply_bytes
                 ),
             )
@@ -151,7 +151,7 @@ fn cut_items(
     let next = Cut::word(skipped + kept, cursor);
     *text = cut_text(std::mem::take(text), budget);
     text.push_str(&format!(
-        "\n… ({kept} of {all} items of this page fit: go on with `cursor`: `{next}`)"
+        "\n… ({kept} of {all} items of this page fit: continue with `cursor`: `{next}`)"
     ));
     structured.insert("next_cursor".into(), next.into());
     true
@@ -202,7 +202,7 @@ fn cut_note(
     let kept = content[..=end].to_owned();
     let next = from + kept.bytes().filter(|byte| *byte == b'\n').count() as u64;
     if let Some(place) = text.find(content.as_str()) {
-        let advice = format!("… (cut: go on with `offset` {next})\n");
+        let advice = format!("… (cut: continue with `offset` {next})\n");
         text.replace_range(place..place + content.len(), &(kept.clone() + &advice));
     }
     structured.insert("content".into(), kept.into());
@@ -219,7 +219,7 @@ fn cut_text(mut text: String, budget: usize) -> String {
         let most = text.floor_char_boundary(budget);
         let end = text[..most].rfind('\n').unwrap_or(most);
         text.truncate(end);
-        text.push_str("\n… (cut: ask for less at once, or go on with `cursor` or `offset`)");
+        text.push_str("\n… (cut: request less at once, or continue with `cursor` or `offset`)");
     }
     text
 }
@@ -242,7 +242,7 @@ mod tests {
         let mut reply = object(json!({ "items": items }));
         let mut text = String::from("a list");
         assert!(cut_items(&mut reply, &mut text, 4096, 0, "own"));
-        assert!(text.contains("of 1000 items of this page fit: go on with `cursor`: `cut."));
+        assert!(text.contains("of 1000 items of this page fit: continue with `cursor`: `cut."));
         let kept = reply["items"].as_array().map_or(0, Vec::len);
         assert!(kept > 0 && kept < 1000);
         let mut arguments = object(json!({ "cursor": reply["next_cursor"] }));

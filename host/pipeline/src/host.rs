@@ -78,7 +78,7 @@ pub enum StartError {
     #[error(transparent)]
     Rights(#[from] BadRights),
     /// The system has no randomness to give.
-    #[error("no random numbers: {0}")]
+    #[error("the random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
 }
 

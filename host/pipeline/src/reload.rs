@@ -25,7 +25,7 @@ pub(super) struct Watching {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReloadError {
     /// There is no file to read them from.
-    #[error("there is no config file to read again")]
+    #[error("there is no config file to reload")]
     NoFile,
     /// The file cannot be used.
     #[error("{0}")]
@@ -60,7 +60,7 @@ impl Host {
         self.registry()
             .refresh(&settings, runtime, self.state())
             .await;
-        tracing::info!("the components were loaded again");
+        tracing::info!("the components were reloaded");
     }
 
     /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
@@ -71,7 +71,7 @@ impl Host {
             .name("notehost-tokens".into())
             .spawn(move || keep_looking_at_tokens(&host));
         if let Err(error) = started {
-            tracing::error!("calls of tokens that are revoked run to their end: {error}");
+            tracing::error!("running calls of revoked tokens will not be stopped: {error}");
         }
     }
 
@@ -93,15 +93,15 @@ impl Host {
         match outcome {
             Ok(waiting) => {
                 *problem = None;
-                tracing::info!("the config file was read again");
+                tracing::info!("the config file was reloaded");
                 if !waiting.is_empty() {
-                    tracing::warn!("waits for a restart: {}", waiting.join(", "));
+                    tracing::warn!("takes effect after a restart: {}", waiting.join(", "));
                 }
                 Ok(waiting)
             }
             Err(told) => {
                 tracing::warn!(
-                    "the config file changed and cannot be used, so nothing changed: {told}"
+                    "the changed config file is invalid, the previous config stays in use: {told}"
                 );
                 *problem = Some(told.clone());
                 Err(ReloadError::Unusable(told))

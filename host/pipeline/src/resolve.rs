@@ -22,7 +22,7 @@ impl Found {
     pub(super) fn action(&self) -> Result<&Action, CallError> {
         self.domain
             .action(&self.request.action)
-            .ok_or_else(|| CallError::new("internal_error", "the action is gone"))
+            .ok_or_else(|| CallError::new("internal_error", "the action was removed"))
     }
 
     /// `domain.action`.

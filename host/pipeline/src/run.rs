@@ -94,7 +94,7 @@ pub(super) async fn run(
         _ => {
             tracing::error!(
                 domain = found.domain.name,
-                "answered with something that is no JSON object"
+                "returned something that is not a JSON object"
             );
             return Err(failed(&found.domain.name));
         }
@@ -132,7 +132,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         RunError::Refused { code, message, hint, details } => {
             // Controlled by the component: an unknown code is its defect.
             let Some(code) = component_code(&code) else {
-                tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
+                tracing::error!(domain, action, "returned the unknown error code `{}`", code.escape_debug());
                 return failed(domain);
             };
             CallError {
@@ -145,7 +145,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         RunError::TimedOut(allowed) => CallError::new(
             "timeout",
             format!(
-                "`{domain}.{action}` was ended after {} ms and changed nothing; ask for less at once",
+                "`{domain}.{action}` was stopped after {} ms; nothing was changed: request less at once",
                 allowed.as_millis()
             ),
         )
@@ -153,26 +153,26 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         RunError::NotStarted(allowed) => CallError::new(
             "timeout",
             format!(
-                "`{domain}.{action}` could not start within {} ms and changed nothing: too many calls of this caller, or of \
-                 all callers, are running; wait for their answers and try again",
+                "`{domain}.{action}` could not start within {} ms: too many calls of this caller, or of all callers, \
+                are running; wait for their replies and try again",
                 allowed.as_millis()
             ),
         )
         .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
         RunError::OutOfSharedMemory => CallError::new(
             "unavailable",
-            format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
+            format!("the running calls use the memory that `{domain}.{action}` needs; nothing was changed, try again"),
         ),
         RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
-            tracing::warn!(domain, action, "ended: {limit}");
-            CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
-                .with_hint("what one call may use is told under `[limits]` in the config")
+            tracing::warn!(domain, action, "stopped: {limit}");
+            CallError::new("component_failed", format!("`{domain}` was stopped because it {limit}; nothing was changed"))
+                .with_hint("the limits of a call are set under `[limits]` in the config")
         }
         RunError::Broke(reason) => {
-            tracing::error!(domain, action, "broke: {reason}");
+            tracing::error!(domain, action, "failed: {reason}");
             failed(domain)
         }
         RunError::Load(error) => {
@@ -195,5 +195,5 @@ fn failed(domain: &str) -> CallError {
         "component_failed",
         format!("the component `{domain}` failed; nothing was changed"),
     )
-    .with_hint("the log says why; tell the component's author")
+    .with_hint("the server log has the cause; report it to the component's author")
 }

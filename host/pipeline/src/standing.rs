@@ -127,7 +127,7 @@ impl CallStanding {
         };
         self.looked_up(&host).map_err(|error| {
             let message = format!(
-                "taken away while the call ran, nothing was changed: {}",
+                "access was revoked while the call ran; nothing was changed: {}",
                 error.message
             );
             let told = VaultError::new(error.code, message);

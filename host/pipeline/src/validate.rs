@@ -63,7 +63,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
         return Err(CallError::new(
             "too_large",
             format!(
-                "the arguments have {} bytes, and an action that reads takes {MAX_READ_ARGUMENT_BYTES}",
+                "the arguments have {} bytes, and the limit of an action that reads is {MAX_READ_ARGUMENT_BYTES}",
                 arguments.len()
             ),
         ));
@@ -109,7 +109,7 @@ impl Common {
             return Err(CallError::new(
                 "validation_error",
                 format!(
-                    "`idempotency_key` has {} bytes, and may have 1 to {LONGEST_KEY}",
+                    "`idempotency_key` has {} bytes, and 1 to {LONGEST_KEY} are allowed",
                     key.len()
                 ),
             ));
@@ -153,7 +153,7 @@ fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
                 .map(|name| {
                     let near = nearest(name, known.iter().map(String::as_str));
                     format!(
-                        "`{}` is no argument of `{}`{near}",
+                        "`{}` is not an argument of `{}`{near}",
                         short(name),
                         action.name
                     )

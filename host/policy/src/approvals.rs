@@ -70,8 +70,9 @@ impl Approvals {
     /// Put a question. The same question that still stands is not put twice.
     pub fn ask(&self, question: &Question, expires_ms: i64) -> Result<Approval, ApprovalError> {
         let now = now_ms();
-        let new = random_word(16)
-            .map_err(|error| ApprovalError::Unknown(format!("(no random numbers: {error})")))?;
+        let new = random_word(16).map_err(|error| {
+            ApprovalError::Unknown(format!("(the random number generator failed: {error})"))
+        })?;
         let frozen = question.frozen.as_ref();
         // A time and bytes can always be written.
         let frozen = frozen.map(|frozen| serde_json::to_string(frozen).unwrap_or_default());

@@ -69,10 +69,10 @@ pub struct DropCount {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NotCounted {
     /// Meanwhile so much was dropped that a person has to see it first.
-    #[error("a person has to see it first")]
+    #[error("a person has to review it first")]
     MeetsFloor,
     /// What was dropped before is not known.
-    #[error("what was dropped before cannot be read: {0}")]
+    #[error("the record of dropped content cannot be read: {0}")]
     Unavailable(DatabaseError),
 }
 
@@ -126,7 +126,7 @@ impl DropLedger {
             // It is on disk: whatever happens to the count, the call succeeded.
             self.unwritten().push(count.clone());
             if let Some(Err(error)) = contained(|| self.write_unwritten(lock)) {
-                tracing::error!(%error, "what was dropped could not be written; the next change tries again");
+                tracing::error!(%error, "dropped content could not be recorded; the next change tries again");
             }
         }
         Ok(landed)
@@ -219,7 +219,7 @@ impl DropLedger {
         })?;
         // It is counted: if this fails, the next change does it.
         if let Err(error) = self.bound(&count.caller, now / HOUR_MS) {
-            tracing::warn!(%error, "what is remembered of dropped content could not be bounded");
+            tracing::warn!(%error, "the record of dropped content could not be trimmed");
         }
         Ok(())
     }

@@ -148,7 +148,7 @@ impl Claim {
             Ok(_) => self.fate.store(KEPT, Ordering::SeqCst),
             // The key is given back with this claim: whoever comes next with it asks the history.
             Err(error) => {
-                tracing::error!("the reply to an idempotent call could not be kept: {error}");
+                tracing::error!("the reply to an idempotent call could not be stored: {error}");
             }
         }
     }
@@ -168,7 +168,7 @@ impl Drop for Claim {
             .database
             .with(|connection| connection.execute(query, params![self.caller, self.key]));
         if let Err(error) = given_back {
-            tracing::error!("an idempotency key could not be given back: {error}");
+            tracing::error!("an idempotency key could not be released: {error}");
         }
     }
 }

@@ -140,7 +140,7 @@ mod tests {
             component: "echo".into(),
             caller: None,
             digest: "1".into(),
-            reason: "it broke".into(),
+            reason: "it trapped".into(),
             since: 1,
             until: 2,
             pause_ms: 3,

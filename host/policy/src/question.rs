@@ -117,27 +117,27 @@ pub enum ApprovalError {
     #[error("the approval `{0}` was denied")]
     Denied(String),
     /// It worked once already.
-    #[error("the approval `{0}` was used already; each works once")]
+    #[error("the approval `{0}` was already used; an approval is valid once")]
     Used(String),
     /// It is too late.
     #[error("the approval `{0}` has expired")]
     Expired(String),
     /// It is for something else.
     #[error(
-        "the approval `{0}` is for another call: it holds for one action with the same arguments"
+        "the approval `{0}` is for another call: it is valid for one action with the same arguments"
     )]
     OtherCall(String),
     /// The vault changed, and with it what would happen.
-    #[error("the approval `{0}` is for another change: the notes are no longer as they were")]
+    #[error("the approval `{0}` is for another change: the notes changed since")]
     OtherChange(String),
     /// It cannot be decided twice.
-    #[error("the approval `{0}` is decided already: {1}")]
+    #[error("the approval `{0}` is already decided: {1}")]
     Decided(String, &'static str),
     /// Nobody approves their own calls.
-    #[error("`{0}` was asked for by this caller, and somebody else has to decide")]
+    #[error("`{0}` was requested by this caller, and another caller has to decide it")]
     Own(String),
     /// Nobody could look at so many.
-    #[error("{MAX_WAITING} questions of this caller, or very long ones, wait for a person already")]
+    #[error("{MAX_WAITING} approvals of this caller, or very long ones, are already pending")]
     TooMany,
     /// The records cannot be used.
     #[error(transparent)]

@@ -200,7 +200,7 @@ fn write(database: &Database, rows: &[Row]) {
         transaction.commit()
     });
     if let Err(error) = written {
-        tracing::warn!("what callers have left could not be written down: {error}");
+        tracing::warn!("the rate limits of callers could not be stored: {error}");
     }
 }
 

@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const MAX_DIFF_BYTES: usize = 4000;
 
 /// Why an answer to a question is not taken.
-const UNATTENDED: &str = "this caller is not attended: a person decides elsewhere, with `notehost approval`; \
-     call again without the request state";
+const UNATTENDED: &str = "this caller is not attended: a person decides with `notehost approval`; call again without \
+    the request state";
 
 /// What became of a call.
 pub(super) enum Asked {
@@ -117,7 +117,7 @@ pub(super) async fn call(
             decided(server, caller, repeated, &id, verdict(&answer)).await,
         )),
         Err(problem) => {
-            tracing::debug!(%problem, "a client did not answer whether a change may land");
+            tracing::debug!(%problem, "a client did not answer whether to approve a change");
             Ok(Asked::Answered(outcome))
         }
     }
@@ -194,7 +194,7 @@ async fn decided(
     let yes = match verdict {
         Verdict::Yes => true,
         Verdict::No => false,
-        Verdict::Nothing => return refused("nobody decided; nothing was changed".into()),
+        Verdict::Nothing => return refused("no decision was made; nothing was changed".into()),
     };
     if let Err(error) = host
         .approvals()
@@ -256,7 +256,7 @@ fn question(error: &CallError) -> Option<Question> {
     let form = json!({
         "type": "object",
         "properties": {
-            "approve": {"type": "boolean", "title": "Approve", "description": "Let this change happen"},
+            "approve": {"type": "boolean", "title": "Approve", "description": "Apply this change"},
         },
         "required": ["approve"],
     });

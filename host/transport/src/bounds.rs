@@ -24,15 +24,15 @@ pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// Why a message is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OverBounds {
-    #[error("a message may have {0} bytes")]
+    #[error("a message may have at most {0} bytes")]
     Bytes(usize),
     #[error(
-        "a message may have {MAX_TOKENS} JSON values and keys: send long lists in several calls"
+        "a message may have at most {MAX_TOKENS} JSON values and keys: send long lists in several calls"
     )]
     Tokens,
-    #[error("a message may be nested {MAX_DEPTH} levels deep")]
+    #[error("a message may be nested at most {MAX_DEPTH} levels deep")]
     Depth,
-    #[error("a message may have {MAX_PLAIN_MESSAGE_BYTES} bytes outside of strings")]
+    #[error("a message may have at most {MAX_PLAIN_MESSAGE_BYTES} bytes outside of strings")]
     OutsideStrings,
 }
 

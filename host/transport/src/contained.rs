@@ -21,7 +21,7 @@ pub(super) async fn contained<T>(future: impl Future<Output = T>) -> Result<T, S
 fn panic_words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without a word".to_owned())
+        .unwrap_or_else(|| "without a message".to_owned())
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
         ),
         tool(
             Step::Describe,
-            "Read what an action does and takes. Do this before the first call of an action."
+            "Read what an action does and which arguments it takes. Do this before the first call of an action."
                 .to_owned(),
             json!({ "domain": text("As found"), "action": text("As found") }),
             json!(["domain", "action"]),
@@ -78,11 +78,11 @@ pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
         ),
         tool(
             Step::Call,
-            "Do an action.".to_owned(),
+            "Call an action.".to_owned(),
             json!({
                 "domain": text("As found"),
                 "action": text("As found"),
-                "arguments": { "type": "object", "description": "As `describe_action` tells" },
+                "arguments": { "type": "object", "description": "As `describe_action` lists them" },
             }),
             json!(["domain", "action"]),
             ToolAnnotations::with_title("Call an action")
@@ -216,7 +216,7 @@ fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
         let domains = offered.snapshot.domains();
         let domains: Vec<&str> = domains.map(|domain| domain.name.as_str()).collect();
         text = format!(
-            "nothing fits `{query}`; domains: {}",
+            "no action matches `{query}`; domains: {}",
             help::quoted(&domains)
         );
     }

@@ -76,7 +76,7 @@ pub struct ServeOptions {
 pub enum TransportError {
     /// Without credentials, whoever reaches the address can call.
     #[error(
-        "`{0}` can be reached from other machines, and calls would not be authenticated: no token was made yet"
+        "`{0}` can be reached from other machines, and calls would not be authenticated: no token exists yet"
     )]
     NotLoopback(SocketAddr),
     /// The same, and it was asked for.
@@ -88,7 +88,7 @@ pub enum TransportError {
     #[error(transparent)]
     Token(#[from] TokenError),
     /// The system has no randomness for the keys of this process.
-    #[error("no random numbers for a sealing key: {0}")]
+    #[error("the random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
     /// Nobody could prove who they are.
     #[error(transparent)]
@@ -105,7 +105,7 @@ pub enum TransportError {
         reason: io::Error,
     },
     /// The client's first messages were no handshake.
-    #[error("the client did not begin as MCP asks: {0}")]
+    #[error("the client did not initialize as MCP requires: {0}")]
     Handshake(String),
     /// A stream or the signals of the system failed.
     #[error("serving failed: {0}")]
@@ -117,10 +117,11 @@ impl TransportError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TransportError::NotLoopback(_) => Some(
-                "make a token first: `notehost token new --name laptop --scopes read,write`; or listen on `127.0.0.1`",
+                "create a token first: `notehost token new --name laptop --scopes read,write`; or listen on \
+                `127.0.0.1`",
             ),
             TransportError::NotLoopbackByChoice(_) => Some(
-                "listen on `127.0.0.1` or `::1`, or leave `--no-auth` out and set `auth.mode` to `auto`, `token` or `jwt`",
+                "listen on `127.0.0.1` or `::1`, or remove `--no-auth` and set `auth.mode` to `auto`, `token` or `jwt`",
             ),
             TransportError::Auth(error) => error.hint(),
             TransportError::Tls(_) => Some(

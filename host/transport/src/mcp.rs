@@ -166,7 +166,7 @@ impl Server {
             tracing::error!(panic, "a call panicked in the host");
             Err(CallError::new(
                 "internal_error",
-                "the host failed at this call; others are not affected",
+                "internal error in the host; other calls are not affected",
             ))
         })
     }

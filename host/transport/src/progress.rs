@@ -63,7 +63,7 @@ impl Telling {
         };
         let told = self.peer.notify_progress(self.message(progress)).await;
         if let Err(error) = &told {
-            tracing::debug!(%error, "a client could not be told how far its call is");
+            tracing::debug!(%error, "a progress notification could not be sent");
         }
         told.is_ok()
     }

@@ -43,7 +43,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_mime_type(MARKDOWN);
     let help = ResourceTemplate::new(format!("{HELP_PREFIX}{{domain}}/{{action}}"), "help")
         .with_title("Help")
-        .with_description("What an action does, takes and answers, with examples")
+        .with_description("What an action does, its arguments and its result, with examples")
         .with_mime_type(MARKDOWN);
     ListResourceTemplatesResult::with_all_items(vec![note, help])
 }
@@ -67,8 +67,9 @@ pub(super) async fn list(
         Some(cursor) => {
             let (vault, within) = cursor.split_once('/').unwrap_or((cursor, ""));
             let known = vaults.iter().find(|id| *id == vault);
-            let known = known
-                .ok_or_else(|| ErrorData::invalid_params(format!("no page `{cursor}`"), None))?;
+            let known = known.ok_or_else(|| {
+                ErrorData::invalid_params(format!("invalid cursor: `{cursor}`"), None)
+            })?;
             (
                 Some(known),
                 Some(within).filter(|within| !within.is_empty()),

@@ -19,7 +19,7 @@ pub(super) fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken
         let reason = tokio::select! {
             _ = terminate.recv() => "SIGTERM",
             _ = interrupt.recv() => "SIGINT",
-            () = parent_gone(parent_pid) => "the parent process is gone",
+            () = parent_gone(parent_pid) => "the parent process has exited",
             () = stopped.cancelled() => return,
         };
         tracing::info!(reason, "stopping");

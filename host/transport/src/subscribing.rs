@@ -79,7 +79,7 @@ impl Clients {
         }
         self.of(session, |subscribed| {
             if subscribed.len() >= MOST_SUBSCRIBED && !subscribed.contains(uri) {
-                let told = format!("there are {MOST_SUBSCRIBED} subscriptions already");
+                let told = format!("there are already {MOST_SUBSCRIBED} subscriptions");
                 return Err(ErrorData::invalid_params(told, None));
             }
             subscribed.insert(uri.to_owned());
@@ -223,7 +223,7 @@ async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
         };
         // Whoever cannot be told has gone, and is forgotten at the next look.
         if let Some(error) = failed {
-            tracing::debug!(error, "a client could not be told what happened");
+            tracing::debug!(error, "a client could not be notified");
         }
     }
 }

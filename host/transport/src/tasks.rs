@@ -265,7 +265,7 @@ impl Long {
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
         let answer = task.request_input(QUESTION, request).await?;
         let (server, caller) = (self.server.clone(), self.caller.clone());
-        let missing = || ErrorData::internal_error("the call cannot be made again", None);
+        let missing = || ErrorData::internal_error("the call cannot be repeated", None);
         let again = self.again.clone().ok_or_else(missing)?;
         Ok(Box::pin(async move {
             let outcome = asking::answered(&server, &caller, again, &id, answer).await?;

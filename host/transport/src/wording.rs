@@ -114,7 +114,7 @@ impl<'a> Draft<'a> {
         let about = |most: usize| first_sentence(&self.domain.description, most);
         let intro = match self.place {
             Place::First => format!(
-                "{}. Actions ([optional]; `help` with topic ACTION tells more):",
+                "{}. Actions ([optional]; `help` with topic ACTION explains one):",
                 about(300)
             ),
             Place::After => format!("{}. Actions:", about(60)),

@@ -73,7 +73,9 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
     let snapshot = host.registry().snapshot();
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
     if snapshot.domain(component).is_some_and(is_embedded) {
-        let message = format!("`{component}` came with Notehost and is bound by the caller alone");
+        let message = format!(
+            "`{component}` is embedded in Notehost and limited only by the permissions of its caller"
+        );
         return Err(CallError::new("unsupported", message));
     }
     let grant = GrantSettings {
@@ -88,7 +90,7 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
             .await,
     )?;
     Ok((
-        format!("`{component}` may use what it was granted from now on"),
+        format!("the grant of `{component}` is in effect"),
         json!({ "component": component, "grant": grant }),
     ))
 }
@@ -98,7 +100,7 @@ pub(super) async fn revoke(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
     let component = known(host, said.text("component")?)?;
     written(host.edit_config(|edit| edit.remove_grant(component)).await)?;
     Ok((
-        format!("`{component}` may use nothing from now on"),
+        format!("the grant of `{component}` was revoked"),
         json!({ "component": component }),
     ))
 }

@@ -27,7 +27,7 @@ pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, Ca
         before += one(allowed, vault, &index, before).await?;
         items.push(json!({ "vault": vault.id(), "notes": index.progress().done }));
     }
-    let text = format!("the index was built anew from {before} notes");
+    let text = format!("the index was rebuilt from {before} notes");
     Ok((text, json!({ "items": items })))
 }
 
@@ -57,7 +57,7 @@ async fn one(
 ) -> Result<u64, CallError> {
     let request = &allowed.checked.found.request;
     condemn(vault).map_err(|error| {
-        let message = format!("the index cannot be built anew: {error}");
+        let message = format!("the index cannot be rebuilt: {error}");
         CallError::new("unavailable", message)
     })?;
     index.start();
@@ -67,8 +67,8 @@ async fn one(
             () = request.cancelled.cancelled() => {
                 // What has begun goes on: half an index would answer wrongly.
                 let message = match forgive(vault, index) {
-                    true => "the call was cancelled and the index left as it was",
-                    false => "the call was cancelled; the index is still being built anew, and will be complete",
+                    true => "the call was cancelled; the index was not rebuilt",
+                    false => "the call was cancelled; the rebuild of the index continues in the background",
                 };
                 return Err(CallError::new("unavailable", message));
             }

@@ -26,7 +26,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     if allowed.checked.common.dry_run {
         return Err(CallError::new(
             "unsupported",
-            "what `admin` does is not done to notes, and cannot be tried dry",
+            "`admin` changes no notes and has no dry run",
         ));
     }
     let arguments: Map<String, Value> =
@@ -55,7 +55,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         "deny" => approvals::decide(host, &allowed.caller, said.text("id")?, false),
         action => Err(CallError::new(
             "internal_error",
-            format!("`admin` describes `{action}` and has it not"),
+            format!("`admin` describes `{action}` but does not implement it"),
         )),
     }?;
     let structured = match structured {

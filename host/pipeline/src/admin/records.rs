@@ -19,8 +19,12 @@ pub(super) async fn audit(
 ) -> Result<Answer, CallError> {
     let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
     let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
-    let before = before
-        .map_err(|_| CallError::new("validation_error", "`cursor` is not one that a page gave"))?;
+    let before = before.map_err(|_| {
+        CallError::new(
+            "validation_error",
+            "invalid `cursor`: use the `next_cursor` of a page",
+        )
+    })?;
     let filter = Filter {
         before,
         ..filter(host, caller, said)?
@@ -58,7 +62,7 @@ pub(super) async fn stats(
     })
     .await?;
     let (calls, failed) = (statistics.total.calls, statistics.total.failed);
-    let mut lines = vec![format!("{calls} calls, {failed} of them failed")];
+    let mut lines = vec![format!("{calls} calls, {failed} failed")];
     for group in &statistics.items {
         lines.push(format!(
             "{}: {} calls, p50 {:.1} ms, p95 {:.1} ms",
@@ -79,11 +83,11 @@ pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
     let text = match &waiting {
         Ok(waiting) if !waiting.is_empty() => {
             format!(
-                "the config is in force; {} waits for a restart",
+                "the config was reloaded; {} takes effect after a restart",
                 waiting.join(", ")
             )
         }
-        _ => "the config is in force".to_owned(),
+        _ => "the config was reloaded".to_owned(),
     };
     written(waiting.map(|_| ()))?;
     Ok((text, json!({ "reloaded": true })))

@@ -37,8 +37,8 @@ fn line(status: &ComponentStatus) -> String {
         return format!("{name}: switched off");
     };
     let mut line = format!(
-        "{name} {version}: {} calls, p50 {:.1} ms, p99 {:.1} ms, {} broke, {} over a limit, {} too slow, {} denied, \
-         {} KiB of memory",
+        "{name} {version}: {} calls, p50 {:.1} ms, p99 {:.1} ms, {} traps, {} over a limit, {} timeouts, {} denied, {} \
+        KiB of memory",
         status.calls,
         status.p50_ms,
         status.p99_ms,
@@ -51,7 +51,7 @@ fn line(status: &ComponentStatus) -> String {
     for rest in &status.quarantine {
         let whom = rest.for_caller.as_deref().unwrap_or("everybody");
         line.push_str(&format!(
-            "; rests for {whom} until {}: {}",
+            "; circuit breaker open for {whom} until {}: {}",
             rest.until, rest.reason
         ));
     }
@@ -85,7 +85,7 @@ pub(super) async fn log(host: &Host, said: &Said<'_>) -> Result<Answer, CallErro
         .map(|line| format!("{} {} {} {}", line.time, line.stream, line.call, line.text))
         .collect();
     let text = match text.is_empty() {
-        true => format!("`{component}` has said nothing"),
+        true => format!("the log of `{component}` is empty"),
         false => text.join("\n"),
     };
     Ok((text, json!({ "component": component, "items": lines })))

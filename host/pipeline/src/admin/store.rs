@@ -14,15 +14,15 @@ use notehost_runtime::packages::oci::Reference;
 use notehost_runtime::packages::{Packages, PackagesError};
 
 /// What a person can do about a file that this process cannot open.
-const UNREADABLE: &str = "a server in the operating system's sandbox opens only what its config names: put the file into \
-     `component_folder`, or install it at the machine: `notehost component add FILE`";
+const UNREADABLE: &str = "a server in the OS sandbox can open only paths from its config: put the file into \
+    `component_folder`, or install it locally: `notehost component add FILE`";
 
 /// Take up a new component.
 pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
     let candidate = examine(host, said, said.maybe("component")).await?;
     let name = candidate.description.name.clone();
     if known(host, &name).is_ok() {
-        let message = format!("there is a component `{name}` already: `upgrade` replaces it");
+        let message = format!("the component `{name}` is already installed: `upgrade` replaces it");
         return Err(CallError::new("already_exists", message));
     }
     put(host, candidate, "installed").await
@@ -38,7 +38,7 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
         .and_then(|switches| switches.path.clone())
     {
         let message = format!(
-            "`{component}` comes from the file `{}`, and changes with it",
+            "`{component}` is loaded from the file `{}`: replace that file to upgrade it",
             file.display()
         );
         return Err(CallError::new("unsupported", message));
@@ -46,14 +46,15 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
     let candidate = examine(host, said, Some(component)).await?;
     if let Err(older) = candidate.check_not_older() {
         let message = format!("nothing was changed: {older}");
-        let hint = "somebody at the machine can install it: `notehost component upgrade NAME FILE --allow-downgrade`";
+        let hint =
+            "it can be installed locally: `notehost component upgrade NAME FILE --allow-downgrade`";
         return Err(CallError::new("validation_error", message).with_hint(hint));
     }
     let widening = candidate.widening();
     if !widening.is_empty() && !said.flag("accept") {
         let message = format!(
-            "this version of `{component}` asks for more than the one that runs, and nothing was changed: {}; call again with \
-             `accept: true` to allow it",
+            "this version of `{component}` requests more than the running one, and nothing was changed: {}; call again \
+            with `accept: true` to allow it",
             widening.join("; ")
         );
         return Err(CallError::new("confirmation_required", message)
@@ -92,7 +93,7 @@ async fn examine(
     if !Path::new(from).is_absolute() && !Reference::is_meant_by(from) {
         return Err(CallError::new(
             "validation_error",
-            "`file` must be the absolute path of a file on the machine of this Notehost, or `oci://…`",
+            "`file` must be the absolute path of a file on the server, or `oci://…`",
         ));
     }
     let mut offer = Offer::fetch(from, None).await.map_err(|error| {

@@ -26,7 +26,7 @@ pub(super) async fn enable(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
         told.insert("released".into(), true.into());
     }
     let rests = if released {
-        ", and rests no longer"
+        ", and its circuit breaker is closed"
     } else {
         ""
     };

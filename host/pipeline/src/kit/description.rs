@@ -26,7 +26,7 @@ pub(super) fn identity(description: &Description, findings: &mut Findings) {
     let is_number = |text: &&str| text.parse::<u64>().is_ok();
     if numbers.len() != 3 || !numbers.iter().all(is_number) {
         findings.add(format!(
-            "its version is `{version}`: write three numbers, such as `1.0.0`, so that upgrades can be told from rollbacks"
+            "its version is `{version}`: use three numbers such as `1.0.0`, so that versions can be compared"
         ));
     }
 }
@@ -40,11 +40,13 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
             .iter()
             .filter(|key| action.output.contains_key(**key))
         {
-            let told = format!("its output schema has `{key}` at the top: write the fields out");
+            let told = format!(
+                "its output schema has `{key}` at the top level: list the fields there instead"
+            );
             findings.add_for(&action.name, told);
         }
         if mentions(&Value::Object(action.output.clone()), "$ref") {
-            let told = "its output schema has a `$ref`: write the part out where it stands";
+            let told = "its output schema has a `$ref`: inline the referenced schema";
             findings.add_for(&action.name, told);
         }
         for (part, schema) in [("input", &action.input), ("output", &action.output)] {
@@ -56,7 +58,7 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
     }
     report.check(
         "schemas",
-        "its schemas compile and are flat, as clients want them",
+        "its schemas compile and are flat, as clients require",
         findings,
     );
 }
@@ -67,8 +69,8 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
         .filter(|key| action.input.contains_key(**key))
     {
         let told = format!(
-            "its input schema has `{key}` at the top, which many clients refuse: make the fields optional, and refuse in \
-             `call` what does not go together"
+            "its input schema has `{key}` at the top level, which many clients refuse: make the fields optional, and \
+            reject invalid combinations in `call`"
         );
         findings.add_for(&action.name, told);
     }
@@ -88,12 +90,12 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
 
 fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findings: &mut Findings) {
     let Some(schema) = schema.as_object() else {
-        let told = format!("the schema of `{name}` is no object");
+        let told = format!("the schema of `{name}` is not an object");
         return findings.add_for(&action.name, told);
     };
     for key in COMBINING.iter().filter(|key| schema.contains_key(**key)) {
         let told =
-            format!("`{name}` has `{key}`, which many clients refuse: give it one plain type");
+            format!("`{name}` has `{key}`, which many clients refuse: give it a single type");
         findings.add_for(&action.name, told);
     }
     let is_chosen = schema.contains_key("enum") || schema.contains_key("const");
@@ -101,13 +103,14 @@ fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findin
         Some(Value::String(_)) => {}
         Some(_) => {
             let told = format!(
-                "`{name}` has several types, which many clients refuse: give it one, and leave it out of `required`"
+                "`{name}` has several types, which many clients refuse: give it a single type, and remove it from \
+                `required`"
             );
             findings.add_for(&action.name, told);
         }
         None if is_chosen || schema.keys().any(|key| COMBINING.contains(&key.as_str())) => {}
         None => {
-            let told = format!("`{name}` has no `type`: clients do not guess");
+            let told = format!("`{name}` has no `type`, which many clients require");
             findings.add_for(&action.name, told);
         }
     }
@@ -123,25 +126,27 @@ fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findin
 pub(super) fn words(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     if description.description.trim().is_empty() {
-        findings.add("the domain has no description: say what it is for in a sentence");
+        findings.add("the domain has no description: state its purpose in a sentence");
     }
     for action in &description.actions {
         let length = action.description.len();
         if action.description.trim().is_empty() {
-            let told = "it has no description: a model chooses by it";
+            let told = "it has no description, by which a model chooses the action";
             findings.add_for(&action.name, told);
         }
         if length > LONGEST_DESCRIPTION {
             let told = format!(
-                "its description has {length} bytes, and clients cut at {LONGEST_DESCRIPTION}: say the most important first, and less"
+                "its description has {length} bytes, and clients truncate it at {LONGEST_DESCRIPTION}: shorten it, and \
+                put the most important first"
             );
             findings.add_for(&action.name, told);
         }
         for (name, schema) in properties(&action.input) {
             let described = schema.get("description").and_then(Value::as_str);
             if described.is_none_or(|text| text.trim().is_empty()) {
-                let told =
-                    format!("`{name}` has no description: say what belongs there, with an example");
+                let told = format!(
+                    "`{name}` has no description: describe the expected value, with an example"
+                );
                 findings.add_for(&action.name, told);
             }
         }
@@ -165,7 +170,7 @@ pub(super) async fn examples(ground: &Ground<'_>, description: &Description, rep
             };
             for value in shown.filter(|value| !fits.is_valid(value)) {
                 let told = format!(
-                    "`{value}` stands as an example or default of `{name}` and does not fit its schema"
+                    "`{value}` is an example or default of `{name}` and does not match its schema"
                 );
                 findings.add_for(&action.name, told);
             }
@@ -175,11 +180,7 @@ pub(super) async fn examples(ground: &Ground<'_>, description: &Description, rep
             example_works(ground, action, example, &mut findings).await;
         }
     }
-    report.check(
-        "examples",
-        "its examples work, where it gives any",
-        findings,
-    );
+    report.check("examples", "its examples work, if it has any", findings);
 }
 
 async fn example_works(
@@ -190,7 +191,7 @@ async fn example_works(
 ) {
     let fits = validator(&action.input).is_ok_and(|fits| fits.is_valid(example));
     let Some(arguments) = example.as_object().filter(|_| fits) else {
-        let told = format!("the example `{example}` does not fit the input schema");
+        let told = format!("the example `{example}` does not match the input schema");
         return findings.add_for(&action.name, told);
     };
     let answer = ground.call(action, arguments).await;

@@ -160,7 +160,7 @@ impl<'kit> Ground<'kit> {
     pub(super) fn restore(&self, paths: &[&str]) {
         for (path, bytes) in NOTES.iter().filter(|(path, _)| paths.contains(path)) {
             if let Err(error) = self.folder.put(path, bytes) {
-                tracing::debug!("a note of the kit could not be put back: {error}");
+                tracing::debug!("a note of the conformance suite could not be restored: {error}");
             }
         }
     }

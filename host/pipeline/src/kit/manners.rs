@@ -37,17 +37,17 @@ pub(super) async fn judge(ground: &Ground<'_>, calls: &Calls, report: &mut Repor
     }
     report.check(
         "input",
-        "it takes odd input, or refuses it with a code of the contract",
+        "it accepts unusual input, or rejects it with an error code of the contract",
         judged.input,
     );
     report.check(
         "output",
-        "what it answers fits its output schema",
+        "its replies match its output schema",
         judged.output,
     );
     report.check(
         "effects",
-        "no action tries more than it is declared to do",
+        "no action exceeds its declared effect",
         judged.effects,
     );
     judged.limits
@@ -60,12 +60,12 @@ impl Judged {
             Ending::TimedOut => self.limits.add_call(
                 name,
                 arguments,
-                "it does not come to an end: bound loops by the size of the input",
+                "it does not terminate: bound loops by the size of the input",
             ),
             Ending::OverLimit(limit) => self.limits.add_call(
                 name,
                 arguments,
-                format!("it {limit}: bound what it takes by the size of the input"),
+                format!("it {limit}: bound its resource use by the size of the input"),
             ),
             ending => {
                 if let Some(told) = fault(ending) {
@@ -81,7 +81,8 @@ impl Judged {
         if answer.oversteps > 0 {
             let effect = calls.action.effect.word();
             let told = format!(
-                "it is declared as `{effect}` and tries to do more, which the host refuses: declare a higher effect, or leave it"
+                "it is declared as `{effect}` and attempts more, which the host refuses: declare a higher effect, or \
+                remove the attempt"
             );
             self.effects.add_for(name, told);
         }
@@ -93,10 +94,10 @@ pub(super) fn fault(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Replied { .. } | Ending::Torn | Ending::Cancelled => None,
         Ending::Refused { code, message } => refusal_fault(code, message),
-        Ending::TimedOut => Some("it does not come to an end".to_owned()),
+        Ending::TimedOut => Some("it does not terminate".to_owned()),
         Ending::OverLimit(limit) => Some(format!("it {limit}")),
         Ending::Broke(reason) => Some(format!(
-            "it broke ({reason}): return an error with a code instead of panicking"
+            "it crashed ({reason}): return an error with a code instead of panicking"
         )),
     }
 }
@@ -105,18 +106,20 @@ fn refusal_fault(code: &str, message: &str) -> Option<String> {
     if component_code(code).is_none() {
         let code: String = code.escape_debug().take(60).collect();
         return Some(format!(
-            "it refuses with the code `{code}`, which the contract does not have: use for example `validation_error` or `not_found`"
+            "it returns the error code `{code}`, which is not in the contract: use for example `validation_error` or \
+            `not_found`"
         ));
     }
     if code == "internal_error" {
         let message: String = message.chars().take(100).collect();
         return Some(format!(
-            "it refuses with `internal_error` ({message}): say what the caller can mend, with `validation_error` or another code"
+            "it returns `internal_error` ({message}): use `validation_error` or another code, and state what the \
+            caller can fix"
         ));
     }
     if message.trim().is_empty() {
         return Some(format!(
-            "it refuses with `{code}` and no message: say what was wrong and how to mend the call"
+            "it returns `{code}` without a message: state what was wrong and how to fix the call"
         ));
     }
     None
@@ -126,17 +129,17 @@ fn refusal_fault(code: &str, message: &str) -> Option<String> {
 fn misfit(calls: &ActionCalls, structured: &str) -> Option<String> {
     let value: Value = match serde_json::from_str(structured) {
         Ok(value) => value,
-        Err(error) => return Some(format!("its answer is no JSON: {error}")),
+        Err(error) => return Some(format!("its reply is not valid JSON: {error}")),
     };
     if !value.is_object() {
-        return Some("its answer is JSON, and no object".to_owned());
+        return Some("its reply is JSON but not an object".to_owned());
     }
     let fits = validator(&calls.action.output).ok()?;
     let error = fits.iter_errors(&value).next()?;
     let reason: String = error.to_string().chars().take(200).collect();
     let place = error.instance_path().to_string();
     Some(match place.is_empty() {
-        true => format!("its answer does not fit its output schema: {reason}"),
-        false => format!("its answer does not fit its output schema at `{place}`: {reason}"),
+        true => format!("its reply does not match its output schema: {reason}"),
+        false => format!("its reply does not match its output schema at `{place}`: {reason}"),
     })
 }

@@ -44,9 +44,10 @@ impl Interference for Meddler {
     fn at(&self, host_call: u64) -> Meddling {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
-            Plan::Refuse { at, code } if *at == host_call => {
-                Meddling::Refuse(VaultError::new(code, "the conformance kit refuses this"))
-            }
+            Plan::Refuse { at, code } if *at == host_call => Meddling::Refuse(VaultError::new(
+                code,
+                "the conformance suite refuses this host call",
+            )),
             Plan::Cancel { at } if *at == host_call => Meddling::Cancel,
             Plan::Edit { at, files } if *at == host_call => {
                 for file in files {
@@ -63,6 +64,6 @@ impl Interference for Meddler {
 fn edit(file: &PathBuf, host_call: u64) {
     let changed = format!("# Changed\n\nBy somebody else, at host call {host_call}.\n");
     if let Err(error) = std::fs::write(file, changed) {
-        tracing::debug!("a note of the kit could not be changed: {error}");
+        tracing::debug!("a note of the conformance suite could not be changed: {error}");
     }
 }

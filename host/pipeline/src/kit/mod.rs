@@ -38,7 +38,7 @@ const CALL_MS: u64 = 10_000;
 #[derive(Debug, thiserror::Error)]
 pub enum KitError {
     /// There is no room for a vault.
-    #[error("a vault to test on cannot be made: {0}")]
+    #[error("the test vault cannot be created: {0}")]
     Folder(#[from] std::io::Error),
     /// The vault cannot be used.
     #[error(transparent)]
@@ -97,15 +97,21 @@ async fn describe(
         match runtime.describe(component).await {
             Ok(second) if second == *first => {}
             Ok(_) => findings.add(
-                "it describes itself differently the second time: a description must not depend on anything",
+                "its second description differs from the first: a description must be constant",
             ),
-            Err(error) => findings.add(format!("it cannot be asked twice: {error}")),
+            Err(error) => findings.add(format!(
+                "its description cannot be read a second time: {error}"
+            )),
         }
     }
     if let Some(description) = &described {
         report.name = description.name.clone();
         report.version = description.version.clone();
     }
-    report.check("describe", "it says what it is, twice the same", findings);
+    report.check(
+        "describe",
+        "it describes itself, the same way each time",
+        findings,
+    );
     described
 }

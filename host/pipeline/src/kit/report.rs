@@ -116,7 +116,7 @@ impl Report {
         let left = CHECKS.iter().skip(made).map(|name| Check {
             name,
             verdict: Verdict::Skipped,
-            asked: "it must say what it is first",
+            asked: "it must describe itself first",
             findings: Vec::new(),
         });
         self.checks.extend(left);

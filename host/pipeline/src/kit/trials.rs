@@ -46,7 +46,7 @@ pub(super) async fn limits(
             let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
             if let Ending::Broke(reason) = &answer.ending {
                 let told = format!(
-                    "with little memory or time it breaks ({reason}) instead of being ended: leave the end to the host"
+                    "with little memory or time it crashes ({reason}) instead of being stopped: let the host stop it"
                 );
                 findings.add_call(&calls.action.name, &calls.usual, told);
             }
@@ -54,7 +54,7 @@ pub(super) async fn limits(
     }
     report.check(
         "limits",
-        "it stays within its time, memory and host calls",
+        "it stays within the limits of time, memory and host calls",
         findings,
     );
 }
@@ -71,8 +71,8 @@ pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut 
                 findings.add_call(
                     &calls.action.name,
                     arguments,
-                    "the same call gives another answer the second time: ask the host for the time, use no randomness, and \
-                     sort what comes from a hash map",
+                    "the same call returns a different reply the second time: take the time from the host, use no \
+                    randomness, and sort what comes from a hash map",
                 );
                 break;
             }
@@ -80,7 +80,7 @@ pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut 
     }
     report.check(
         "repetition",
-        "the same call on the same vault gives the same answer",
+        "the same call on the same vault returns the same reply",
         findings,
     );
 }
@@ -91,8 +91,8 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
         for (tier, meant) in [
-            (Tier::None, "in a vault of which nothing is visible"),
-            (Tier::Read, "in a vault that may only be read"),
+            (Tier::None, "in a vault without visible notes"),
+            (Tier::Read, "in a read-only vault"),
         ] {
             let terms = Terms {
                 tier,
@@ -111,7 +111,7 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
                 };
                 let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!("when its host call {at} is refused (`{code}`) {fault}");
+                    let told = format!("when host call {at} is refused (`{code}`) {fault}");
                     findings.add_call(name, &calls.usual, told);
                 }
             }
@@ -122,7 +122,7 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
     }
     report.check(
         "denial",
-        "it bears a refusal at every host call, and a vault of which it sees nothing",
+        "it handles a refusal at every host call, and a vault without visible notes",
         findings,
     );
 }
@@ -140,19 +140,19 @@ pub(super) async fn cancellation(ground: &Ground<'_>, calls: &Calls, report: &mu
             };
             let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
             if answer.ending != Ending::Cancelled && answer.host_calls >= at {
-                let told = format!("it went on after it was cancelled at host call {at}");
+                let told = format!("it continued after it was cancelled at host call {at}");
                 findings.add_call(name, &calls.usual, told);
             }
         }
         let after = ground.call(&calls.action, &calls.usual).await;
         if told(&before) != told(&after) && is_repeatable(ground, calls).await {
-            let told = "after a call was cancelled the same call gives another answer: keep nothing outside of the call";
+            let told = "after a cancelled call the same call returns a different reply: keep no state between calls";
             findings.add_call(name, &calls.usual, told);
         }
     }
     report.check(
         "cancellation",
-        "it can be cancelled at every host call, and the next call is as before",
+        "it can be cancelled at every host call without affecting the next call",
         findings,
     );
 }
@@ -177,9 +177,8 @@ pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Re
             ground.restore(&edited);
             for (answer, meant) in [(during, "while"), (again, "after")] {
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!(
-                        "{meant} a note is changed by somebody else at host call {at} {fault}"
-                    );
+                    let told =
+                        format!("{meant} another program changes a note at host call {at} {fault}");
                     findings.add_call(name, &calls.usual, told);
                 }
             }
@@ -190,7 +189,7 @@ pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Re
     }
     report.check(
         "conflict",
-        "it bears notes that are changed while it works",
+        "it handles notes that change while it runs",
         findings,
     );
 }

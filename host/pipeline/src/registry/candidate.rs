@@ -35,7 +35,7 @@ pub struct Candidate {
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
     /// It is another one than was meant.
-    #[error("its digest is `{found}`, and `{expected}` was asked for")]
+    #[error("its digest is `{found}`, not the requested `{expected}`")]
     OtherDigest {
         /// What was asked for.
         expected: String,
@@ -52,7 +52,7 @@ pub enum Refused {
     #[error(transparent)]
     Domain(#[from] DomainError),
     /// It is another domain than the one whose place it should take.
-    #[error("it calls itself `{found}`, not `{expected}`")]
+    #[error("its name is `{found}`, not `{expected}`")]
     OtherName {
         /// What it says.
         found: String,
@@ -60,10 +60,10 @@ pub enum Refused {
         expected: String,
     },
     /// The host's own domain has that name.
-    #[error("the name `{0}` belongs to the host's own domain")]
+    #[error("the name `{0}` is reserved for the host's own domain")]
     OfHost(String),
     /// It is older than the version that runs, and may have faults that were mended since.
-    #[error("its version is {found}, which is older than {running}, the one that runs")]
+    #[error("its version {found} is older than {running}, the running one")]
     Older {
         /// What it says.
         found: String,
@@ -71,7 +71,7 @@ pub enum Refused {
         running: String,
     },
     /// It is not the same twice.
-    #[error("it describes itself differently each time it is asked")]
+    #[error("its description differs between two reads")]
     Fickle,
 }
 
@@ -87,7 +87,7 @@ impl Refused {
                 Some("`notehost component add` installs it under its own name".into())
             }
             Refused::Older { .. } => Some(
-                "`--allow-downgrade` takes it all the same; `notehost component rollback` goes back to the version of before"
+                "`--allow-downgrade` installs it anyway; `notehost component rollback` returns to the previous version"
                     .into(),
             ),
             _ => None,

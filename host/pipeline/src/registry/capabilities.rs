@@ -15,7 +15,7 @@ impl Difference {
             if !asked.contains(&name) {
                 self.changes.push(Change {
                     widens: name.starts_with("wasi:http/outgoing"),
-                    words: format!("it asks for `{name}`"),
+                    words: format!("it requests `{name}`"),
                 });
             }
         }
@@ -37,11 +37,11 @@ impl Difference {
                 (None, _) => false,
             };
             let (before, after) = (most(old.effect), most(new.effect));
-            let words = format!("its manifest allows `{after}` to notes instead of `{before}`");
+            let words = format!("its manifest allows the effect `{after}` instead of `{before}`");
             tell(words, widens);
         }
         for host in new.http.iter().filter(|host| !old.http.contains(host)) {
-            let words = format!("its manifest names the host `{host}` for requests");
+            let words = format!("its manifest allows HTTP requests to `{host}`");
             tell(words, true);
         }
         for (what, before, after) in [

@@ -26,7 +26,7 @@ impl Descriptions {
     /// Remember what a component said: whoever lists its tools need not ask it.
     pub(super) fn remember(&self, digest: &str, description: &Description) {
         if let Err(error) = self.keep(&self.path_of(digest), description) {
-            tracing::warn!("a description could not be kept: {error}");
+            tracing::warn!("a description could not be stored: {error}");
         }
     }
 

@@ -31,7 +31,7 @@ impl Difference {
         let mut difference = Difference::default();
         if old.name != new.name {
             difference.tell(format!(
-                "the domain is called `{}` instead of `{}`",
+                "the domain's name is `{}` instead of `{}`",
                 new.name, old.name
             ));
         }
@@ -43,7 +43,7 @@ impl Difference {
             ));
         }
         if old.description != new.description {
-            difference.tell("the domain is described in other words".to_owned());
+            difference.tell("the domain has a new description".to_owned());
         }
         let most = old.actions.iter().map(|action| action.effect).max();
         for action in &new.actions {
@@ -57,7 +57,7 @@ impl Difference {
             .iter()
             .filter(|action| find(new, &action.name).is_none())
         {
-            difference.tell(format!("action `{}` is gone", gone.name));
+            difference.tell(format!("action `{}` was removed", gone.name));
         }
         difference.compare_prompts(old, new);
         difference
@@ -105,7 +105,7 @@ impl Difference {
             match known.find(|known| known.name == prompt.name) {
                 None => self.tell(format!("prompt `{}` is new", prompt.name)),
                 Some(known) if known != prompt => {
-                    self.tell(format!("prompt `{}` says something else", prompt.name));
+                    self.tell(format!("prompt `{}` has a new text", prompt.name));
                 }
                 Some(_) => {}
             }
@@ -113,7 +113,7 @@ impl Difference {
         let is_kept = |name: &str| new.prompts.iter().any(|prompt| prompt.name == name);
         let gone = old.prompts.iter().filter(|prompt| !is_kept(&prompt.name));
         for prompt in gone {
-            self.tell(format!("prompt `{}` is gone", prompt.name));
+            self.tell(format!("prompt `{}` was removed", prompt.name));
         }
     }
 
@@ -130,28 +130,20 @@ impl Difference {
             });
         }
         if old.description != new.description {
-            self.tell(format!("action `{name}` is described in other words"));
+            self.tell(format!("action `{name}` has a new description"));
         }
         let mut told = Fields {
             part: "argument",
             ..Fields::default()
         };
         told.compare("", &old.input, &new.input, 0);
-        told.differs_otherwise(
-            "its arguments are bound by other rules",
-            &old.input,
-            &new.input,
-        );
+        told.differs_otherwise("its arguments have new constraints", &old.input, &new.input);
         let mut answers = Fields {
             part: "answer",
             ..Fields::default()
         };
         answers.compare("", &old.output, &new.output, 0);
-        answers.differs_otherwise(
-            "its answer is bound by other rules",
-            &old.output,
-            &new.output,
-        );
+        answers.differs_otherwise("its reply has new constraints", &old.output, &new.output);
         for words in told.words.into_iter().chain(answers.words) {
             self.tell(format!("action `{name}`: {words}"));
         }
@@ -191,7 +183,7 @@ impl Fields {
                 Some(known) => {
                     match (requires(old, name), is_required) {
                         (false, true) => self.tell(&path, "is now required"),
-                        (true, false) => self.tell(&path, "need no longer be there"),
+                        (true, false) => self.tell(&path, "is no longer required"),
                         _ => {}
                     }
                     self.compare_one(&path, known, schema, depth);
@@ -199,7 +191,7 @@ impl Fields {
             }
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            self.tell(&format!("{above}{}", short(name)), "is gone");
+            self.tell(&format!("{above}{}", short(name)), "was removed");
         }
     }
 
@@ -208,7 +200,7 @@ impl Fields {
             return;
         }
         let (Value::Object(old), Value::Object(new)) = (old, new) else {
-            return self.tell(path, "takes other values");
+            return self.tell(path, "accepts different values");
         };
         if old.get("type") != new.get("type") {
             let told = format!("is {} instead of {}", kind(new), kind(old));
@@ -219,7 +211,7 @@ impl Fields {
             self.tell_choices(path, old, new);
         }
         if old.get("default") != new.get("default") {
-            self.tell(path, "has another default");
+            self.tell(path, "has a different default");
         }
         if depth < DEEPEST {
             self.compare(&format!("{path}."), old, new, depth + 1);
@@ -231,9 +223,9 @@ impl Fields {
             }
         }
         if without_texts(old, PARTS) != without_texts(new, PARTS) {
-            self.tell(path, "takes other values");
+            self.tell(path, "accepts different values");
         } else if self.words.len() == told {
-            self.tell(path, "is described in other words");
+            self.tell(path, "has a new description");
         }
     }
 
@@ -244,8 +236,8 @@ impl Fields {
             missing.map(|word| format!("`{}`", short(word))).collect()
         };
         for (words, more) in [
-            ("also takes", missing(&after, &before)),
-            ("no longer takes", missing(&before, &after)),
+            ("also accepts", missing(&after, &before)),
+            ("no longer accepts", missing(&before, &after)),
         ] {
             if !more.is_empty() {
                 self.tell(path, &format!("{words} {}", more.join(", ")));
@@ -255,7 +247,7 @@ impl Fields {
 
     fn tell(&mut self, path: &str, words: &str) {
         self.words.push(match self.part {
-            "answer" => format!("`{path}` of its answer {words}"),
+            "answer" => format!("`{path}` of its reply {words}"),
             part => format!("{part} `{path}` {words}"),
         });
     }
@@ -404,7 +396,7 @@ mod tests {
             ),
             [
                 "! action `clear` is new; its effect is `delete`",
-                "action `add` is gone"
+                "action `add` was removed"
             ]
         );
         assert_eq!(
@@ -439,19 +431,19 @@ mod tests {
                 json!([action("add", "write", new)])
             ),
             [
-                "action `add`: argument `text` need no longer be there",
-                "action `add`: argument `text` takes other values",
+                "action `add`: argument `text` is no longer required",
+                "action `add`: argument `text` accepts different values",
                 "action `add`: argument `due` is now required",
-                "action `add`: argument `due` is described in other words",
+                "action `add`: argument `due` has a new description",
                 "action `add`: argument `list` is new and required",
-                "action `add`: argument `order` also takes `path`",
-                "action `add`: argument `order` no longer takes `date`",
-                "action `add`: argument `order` has another default",
+                "action `add`: argument `order` also accepts `path`",
+                "action `add`: argument `order` no longer accepts `date`",
+                "action `add`: argument `order` has a different default",
                 "action `add`: argument `where.folder` is `array` instead of `string`",
                 "action `add`: argument `where.depth` is new",
                 "action `add`: argument `tags[]` is `integer` instead of `string`",
-                "action `add`: argument `old` is gone",
-                "action `add`: its arguments are bound by other rules",
+                "action `add`: argument `old` was removed",
+                "action `add`: its arguments have new constraints",
             ]
         );
     }

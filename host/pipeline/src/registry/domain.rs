@@ -105,7 +105,7 @@ pub enum DomainError {
     },
     /// It says that it does more than its manifest says.
     #[error(
-        "action `{action}` has the effect `{}`, and the component's manifest says that it needs no more than `{}`",
+        "action `{action}` has the effect `{}`, but the component's manifest allows at most `{}`",
         .effect.word(),
         .ceiling.word()
     )]
@@ -289,7 +289,7 @@ fn with_common_arguments(
     if several_vaults {
         common.insert(
             "vault".into(),
-            json!({"type": "string", "description": "Which vault, by its id"}),
+            json!({"type": "string", "description": "The id of the vault"}),
         );
     }
     if effect > Effect::Read {
@@ -304,14 +304,14 @@ fn with_common_arguments(
         common.insert("idempotency_key".into(), idempotency_key());
         common.insert(
             "approval".into(),
-            json!({"type": "string", "description": "The id that `confirmation_required` told, once approved"}),
+            json!({"type": "string", "description": "The id from `confirmation_required`, once approved"}),
         );
     }
     with_properties(input, common)
 }
 
 fn idempotency_key() -> Value {
-    json!({"type": "string", "description": "The same key again gets the same reply, for a day"})
+    json!({"type": "string", "description": "The same key returns the same reply for a day"})
 }
 
 /// Of the arguments that the host handles, those that make sense without a vault.
@@ -352,7 +352,7 @@ fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Valu
                 "required": ["path", "kind", "added", "removed"],
             },
         },
-        "changes_total": {"type": "integer", "description": "How many there are, if not all are told"},
+        "changes_total": {"type": "integer", "description": "The total number, if not all are listed"},
         "change": {"type": "string", "description": "The id for `undo`"},
         "dry_run": {"type": "boolean"},
     });

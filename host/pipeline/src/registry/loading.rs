@@ -28,7 +28,7 @@ pub(super) enum AddError {
     Store(#[from] PackagesError),
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    #[error("its file `{}` lies inside the vault `{vault}`, where note tools could write it", .path.display())]
+    #[error("its file `{}` is inside the vault `{vault}`, where note tools could write it", .path.display())]
     InVault { path: PathBuf, vault: String },
     #[error("its signature cannot be read: {0}")]
     NoSignature(std::io::Error),
@@ -36,9 +36,9 @@ pub(super) enum AddError {
     Glob(#[from] BadGlob),
     #[error(transparent)]
     Host(#[from] BadHost),
-    #[error("it calls itself `{found}`, and is to be called `{expected}`")]
+    #[error("its name is `{found}`, but must be `{expected}`")]
     OtherName { found: String, expected: String },
-    #[error("this name belongs to the host's own domain")]
+    #[error("this name is reserved for the host's own domain")]
     OfHost,
     #[error(transparent)]
     Domain(#[from] domain::DomainError),
@@ -54,8 +54,8 @@ impl AddError {
                 if source.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Some(
-                    "let the server's user read it; a server in the operating system's sandbox opens only what its config \
-                     named when it started: restart it"
+                    "let the server's user read it; a server in the OS sandbox can open only paths that its config \
+                    named at the start: restart it"
                         .to_owned(),
                 )
             }

@@ -186,7 +186,7 @@ impl Snapshot {
                 let reason = match &running {
                     Some(running) => {
                         self.put((***running).clone(), switches);
-                        format!("{error}; version {} goes on", running.version)
+                        format!("{error}; version {} stays in use", running.version)
                     }
                     None => error.to_string(),
                 };

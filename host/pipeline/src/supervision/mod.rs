@@ -119,7 +119,7 @@ impl Watching<'_> {
                 rest.until = after(rest.pause);
                 rest.is_tried = false;
                 rest.reason = format!(
-                    "{}; the trial failed as well: in `{}` {}",
+                    "{}; the trial call failed too: in `{}` {}",
                     rest.reason.split(';').next().unwrap_or_default(),
                     self.action,
                     words(failure)
@@ -161,7 +161,13 @@ impl Watching<'_> {
     fn tell(&self, who: &Option<String>, rest: &Rest) -> bool {
         let (component, digest) = (self.watched.name.to_string(), self.watched.digest.clone());
         let pause_ms = u64::try_from(rest.pause.as_millis()).unwrap_or(u64::MAX);
-        tracing::warn!(component, caller = who, pause_ms, "rests: {}", rest.reason);
+        tracing::warn!(
+            component,
+            caller = who,
+            pause_ms,
+            "the circuit breaker is open: {}",
+            rest.reason
+        );
         let happening = Happening::Quarantine {
             domain: component.clone(),
             digest: digest.clone(),
@@ -180,7 +186,9 @@ impl Watching<'_> {
             pause_ms: i64::try_from(pause_ms).unwrap_or(i64::MAX),
         });
         written
-            .inspect_err(|error| tracing::warn!("a rest could not be written down: {error}"))
+            .inspect_err(|error| {
+                tracing::warn!("the state of a circuit breaker could not be stored: {error}")
+            })
             .is_ok()
     }
 
@@ -267,7 +275,7 @@ impl Supervision {
 
     fn forget(&self, component: &str, who: &Option<String>) {
         if let Err(error) = self.records.end(component, who.as_deref()) {
-            tracing::warn!("the end of a rest could not be written down: {error}");
+            tracing::warn!("the closing of a circuit breaker could not be stored: {error}");
         }
     }
 
@@ -287,7 +295,7 @@ fn released(host: &Host, watched: &Watched, who: &Option<String>, by: &'static s
         component = &*watched.name,
         caller = who,
         by,
-        "rests no longer"
+        "the circuit breaker is closed"
     );
     let happening = Happening::Released {
         domain: watched.name.to_string(),
@@ -300,8 +308,8 @@ fn released(host: &Host, watched: &Watched, who: &Option<String>, by: &'static s
 
 fn words(failure: Failure) -> &'static str {
     match failure {
-        Failure::Trap => "it broke",
-        Failure::OverLimit => "it wanted more than it may use",
-        Failure::TimedOut => "it took too long",
+        Failure::Trap => "it trapped",
+        Failure::OverLimit => "it exceeded a limit",
+        Failure::TimedOut => "it timed out",
     }
 }

@@ -126,12 +126,13 @@ impl Rest {
         CallError::new(
             "unavailable",
             format!(
-                "the component `{name}` is given a rest and is tried again in {wait} ms: {}",
+                "the circuit breaker of the component `{name}` is open; try again in {wait} ms: {}",
                 self.reason
             ),
         )
         .with_hint(format!(
-            "`notehost component log {name}` shows what it said; `notehost component enable {name}` ends the rest"
+            "`notehost component log {name}` shows its log; `notehost component enable {name}` closes the circuit \
+            breaker"
         ))
         .with_details(json!({
             "retry_after_ms": wait,

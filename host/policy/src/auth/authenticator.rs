@@ -21,10 +21,10 @@ pub struct Authenticator {
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
     /// It shows no token, and one is asked for.
-    #[error("a token is needed")]
+    #[error("a token is required")]
     Missing,
     /// Its token does not hold. The reason is for the log.
-    #[error("the token does not hold: {0}")]
+    #[error("invalid token: {0}")]
     Invalid(String),
     /// Nobody can tell at the moment.
     #[error(transparent)]
@@ -35,10 +35,10 @@ pub enum Refused {
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
     /// Signed tokens are asked for, and nothing could check them.
-    #[error("`auth.mode` is `jwt`, and neither a secret nor keys are named")]
+    #[error("`auth.mode` is `jwt`, but neither a secret nor keys are configured")]
     NothingToCheckWith,
     /// Any token of an issuer would be let in, whomever it was made for.
-    #[error("signed tokens are configured, but not whom they must be made for")]
+    #[error("signed tokens are configured without an audience")]
     NoAudience,
     /// Which one is meant?
     #[error("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")]
@@ -74,7 +74,7 @@ impl AuthError {
             AuthError::NoAudience => Some(
                 "set `auth.resource` to the URL that clients know this server by, or `auth.jwt.audience`",
             ),
-            AuthError::TwoSecrets => Some("leave one of them out"),
+            AuthError::TwoSecrets => Some("remove one of them"),
             AuthError::Secret { .. } => {
                 Some("make one with `openssl rand -base64 48` and give it to the issuer as well")
             }

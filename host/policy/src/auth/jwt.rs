@@ -146,7 +146,7 @@ impl PublicKeys {
             return Ok(caller);
         }
         let key = keys.get(kid.ok_or("it names no key")?);
-        let key = key.ok_or("its key is not known")?;
+        let key = key.ok_or("its key is unknown")?;
         let validation = Validation {
             algorithms: vec![key.algorithm],
             ..self.validation.clone()
@@ -186,7 +186,7 @@ fn caller(claims: Claims) -> Result<Caller, String> {
         return Err("its `sub` cannot be a name".into());
     }
     if NAMES_OF_PLACES.contains(&name.as_str()) {
-        return Err(format!("its `sub` is `{name}`, which is nobody's name"));
+        return Err(format!("its `sub` is `{name}`, which is a reserved name"));
     }
     let scopes = match (&claims.scope, &claims.scopes) {
         (None, None) => known_scopes(["read"]),
@@ -235,7 +235,7 @@ fn secret(settings: &AuthSettings) -> Result<Option<Vec<u8>>, AuthError> {
         return Err(AuthError::Secret {
             place,
             reason: format!(
-                "it has {} bytes, and fewer than {SECRET_BYTES} can be guessed",
+                "it has {} bytes, and at least {SECRET_BYTES} are required",
                 secret.len()
             ),
         });

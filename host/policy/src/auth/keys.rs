@@ -76,11 +76,12 @@ impl KeyFile {
             known.stamp = now;
             match read(&self.path) {
                 Ok(keys) => {
-                    tracing::info!(file = %self.path.display(), keys = keys.len(), "the JWKS file was read again");
+                    tracing::info!(file = %self.path.display(), keys = keys.len(), "the JWKS file was reloaded");
                     known.keys = Arc::new(keys);
                 }
                 Err(reason) => {
-                    tracing::warn!(file = %self.path.display(), reason, "the JWKS file cannot be used, the keys of before stay");
+                    tracing::warn!(file = %self.path.display(), reason, "the JWKS file cannot be used, the previous \
+                        keys stay in use");
                 }
             }
         }
@@ -120,15 +121,15 @@ pub fn fuzz_keys(input: &[u8]) {
 /// that nobody should be able to profit from.
 fn parse(text: &str) -> Result<Keys, String> {
     let set: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let listed = set["keys"]
         .as_array()
-        .ok_or("it has no list `keys`: expected a JSON Web Key Set")?;
+        .ok_or("it has no array `keys`: expected a JSON Web Key Set")?;
     let mut keys = HashMap::new();
     for listed in listed {
         if listed["kty"] == "oct" || !listed["k"].is_null() {
             return Err(
-                "it holds a symmetric key; a shared secret belongs into `auth.jwt.secret_file`"
+                "it contains a symmetric key; a shared secret belongs in `auth.jwt.secret_file`"
                     .into(),
             );
         }

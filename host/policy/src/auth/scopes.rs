@@ -47,7 +47,7 @@ pub struct Scopes(BTreeSet<(Option<String>, Scope)>);
 /// A word that is no scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no scope: there are read, write, delete, admin, and for one domain such as document:write"
+    "`{0}` is not a scope: use read, write, delete, admin, or one of a single domain such as document:write"
 )]
 pub struct UnknownScope(String);
 

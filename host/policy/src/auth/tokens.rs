@@ -102,18 +102,18 @@ pub struct Token {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The name is taken.
-    #[error("there is a token `{0}` already")]
+    #[error("the token `{0}` already exists")]
     NameTaken(String),
     /// The name does not do.
     #[error(
-        "`{0}` cannot be the name of a token: letters, digits, `-`, `_`, `.`, at most 64, and none of stdio, http, cli"
+        "`{0}` is not a valid token name: use at most 64 letters, digits, `-`, `_` or `.`, and not stdio, http or cli"
     )]
     BadName(String),
     /// There is none.
     #[error("no token `{0}`")]
     Unknown(String),
     /// The system has no randomness to give.
-    #[error("no token can be made: {0}")]
+    #[error("the token cannot be created: {0}")]
     Random(#[from] getrandom::Error),
     /// The file with the text of the owner's token cannot be written or removed.
     #[error("the owner's token in `{}` cannot be written or removed: {reason}", path.display())]
@@ -268,7 +268,7 @@ impl Tokens {
         });
         // That a use is not written down is no reason to refuse it.
         if let Err(error) = noted {
-            tracing::warn!(%error, "the last use of a token could not be written down");
+            tracing::warn!(%error, "the last use of a token could not be stored");
         }
     }
 }

@@ -6,7 +6,7 @@ use reqwest::Url;
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The address is none.
-    #[error("`{address}` is no address of a server: {reason}")]
+    #[error("`{address}` is not a server address: {reason}")]
     BadAddress {
         /// What was said.
         address: String,
@@ -14,7 +14,7 @@ pub enum ClientError {
         reason: String,
     },
     /// The token has characters that no token has.
-    #[error("the token has characters that a header cannot carry")]
+    #[error("the token has characters that are not allowed in a header")]
     BadToken,
     /// Nobody answers there, or not somebody who can be believed.
     #[error("cannot reach `{url}`: {reason}")]
@@ -27,7 +27,7 @@ pub enum ClientError {
         is_tls: bool,
     },
     /// The server does not let us in.
-    #[error("`{url}` does not let us in: {}", what_is_missing(.showed_one))]
+    #[error("`{url}` denied access: {}", what_is_missing(.showed_one))]
     Unauthorized {
         /// Where.
         url: String,
@@ -45,7 +45,7 @@ pub enum ClientError {
         words: String,
     },
     /// The server did not understand.
-    #[error("`{url}` did not take the request: {words}")]
+    #[error("`{url}` rejected the request: {words}")]
     Protocol {
         /// Where.
         url: String,
@@ -61,12 +61,10 @@ pub enum ClientError {
         reason: String,
     },
     /// The answer has no end.
-    #[error("the answer of `{0}` is too large")]
+    #[error("the response of `{0}` is too large")]
     TooLarge(String),
     /// The person was asked several times, each time about another change.
-    #[error(
-        "what would be changed is another thing each time that it is shown; nothing was changed"
-    )]
+    #[error("the proposed change differs each time it is shown; nothing was changed")]
     Undecided,
 }
 
@@ -97,32 +95,34 @@ impl ClientError {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             ClientError::BadAddress { .. } => {
-                "say for example `--server https://notes.example.org/mcp`, and the token with `--token -` or \
-                 `NOTEHOST_TOKEN`"
+                "use for example `--server https://notes.example.org/mcp`, and pass the token with `--token -` or \
+                `NOTEHOST_TOKEN`"
             }
             ClientError::BadToken => {
                 "a token is one line of letters and digits, as `notehost token new` prints it"
             }
             ClientError::Unreachable { is_tls: true, .. } => {
-                "the certificate must be one that this machine trusts and name the server; `SSL_CERT_FILE` names a file \
-                 of certificates to trust"
+                "the certificate must name the server and be trusted by this machine; `SSL_CERT_FILE` names a file of \
+                certificates to trust"
             }
             ClientError::Unreachable { .. } => {
-                "is the server running there? It is started with `notehost serve --http ADDR`"
+                "check that the server is running: `notehost serve --http ADDR` starts it"
             }
             ClientError::Unauthorized {
                 showed_one: false, ..
             } => {
-                "give one with `--token -`, `NOTEHOST_TOKEN` or a profile; an admin of the server makes it: `notehost token new`"
+                "pass one with `--token -`, `NOTEHOST_TOKEN` or a profile; an admin of the server creates it: \
+                `notehost token new`"
             }
             ClientError::Unauthorized { .. } => {
-                "it is unknown there, expired or revoked; an admin of the server makes another: `notehost token new`"
+                "it is unknown to the server, expired or revoked; an admin of the server can create another: `notehost \
+                token new`"
             }
             ClientError::NoNotehost { .. } => {
-                "check the address: it ends with `/mcp`; an older Notehost has to be upgraded first"
+                "check the address: it ends with `/mcp`; an older Notehost has to be upgraded"
             }
             ClientError::Refused { status: 403, .. } => {
-                "the server must be called by a name that it knows: an admin can add one to `http.allowed_hosts`"
+                "the server does not accept this host name: an admin can add it to `http.allowed_hosts`"
             }
             ClientError::Refused { .. }
             | ClientError::Protocol { .. }
@@ -134,8 +134,8 @@ impl ClientError {
 
 fn what_is_missing(showed_one: &bool) -> &'static str {
     match showed_one {
-        true => "the token does not hold",
-        false => "it asks for a token",
+        true => "the token is invalid",
+        false => "it requires a token",
     }
 }
 

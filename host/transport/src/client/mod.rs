@@ -114,8 +114,9 @@ impl Client {
                 .ask("tools/call", Some(&tool), params.clone(), ask.is_some())
                 .await?;
             let (Some(ask), true) = (ask, result["resultType"] == "input_required") else {
-                return answer::outcome(&result)
-                    .ok_or_else(|| ClientError::no_notehost(&self.url, "its answer is no result"));
+                return answer::outcome(&result).ok_or_else(|| {
+                    ClientError::no_notehost(&self.url, "its response is not a result")
+                });
             };
             params["inputResponses"] = self.answers(&result["inputRequests"], ask)?;
             params["requestState"] = result["requestState"].clone();
@@ -133,7 +134,7 @@ impl Client {
             else {
                 return Err(ClientError::no_notehost(
                     &self.url,
-                    "it asks for something that nobody can answer at a terminal",
+                    "it asks for input that a terminal cannot provide",
                 ));
             };
             let says = match ask(message) {
@@ -226,18 +227,18 @@ impl Client {
             },
             // JSON-RPC has errors of its own, some of them with a status that is not 200.
             _ if message["jsonrpc"] == "2.0" => match message["error"]["code"].as_i64() {
-                Some(-32601) => ClientError::no_notehost(&self.url, "it does not know us"),
+                Some(-32601) => ClientError::no_notehost(&self.url, "it does not implement the methods of Notehost"),
                 _ => ClientError::Protocol { url, words },
             },
             status if status.is_success() => {
-                ClientError::no_notehost(&self.url, "its answer is no message of MCP")
+                ClientError::no_notehost(&self.url, "its response is not an MCP message")
             }
             status if said("/error/code").is_some() => ClientError::Refused {
                 url,
                 status: status.as_u16(),
                 words,
             },
-            status => ClientError::no_notehost(&self.url, &format!("it answers {status}")),
+            status => ClientError::no_notehost(&self.url, &format!("it responded with {status}")),
         }
     }
 }
@@ -248,12 +249,12 @@ fn endpoint(address: &str) -> Result<Url, ClientError> {
         address: address.to_owned(),
         reason: reason.to_owned(),
     };
-    let mut url: Url = address.parse().map_err(|_| bad("it is no URL"))?;
+    let mut url: Url = address.parse().map_err(|_| bad("it is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(bad("it does not begin with `https://` or `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("a token is not part of an address"));
+        return Err(bad("an address must not contain a token"));
     }
     if url.path() == "/" {
         url.set_path("/mcp");

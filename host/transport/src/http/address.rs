@@ -18,7 +18,7 @@ const NO_HOST: Wrong = (
 );
 const OTHER_HOST: Wrong = (
     StatusCode::FORBIDDEN,
-    "this server is not known by that `Host`; an admin can add it to `http.allowed_hosts`",
+    "this server does not accept that `Host`; an admin can add it to `http.allowed_hosts`",
 );
 const OTHER_ORIGIN: Wrong = (
     StatusCode::FORBIDDEN,

@@ -131,8 +131,8 @@ impl Connections {
             let of_address = held.by_address.get(&address).copied().unwrap_or(0);
             // Everybody on this machine, and everybody behind a proxy on it, has the same address.
             if of_address >= self.most_of_one() && !address.is_loopback() {
-                tracing::warn!(%address, "a connection was closed: its address has half of all");
-                return Err(io::Error::other("too many connections of one address"));
+                tracing::warn!(%address, "a connection was closed: its address holds half of all connections");
+                return Err(io::Error::other("too many connections from one address"));
             }
             let mut closed = None;
             if held.count >= self.most {

@@ -96,7 +96,7 @@ impl Entry {
                 self.unauthorized(called, needed, Some("invalid_token"))
             }
             Refused::Unavailable(error) => {
-                tracing::error!(%error, "nobody can be let in");
+                tracing::error!(%error, "tokens cannot be checked");
                 refusal(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "unavailable",
@@ -127,7 +127,7 @@ impl Entry {
         let answer = refusal(
             StatusCode::FORBIDDEN,
             "forbidden",
-            &format!("{what} need a token with the scope `admin`"),
+            &format!("{what} require a token with the scope `admin`"),
         );
         Err(self.challenge(answer, called, Scope::Admin, Some("insufficient_scope")))
     }
@@ -146,7 +146,7 @@ impl Entry {
                 "a request was refused: its caller has too many connections"
             );
             let words = format!(
-                "{most} connections of yours are open: close some, or send more requests on each"
+                "this caller has {most} open connections: close some, or send more requests on each"
             );
             let mut answer = refusal(StatusCode::TOO_MANY_REQUESTS, "throttled", &words);
             let headers = answer.headers_mut();
@@ -164,11 +164,10 @@ impl Entry {
     fn unauthorized(&self, called: &Called, needed: Scope, error: Option<&str>) -> Response {
         let words = match error {
             None => {
-                "a bearer token is needed: send `Authorization: Bearer …`; an admin makes one with `notehost token new`"
+                "a bearer token is required: send `Authorization: Bearer …`; an admin creates one with `notehost token \
+                new`"
             }
-            Some(_) => {
-                "the token does not hold: it is unknown, expired, revoked or not made for this server"
-            }
+            Some(_) => "invalid token: unknown, expired, revoked or wrong audience",
         };
         let answer = refusal(StatusCode::UNAUTHORIZED, "unauthorized", words);
         self.challenge(answer, called, needed, error)
@@ -262,7 +261,7 @@ pub(super) async fn prove(
             false => refusal(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "no such session; begin one with `initialize`",
+                "no such session; start one with `initialize`",
             ),
         };
     }
@@ -304,7 +303,8 @@ pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -
     }
     let sessions = entry.owners.count().await;
     let text = format!(
-        "{}# HELP notehost_sessions Sessions of the older era that are open\n# TYPE notehost_sessions gauge\nnotehost_sessions {sessions}\n",
+        "{}# HELP notehost_sessions Open sessions of session-based MCP revisions\n# TYPE notehost_sessions \
+        gauge\nnotehost_sessions {sessions}\n",
         notehost_records::audit::metrics_text()
     );
     (

@@ -152,7 +152,7 @@ impl Refusal {
                     StatusCode::TOO_MANY_REQUESTS,
                     "throttled",
                     &format!(
-                        "{MAX_REQUESTS_OF_ONE} requests of yours are in flight: wait for their answers"
+                        "this caller has {MAX_REQUESTS_OF_ONE} requests in flight: wait for their responses"
                     ),
                 ),
                 1,
@@ -178,7 +178,7 @@ impl Refusal {
             Refusal::Unfinished => refusal(
                 StatusCode::BAD_REQUEST,
                 "validation_error",
-                "the body ended before it was whole",
+                "the body ended before it was complete",
             ),
         }
     }

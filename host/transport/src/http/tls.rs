@@ -37,8 +37,8 @@ pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, Strin
     let (certificate, key) = match (&settings.tls_cert, &settings.tls_key) {
         (None, None) => return Ok(None),
         (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
-        (Some(_), None) => return Err("`http.tls_cert` is set, and `http.tls_key` is not".into()),
-        (None, Some(_)) => return Err("`http.tls_key` is set, and `http.tls_cert` is not".into()),
+        (Some(_), None) => return Err("`http.tls_cert` is set, but `http.tls_key` is not".into()),
+        (None, Some(_)) => return Err("`http.tls_key` is set, but `http.tls_cert` is not".into()),
     };
     let stamp = stamp(&certificate, &key);
     let in_use = RustlsConfig::from_config(load(&certificate, &key)?);
@@ -69,10 +69,10 @@ impl Certificate {
             match load(&self.certificate, &self.key) {
                 Ok(config) => {
                     self.in_use.reload_from_config(config);
-                    tracing::info!(%file, "the certificate was read again");
+                    tracing::info!(%file, "the certificate was reloaded");
                 }
                 Err(reason) => {
-                    tracing::warn!(%file, reason, "the new certificate cannot be used, the one before stays");
+                    tracing::warn!(%file, reason, "the new certificate cannot be used, the previous one stays in use");
                 }
             }
         }
@@ -92,7 +92,7 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| format!("the certificate `{shown}` cannot be read: {error}"))?;
     if chain.is_empty() {
-        return Err(format!("`{shown}` holds no certificate"));
+        return Err(format!("`{shown}` contains no certificate"));
     }
     let unreadable =
         |error: &dyn Display| format!("the key `{}` cannot be read: {error}", key.display());
@@ -100,7 +100,7 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     let found = opened.metadata().map_err(|error| unreadable(&error))?;
     if is_readable_by_others(&found) {
         return Err(format!(
-            "others on this machine can read the key: `chmod 600 {}`",
+            "other users of this machine can read the key: `chmod 600 {}`",
             key.display()
         ));
     }
