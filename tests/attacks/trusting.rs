@@ -351,7 +351,7 @@ fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
     let found = listed(&place);
     let problem = found["problem"].as_str().expect("a problem");
     assert!(
-        problem.contains("lies inside the vault `main`"),
+        problem.contains("is inside the vault `main`"),
         "{problem}"
     );
 

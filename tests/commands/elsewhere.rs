@@ -107,10 +107,10 @@ fn who_is_not_let_in_is_told_what_is_missing() {
     let url = server.url();
     let read = ["document", "read", "--path", "Work/Plan"];
     desk.run(&words(&url, &read))
-        .failed(3, "it asks for a token");
+        .failed(3, "it requires a token");
     let wrong = [&read[..], &["--token", "nonsense"]].concat();
     desk.run(&words(&url, &wrong))
-        .failed(3, "the token does not hold");
+        .failed(3, "the token is invalid");
 
     // By a flag, from stdin, by a variable.
     let with = [&read[..], &["--token", &token]].concat();
@@ -167,10 +167,10 @@ fn what_is_no_server_is_told() {
     drop(free);
     let list = ["document", "list"];
     desk.run(&words(&nobody, &list))
-        .failed(3, "is the server running there?");
+        .failed(3, "check that the server is running");
     for bad in ["127.0.0.1:8765", "notes", "ftp://notes.example"] {
         desk.run(&words(bad, &list))
-            .failed(2, "is no address of a server");
+            .failed(2, "is not a server address");
     }
     // Somebody else, who answers something else.
     for answer in [

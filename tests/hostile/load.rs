@@ -64,7 +64,7 @@ async fn lies_are_not_believed() {
         ("spins", "failed to describe itself"),
         ("traps", "failed to describe itself"),
         ("bad_name", "`Read; rm -rf` is no name"),
-        ("other_name", "calls itself `document`"),
+        ("other_name", "its name is `document`"),
         ("reserved", "`approval`"),
         ("twice", "`read` twice"),
         ("empty", "no actions"),

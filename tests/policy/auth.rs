@@ -65,10 +65,10 @@ fn what_makes_no_token_is_told_and_makes_none() {
     let place = desk();
     token(&place, "taken", &[]);
     for (words, told) in [
-        (&["--name", "a b"][..], "cannot be the name"),
-        (&["--name", "stdio"], "cannot be the name"),
+        (&["--name", "a b"][..], "is not a valid token name"),
+        (&["--name", "stdio"], "is not a valid token name"),
         (&["--name", "taken"], "already"),
-        (&["--name", "x", "--scopes", "reed"], "is no scope"),
+        (&["--name", "x", "--scopes", "reed"], "is not a scope"),
         (&["--name", "x", "--scopes", ""], "names nothing"),
         (&["--name", "x", "--permission", "Work=x"], "is no tier"),
         (&["--name", "x", "--permission", "Work"], "is no permission"),
@@ -405,7 +405,7 @@ fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
                 s.auth.jwt.secret_file = Some(secret.clone());
                 s.auth.resource = None;
             },
-            "whom they must be made for",
+            "without an audience",
         ),
         // Where a note tool could write keys of its own.
         (

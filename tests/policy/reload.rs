@@ -265,7 +265,7 @@ fn a_broken_edit_changes_nothing_and_is_told() {
         ),
         ("read_only = tru\n".to_owned(), "notehost.toml:1: "),
         (text(&unreachable), "`a/b` is no notebook"),
-        (String::new(), "waits for a restart: vaults"),
+        (String::new(), "takes effect after a restart: vaults"),
     ] {
         rewrite(&served.config, &broken);
         served.wait_for_log(told);

@@ -231,7 +231,7 @@ fn what_does_not_concern_a_call_does_not_disturb_it() {
         notebooks.insert("Other".into(), Tier::None);
     };
     stage.change(other);
-    stage.server.wait_for_log("the config file was read again");
+    stage.server.wait_for_log("the config file was reloaded");
     // It still waits, and sees what it saw: only now is something of it taken.
     stage.change(|settings| {
         other(settings);

@@ -82,7 +82,7 @@ fn one_with_another_digest() {
     stays(
         &desk,
         &["component", "upgrade", "steady", &two, "--digest", &wrong],
-        "was asked for",
+        "not the requested",
     );
     let told = desk.done(&["component", "inspect", &two]);
     let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");

@@ -55,7 +55,7 @@ async fn an_action_above_it_keeps_the_component_out() {
     let bytes = std::fs::read(guest("ceiling_broken")).expect("a component");
     assert_eq!(
         reason("ceiling", &bytes).await,
-        "action `wipe` has the effect `delete`, and the component's manifest says that it needs no more than `write`"
+        "action `wipe` has the effect `delete`, but the component's manifest allows at most `write`"
     );
 }
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::outside::CallOutside;
+use super::egress::CallEgress;
+use super::live_rights::{CallStart, LiveRights};
 use super::resolve::nearest;
 use super::rights::{BadRights, Rights};
-use super::standing::{Beginning, CallStanding};
 use super::validate::Checked;
 use super::{CallError, Host};
 use crate::registry::{Action, Domain};
 use notehost_config::{Settings, VaultEntry};
 use notehost_index::Index;
-use notehost_policy::Both;
+use notehost_policy::Intersection;
 use notehost_policy::auth::{Caller, Scope, Scopes};
 use notehost_vault::{Effect, Rules, Vault};
 
@@ -28,9 +28,9 @@ pub(super) struct Allowed {
     /// What the caller and the component's grant both allow.
     pub(super) rules: Arc<dyn Rules>,
     /// What it may ask of others.
-    pub(super) outside: Arc<CallOutside>,
+    pub(super) outside: Arc<CallEgress>,
     /// What it may still do while it runs.
-    pub(super) standing: Arc<CallStanding>,
+    pub(super) standing: Arc<LiveRights>,
 }
 
 /// Pick the vault, and intersect what the caller and the component may do. `generation` is the registry's, from before
@@ -57,9 +57,9 @@ pub(super) fn authorize(
     let effect = action.effect;
     let vault = vaults[chosen].clone();
     let index = host.index_of(&vault);
-    let standing = Arc::new(CallStanding::new(
+    let standing = Arc::new(LiveRights::new(
         host,
-        Beginning {
+        CallStart {
             caller,
             domain: &checked.found.domain,
             action: &action.name,
@@ -71,8 +71,8 @@ pub(super) fn authorize(
         },
     ));
     Ok(Allowed {
-        outside: Arc::new(CallOutside::of(host, &checked, effect, standing.clone())),
-        rules: Arc::new(Both::new(
+        outside: Arc::new(CallEgress::of(host, &checked, effect, standing.clone())),
+        rules: Arc::new(Intersection::new(
             rights.permissions.clone(),
             checked.found.domain.grant.clone(),
         )),

@@ -10,7 +10,7 @@ use super::authorize::Allowed;
 use super::claim::Claim;
 use super::confirm::Settled;
 use super::conform::{QUICK_BYTES, off_worker};
-use super::outside::CallOutside;
+use super::egress::CallEgress;
 use super::{CallError, Content, Host, Reply};
 use notehost_records::audit::Happening;
 use notehost_records::database::now_ms;
@@ -22,10 +22,10 @@ use notehost_vault::{
 
 /// How often a call is run, and for how long at least, before its caller is told of the conflict: on a busy machine many
 /// attempts take no time at all.
-const MOST_ATTEMPTS: u32 = 40;
-const PATIENCE: Duration = Duration::from_secs(15);
+const MAX_ATTEMPTS: u32 = 40;
+const MAX_RETRY_TIME: Duration = Duration::from_secs(15);
 /// How often a call is run that asks others each time.
-const MOST_ATTEMPTS_OUTSIDE: u32 = 4;
+const MAX_ATTEMPTS_WITH_REQUESTS: u32 = 4;
 
 /// How many bytes of diffs are made for one reply: more than any reply may have.
 const MAX_DIFF_BYTES: usize = 2 << 20;
@@ -124,7 +124,7 @@ impl Attempts {
     pub(super) async fn again(
         &mut self,
         path: Option<String>,
-        outside: &CallOutside,
+        outside: &CallEgress,
     ) -> Result<(), CallError> {
         self.0 += 1;
         let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
@@ -136,8 +136,8 @@ impl Attempts {
             );
             return Err(CallError::new("conflict", message));
         }
-        let is_enough = self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE;
-        if is_enough || outside.was_asked() && self.0 >= MOST_ATTEMPTS_OUTSIDE {
+        let is_enough = self.0 >= MAX_ATTEMPTS && self.1.elapsed() > MAX_RETRY_TIME;
+        if is_enough || outside.was_asked() && self.0 >= MAX_ATTEMPTS_WITH_REQUESTS {
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
             return Err(CallError::new("conflict", message));
@@ -326,7 +326,7 @@ pub(super) fn kind_word(kind: ChangeKind) -> &'static str {
 }
 
 /// How many changes are told in a reply's text.
-const MOST_TOLD: usize = 10;
+const MAX_LISTED_CHANGES: usize = 10;
 
 /// What the action had to say, and the changes in a line each.
 fn with_changes_told(
@@ -339,7 +339,7 @@ fn with_changes_told(
     if is_idle {
         lines.push("Nothing changed.".to_owned());
     }
-    lines.extend(changes.iter().take(MOST_TOLD).map(change_line));
+    lines.extend(changes.iter().take(MAX_LISTED_CHANGES).map(change_line));
     lines.extend(more(changes));
     lines.extend(id.map(|id| format!("Change {id} (can be undone).")));
     joined(&lines)
@@ -351,7 +351,7 @@ fn with_changes_shown(text: &str, changes: &[StagedChange], diffs: &[String]) ->
         "Dry run: nothing was changed. Without `dry_run`:".to_owned(),
         text.trim_end().to_owned(),
     ];
-    for (change, diff) in changes.iter().zip(diffs).take(MOST_TOLD) {
+    for (change, diff) in changes.iter().zip(diffs).take(MAX_LISTED_CHANGES) {
         lines.push(change_line(change));
         lines.push(diff.trim_end().to_owned());
     }
@@ -373,7 +373,7 @@ fn change_line(change: &StagedChange) -> String {
 }
 
 fn more(changes: &[StagedChange]) -> Option<String> {
-    let more = changes.len().saturating_sub(MOST_TOLD);
+    let more = changes.len().saturating_sub(MAX_LISTED_CHANGES);
     (more > 0).then(|| format!("and {more} more"))
 }
 

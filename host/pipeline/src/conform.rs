@@ -16,12 +16,12 @@ use notehost_index::{Answer, Index, Question};
 use notehost_vault::{Access, Effect, Limits, StagedChange, Transaction, VaultError};
 
 /// How long is waited for an index that is being built.
-const PATIENCE: Duration = Duration::from_secs(10);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 /// So much of what was staged, before and after together, is compared on the thread that answers. Few enough that even if
 /// every second byte is a line of its own a diff takes a few milliseconds.
 pub(super) const QUICK_BYTES: u64 = 4 << 10;
 /// How many of the tags that may be used are told.
-const MOST_TAGS_TOLD: usize = 200;
+const MAX_TAGS_IN_DETAILS: usize = 200;
 /// How many of the tags that may not be used are named.
 const MAX_TAGS_NAMED: usize = 20;
 
@@ -135,7 +135,7 @@ async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), Call
         let known: HashSet<String> = usable.iter().map(|tag| tag.to_lowercase()).collect();
         let unknown = new.into_iter().filter(|tag| !known.contains(tag));
         let unknown: Vec<String> = unknown.collect();
-        usable.truncate(MOST_TAGS_TOLD);
+        usable.truncate(MAX_TAGS_IN_DETAILS);
         Ok((unknown, usable))
     };
     let (mut unknown, usable) = tokio::task::spawn_blocking(compared)
@@ -175,7 +175,7 @@ fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, Va
         ..TagsOf::default()
     };
     index.start();
-    if !index.wait(Some(Instant::now() + PATIENCE)) {
+    if !index.wait(Some(Instant::now() + INDEX_TIMEOUT)) {
         return Err(VaultError::new(
             "unavailable",
             "the index is still being built and the existing tags are not known yet: try again",

@@ -11,9 +11,9 @@ use notehost_index::{Answer, Index, Question};
 use notehost_vault::{Tier, Transaction, Vault};
 
 /// More than that is no settings file.
-const LARGEST_SETTINGS: u64 = 1 << 20;
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 /// How many types of properties are looked at.
-const MOST_TYPES: usize = 200;
+const MAX_PROPERTY_TYPES: usize = 200;
 
 /// What a vault's settings say, as far as this transaction may see what they name.
 pub(super) fn conventions(vault: &Vault, transaction: &mut Transaction) -> Conventions {
@@ -54,7 +54,7 @@ pub(super) fn property_types(
     let types = types["types"].as_object().into_iter().flatten();
     let named = types.filter_map(|(name, kind)| Some((name, kind.as_str()?)));
     named
-        .take(MOST_TYPES)
+        .take(MAX_PROPERTY_TYPES)
         .filter(|(name, _)| is_used(name, index, transaction))
         .map(|(name, kind)| (name.clone(), kind.to_owned()))
         .collect()
@@ -89,7 +89,7 @@ fn folder(named: &Value, transaction: &mut Transaction) -> Option<String> {
 }
 
 fn settings(vault: &Vault, path: &str) -> Value {
-    let bytes = vault.own_file(path, LARGEST_SETTINGS);
+    let bytes = vault.own_file(path, MAX_SETTINGS_BYTES);
     let parsed = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     parsed.unwrap_or_default()
 }

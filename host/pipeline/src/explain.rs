@@ -15,7 +15,7 @@ use notehost_vault::{Effect, Kind, Tier, is_open_path};
 
 /// What somebody wants to know.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'asked> {
+pub struct ExplainQuery<'asked> {
     /// The action's domain.
     pub domain: &'asked str,
     /// The action.
@@ -30,7 +30,7 @@ pub struct Asked<'asked> {
 
 /// What decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deciding {
+pub enum DecidedBy {
     /// There is no such action, or it is switched off.
     Action,
     /// The caller's scopes.
@@ -51,19 +51,19 @@ pub enum Deciding {
     Grant,
 }
 
-impl Deciding {
+impl DecidedBy {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
-            Deciding::Action => "action",
-            Deciding::Scope => "scope",
-            Deciding::Vault => "vault",
-            Deciding::ReadOnly => "read_only",
-            Deciding::Path => "path",
-            Deciding::DotFolder => "dot_folder",
-            Deciding::Notebook => "notebook",
-            Deciding::Rule => "rule",
-            Deciding::Grant => "grant",
+            DecidedBy::Action => "action",
+            DecidedBy::Scope => "scope",
+            DecidedBy::Vault => "vault",
+            DecidedBy::ReadOnly => "read_only",
+            DecidedBy::Path => "path",
+            DecidedBy::DotFolder => "dot_folder",
+            DecidedBy::Notebook => "notebook",
+            DecidedBy::Rule => "rule",
+            DecidedBy::Grant => "grant",
         }
     }
 }
@@ -74,7 +74,7 @@ pub struct Explanation {
     /// Whether the caller may.
     pub allowed: bool,
     /// What decided it.
-    pub decided_by: Deciding,
+    pub decided_by: DecidedBy,
     /// The key of the config that says so, where one does.
     pub key: Option<String>,
     /// The glob of the rule or grant.
@@ -92,12 +92,12 @@ pub fn explain(
     settings: &Settings,
     domains: &Snapshot,
     caller: &Caller,
-    asked: Asked<'_>,
+    query: ExplainQuery<'_>,
 ) -> Result<Explanation, BadRights> {
     let rights = Rights::of(settings, caller)?;
     let request = Request {
-        domain: asked.domain.to_owned(),
-        action: asked.action.to_owned(),
+        domain: query.domain.to_owned(),
+        action: query.action.to_owned(),
         arguments: Map::new(),
         cancelled: CancellationToken::new(),
         traceparent: None,
@@ -105,11 +105,11 @@ pub fn explain(
     };
     let found = match resolve::find(&rights.scopes, domains, request) {
         Ok(found) => found,
-        Err(error) => return Ok(Explanation::refused(Deciding::Action, &error)),
+        Err(error) => return Ok(Explanation::refused(DecidedBy::Action, &error)),
     };
     let action = match found.action() {
         Ok(action) => action,
-        Err(error) => return Ok(Explanation::refused(Deciding::Action, &error)),
+        Err(error) => return Ok(Explanation::refused(DecidedBy::Action, &error)),
     };
     let ids = settings.vaults.iter().map(|vault| vault.id.as_str());
     let ids: Vec<&str> = ids.filter(|id| rights.may_use(id)).collect();
@@ -120,37 +120,37 @@ pub fn explain(
         action,
         vaults: &ids,
     };
-    if let Err(error) = gate.pass(asked.vault, false) {
+    if let Err(error) = gate.pass(query.vault, false) {
         let by = match error.code {
-            "forbidden" => Deciding::Scope,
-            "read_only" => Deciding::ReadOnly,
-            _ => Deciding::Vault,
+            "forbidden" => DecidedBy::Scope,
+            "read_only" => DecidedBy::ReadOnly,
+            _ => DecidedBy::Vault,
         };
         return Ok(Explanation::refused(by, &error));
     }
-    let path = asked.path;
+    let path = query.path;
     match is_open_path(path) {
         Ok(true) => {}
         Ok(false) => {
             let sentence = format!(
                 "no caller may access `{path}`: names that begin with a dot are closed, regardless of the config"
             );
-            return Ok(Explanation::plain(Deciding::DotFolder, sentence));
+            return Ok(Explanation::plain(DecidedBy::DotFolder, sentence));
         }
-        Err(error) => return Ok(Explanation::plain(Deciding::Path, error.message)),
+        Err(error) => return Ok(Explanation::plain(DecidedBy::Path, error.message)),
     }
     let needed = needed(action.effect);
-    let decision = rights.permissions.decide(path, asked.kind);
+    let decision = rights.permissions.decide(path, query.kind);
     let (granted, granting) = found.domain.grant.decide(path);
-    let told = Told {
+    let told = Sentence {
         caller: caller.name(),
-        action: format!("{}.{}", asked.domain, asked.action),
+        action: format!("{}.{}", query.domain, query.action),
         path,
         needed,
     };
     // The caller's own permissions come first; a grant only takes away.
     Ok(if decision.tier >= needed && granted < needed {
-        told.by_grant(asked.domain, granted, granting)
+        told.by_grant(query.domain, granted, granting)
     } else {
         told.by_permissions(&decision)
     })
@@ -166,16 +166,16 @@ fn needed(effect: Effect) -> Tier {
 }
 
 /// What a sentence is made of.
-struct Told<'asked> {
+struct Sentence<'asked> {
     caller: &'asked str,
     action: String,
     path: &'asked str,
     needed: Tier,
 }
 
-impl Told<'_> {
+impl Sentence<'_> {
     fn by_permissions(&self, decision: &Decision<'_>) -> Explanation {
-        let key = decision.said().map(|said| said.key.clone());
+        let key = decision.stated().map(|said| said.key.clone());
         let glob = decision
             .narrowed
             .as_ref()
@@ -188,8 +188,8 @@ impl Told<'_> {
             (None, _) => "every caller may list a vault".to_owned(),
         };
         let by = match glob {
-            Some(_) => Deciding::Rule,
-            None => Deciding::Notebook,
+            Some(_) => DecidedBy::Rule,
+            None => DecidedBy::Notebook,
         };
         self.explanation(by, key, glob, decision.tier, &why)
     }
@@ -203,7 +203,7 @@ impl Told<'_> {
             None => format!("`{key}` grants the component nothing there"),
         };
         self.explanation(
-            Deciding::Grant,
+            DecidedBy::Grant,
             Some(key),
             glob.map(str::to_owned),
             granted,
@@ -213,13 +213,13 @@ impl Told<'_> {
 
     fn explanation(
         &self,
-        decided_by: Deciding,
+        decided_by: DecidedBy,
         key: Option<String>,
         glob: Option<String>,
         tier: Tier,
         why: &str,
     ) -> Explanation {
-        let Told {
+        let Sentence {
             caller,
             action,
             path,
@@ -250,11 +250,11 @@ impl Told<'_> {
 }
 
 impl Explanation {
-    fn refused(by: Deciding, error: &CallError) -> Explanation {
+    fn refused(by: DecidedBy, error: &CallError) -> Explanation {
         Explanation::plain(by, error.message.clone())
     }
 
-    fn plain(decided_by: Deciding, sentence: String) -> Explanation {
+    fn plain(decided_by: DecidedBy, sentence: String) -> Explanation {
         Explanation {
             allowed: false,
             decided_by,

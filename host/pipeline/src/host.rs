@@ -10,12 +10,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use notehost_sdk::host::Now;
 use tokio::sync::broadcast;
 
-use super::hearing::{Happened, Happenings};
+use super::call_environment::moment_of_start;
+use super::circuit_breaker::CircuitBreakers;
+use super::file_events::{FileEvent, FileEvents};
 use super::orientation::assistant_notes;
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
-use super::supervision::Supervision;
-use super::surroundings::moment_of_start;
 use crate::registry::Registry;
 use notehost_config::Settings;
 use notehost_index::Index;
@@ -39,7 +39,7 @@ pub struct Host {
     vaults: Vec<Arc<Vault>>,
     /// One per vault, in the same order.
     indexes: Vec<Arc<Index>>,
-    happenings: Happenings,
+    file_events: FileEvents,
     state: PathBuf,
     tokens: Arc<Tokens>,
     approvals: Approvals,
@@ -48,7 +48,7 @@ pub struct Host {
     rates: Rates,
     audit: Audit,
     component_logs: ComponentLogs,
-    supervision: Supervision,
+    circuit_breakers: CircuitBreakers,
     /// The names of the tokens that no longer hold, as far as is known.
     revoked: ArcSwap<HashSet<String>>,
     database: Arc<Database>,
@@ -134,7 +134,7 @@ impl Host {
             refreshing: tokio::sync::Mutex::default(),
             runtime,
             registry,
-            happenings: Happenings::of(&vaults, &indexes),
+            file_events: FileEvents::of(&vaults, &indexes),
             indexes,
             vaults,
             state: state.to_owned(),
@@ -145,7 +145,7 @@ impl Host {
             rates,
             audit,
             component_logs: ComponentLogs::new(&state.join("logs")),
-            supervision: Supervision::new(database.clone()),
+            circuit_breakers: CircuitBreakers::new(database.clone()),
             revoked: ArcSwap::default(),
             database,
             clock: ArcSwapOption::empty(),
@@ -167,9 +167,9 @@ impl Host {
         }
     }
 
-    /// What happens to the files of all vaults from now on. Who may be told is for [`super::Hearing`] to say.
-    pub fn happenings(&self) -> broadcast::Receiver<Happened> {
-        self.happenings.listen()
+    /// What happens to the files of all vaults from now on. Who may be told is for [`super::EventFilter`] to say.
+    pub fn file_events(&self) -> broadcast::Receiver<FileEvent> {
+        self.file_events.listen()
     }
 
     /// The index of each vault, with the vault's id.
@@ -241,8 +241,8 @@ impl Host {
     }
 
     /// Which components rest because they failed too often.
-    pub(super) fn supervision(&self) -> &Supervision {
-        &self.supervision
+    pub(super) fn circuit_breakers(&self) -> &CircuitBreakers {
+        &self.circuit_breakers
     }
 
     /// When it began, in milliseconds since 1970.

@@ -1,24 +1,27 @@
 //! The order of checks: everything that happens to a call between the wire and the disk. Each stage consumes what
 //! the stage before it made, so that leaving one out does not compile.
 
-pub mod kit;
+pub mod conformance;
 pub mod registry;
 
 mod admin;
 mod approval_diff;
 mod authorize;
+mod call_environment;
+mod circuit_breaker;
 mod claim;
 mod commit;
-mod completing;
+mod completion;
 mod confirm;
 mod conform;
 mod conventions;
+mod egress;
 mod explain;
+mod file_events;
 mod govern;
-mod hearing;
 mod host;
+mod live_rights;
 mod orientation;
-mod outside;
 mod progress;
 mod question_text;
 mod record;
@@ -27,17 +30,14 @@ mod reply;
 mod resolve;
 mod rights;
 mod run;
-mod standing;
 mod status;
-mod supervision;
-mod surroundings;
 mod throttle;
 mod validate;
 mod vault_data;
 
-pub use completing::{complete, complete_notebook};
-pub use explain::{Asked, Deciding, Explanation, explain};
-pub use hearing::{Happened, Hearing};
+pub use completion::{complete, complete_notebook};
+pub use explain::{DecidedBy, ExplainQuery, Explanation, explain};
+pub use file_events::{EventFilter, FileEvent};
 pub use host::{Host, StartError};
 pub use notehost_index::{Completing, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;
@@ -47,7 +47,7 @@ pub use question_text::diff_excerpt;
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
-pub use status::{ComponentStatus, RestTold, component_status};
+pub use status::{ComponentStatus, OpenBreakerStatus, component_status};
 pub use vault_data::data_line;
 
 use serde_json::{Map, Value};
@@ -56,6 +56,7 @@ use tokio_util::sync::CancellationToken;
 pub use notehost_runtime::Progress;
 
 use authorize::{Allowed, authorize};
+use circuit_breaker::check_breaker;
 use claim::{Claim, Claimed, claim};
 use commit::{Attempts, Landed, Landing, commit};
 use confirm::{Confirmation, confirm};
@@ -66,7 +67,6 @@ use notehost_vault::{contained, reply_point};
 use record::Record;
 use resolve::resolve;
 use run::run;
-use supervision::supervise;
 use throttle::throttle;
 use validate::validate;
 
@@ -123,7 +123,7 @@ async fn answer(
         Claimed::ToDo(claim) => claim,
     };
     throttle(host, &allowed)?; // not more often than this caller may
-    let _watched = supervise(host, &allowed)?; // a component that keeps failing rests
+    let _watched = check_breaker(host, &allowed)?; // a component that keeps failing rests
     let mut attempts = Attempts::new();
     let mut confirmation = Confirmation::of(host, &allowed)?;
     let landed = loop {

@@ -23,9 +23,9 @@ use notehost_policy::auth::Caller;
 use notehost_vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault, VaultError};
 
 /// How many of each are told.
-const MOST_NOTES: u32 = 12;
-const MOST_TAGS: u32 = 15;
-const MOST_NOTEBOOKS: usize = 20;
+const MAX_NOTES: u32 = 12;
+const MAX_TAGS: u32 = 15;
+const MAX_NOTEBOOKS: usize = 20;
 /// A description is one or two sentences.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 /// How long it may take together. Whoever asks for it waits for something else.
@@ -148,7 +148,7 @@ impl Looking {
                 by: SortBy::Path,
                 descending: false,
             }],
-            limit: MOST_NOTES,
+            limit: MAX_NOTES,
             fields: vec![Field::Properties],
             ..Query::default()
         };
@@ -195,8 +195,8 @@ impl Looking {
         if told.is_empty() {
             return;
         }
-        let shown = told.iter().take(MOST_NOTEBOOKS).cloned();
-        let more = match told.len().saturating_sub(MOST_NOTEBOOKS) {
+        let shown = told.iter().take(MAX_NOTEBOOKS).cloned();
+        let more = match told.len().saturating_sub(MAX_NOTEBOOKS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -210,7 +210,7 @@ impl Looking {
     fn tags(&mut self, text: &mut String) -> Result<(), VaultError> {
         let asked = TagsOf {
             by_count: true,
-            limit: MOST_TAGS,
+            limit: MAX_TAGS,
             ..TagsOf::default()
         };
         let tags: Tags = self.ask(Question::Tags(asked))?.unwrap_or_default();

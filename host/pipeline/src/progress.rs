@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use notehost_runtime::Progress;
 
 /// The least time between two that are told.
-const PAUSE: Duration = Duration::from_millis(250);
+const MIN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Where a call tells how far it has come. Clones tell the same one.
 #[derive(Clone)]
@@ -52,7 +52,7 @@ impl Told {
     fn takes(&mut self, progress: &Progress, now: Instant) -> bool {
         let is_end = progress.total == Some(progress.done) && !self.end;
         if let Some((done, time)) = self.last
-            && (progress.done <= done || (now < time + PAUSE && !is_end))
+            && (progress.done <= done || (now < time + MIN_INTERVAL && !is_end))
         {
             return false;
         }

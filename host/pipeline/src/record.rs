@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::commit::Landed;
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::{CallError, Host, Reply, Request};
 use crate::registry::Domain;
 use notehost_policy::Confirmed;
@@ -17,8 +17,8 @@ use notehost_records::audit::{Entry, InFlight, Usage};
 use notehost_records::database::now_ms;
 
 /// How many of the paths are kept that a call asks for, and how much of each.
-const MOST_PATHS: usize = 20;
-const LONGEST_PATH: usize = 256;
+const MAX_PATHS: usize = 20;
+const MAX_PATH_CHARS: usize = 256;
 
 /// A call that has begun. A call that is given up midway is recorded too, when this is dropped.
 pub(super) struct Record<'h> {
@@ -26,7 +26,7 @@ pub(super) struct Record<'h> {
     began: Instant,
     entry: Entry,
     /// With what its component used and how it failed.
-    standing: Option<(Arc<CallStanding>, Arc<Domain>)>,
+    standing: Option<(Arc<LiveRights>, Arc<Domain>)>,
     _in_flight: InFlight,
 }
 
@@ -71,7 +71,7 @@ impl<'h> Record<'h> {
     /// What the component used, if it was run.
     fn usage(&self) -> Option<Usage> {
         let (standing, domain) = self.standing.as_ref()?;
-        let conduct = standing.conduct();
+        let conduct = standing.guest_outcome();
         let used = conduct.used?;
         Some(Usage {
             digest: Arc::from(domain.component.as_ref()?.digest()),
@@ -138,13 +138,13 @@ fn asked_for(arguments: &Map<String, Value>) -> Vec<String> {
         .into_iter()
         .chain(several.into_iter().flatten())
         .filter_map(Value::as_str)
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .map(shortened_path)
         .collect()
 }
 
 fn shortened_path(path: &str) -> String {
-    path.chars().take(LONGEST_PATH).collect()
+    path.chars().take(MAX_PATH_CHARS).collect()
 }
 
 /// Four bytes are about a token.

@@ -11,7 +11,7 @@ use notehost_config::{ConfigError, Edit, Source, in_force};
 /// How often the file, and the tokens, are looked at.
 const PERIOD: Duration = Duration::from_millis(200);
 /// How long a file that was changed must have rested.
-const REST: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// The file that is watched, and what is wrong with it.
 pub(super) struct Watching {
@@ -147,7 +147,7 @@ async fn keep_looking(host: Weak<Host>) {
     // Editors empty a file before they write it: what was changed is read when it has rested.
     let mut is_being_written = false;
     loop {
-        tokio::time::sleep(if is_being_written { REST } else { PERIOD }).await;
+        tokio::time::sleep(if is_being_written { DEBOUNCE } else { PERIOD }).await;
         let Some(host) = host.upgrade() else {
             return;
         };

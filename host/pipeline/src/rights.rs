@@ -8,7 +8,7 @@ use notehost_policy::auth::{Caller, Scopes, UnknownScope};
 use notehost_policy::{BadGlob, Permissions};
 
 /// How many callers' rights are remembered: signed tokens may bring any number of names.
-const MOST_KNOWN: usize = 10_000;
+const MAX_CACHED_CALLERS: usize = 10_000;
 
 /// What a caller may do.
 pub(super) struct Rights {
@@ -63,7 +63,7 @@ impl RightsBySettings {
         }
         let rights = Arc::new(Rights::of(&self.settings, caller)?);
         let mut known = known();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_CACHED_CALLERS {
             known.clear();
         }
         known.insert(who, rights.clone());

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::admin;
 use super::authorize::Allowed;
+use super::call_environment::CallEnvironment;
 use super::reply::component_code;
-use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
 use notehost_records::audit::Failure;
@@ -16,7 +16,7 @@ use notehost_runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use notehost_vault::{Access, Limits, Transaction};
 
 /// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
-const LONGEST_MESSAGE: usize = 2000;
+const MAX_MESSAGE_CHARS: usize = 2000;
 
 /// What a run came to.
 pub(super) enum Attempt {
@@ -75,7 +75,7 @@ pub(super) async fn run(
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
-        surroundings: Arc::new(CallSurroundings::of(host, allowed, frozen)),
+        surroundings: Arc::new(CallEnvironment::of(host, allowed, frozen)),
         outside: allowed.outside.clone(),
         deadline,
         limits,
@@ -184,7 +184,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
 }
 
 fn bounded(text: String) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::registry::Snapshot;
 use notehost_config::SwitchReason;
-use notehost_policy::quarantines;
+use notehost_policy::open_breakers;
 use notehost_records::audit::{durations, usage};
 use notehost_records::database::{Database, DatabaseError};
 use notehost_records::when;
@@ -46,12 +46,12 @@ pub struct ComponentStatus {
     /// The most memory that one call used, in bytes.
     pub memory_bytes: u64,
     /// Whether it rests because it failed too often, and for whom.
-    pub quarantine: Vec<RestTold>,
+    pub quarantine: Vec<OpenBreakerStatus>,
 }
 
 /// A rest, as it is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RestTold {
+pub struct OpenBreakerStatus {
     /// The only caller that is kept away; without it everybody is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub for_caller: Option<String>,
@@ -70,7 +70,7 @@ pub fn component_status(
     only: Option<&str>,
 ) -> Result<Vec<ComponentStatus>, DatabaseError> {
     let (used, taken) = (usage(database)?, durations(database)?);
-    let resting = quarantines(database)?;
+    let resting = open_breakers(database)?;
     let mut all = Vec::new();
     for domain in domains.domains() {
         let Some(component) = &domain.component else {
@@ -97,7 +97,7 @@ pub fn component_status(
             denials: sum.denials,
             memory_bytes: sum.memory_bytes,
             quarantine: rests
-                .map(|rest| RestTold {
+                .map(|rest| OpenBreakerStatus {
                     for_caller: rest.caller.clone(),
                     reason: rest.reason.clone(),
                     since: when::iso(rest.since),

@@ -12,7 +12,7 @@ use crate::registry::{Action, COMMON_ARGUMENTS};
 use notehost_vault::Effect;
 
 /// The longest key that is kept.
-const LONGEST_KEY: usize = 256;
+const MAX_KEY_BYTES: usize = 256;
 /// How many bytes the arguments of an action may have that only reads: it takes names and conditions, no content.
 const MAX_READ_ARGUMENT_BYTES: usize = 1 << 20;
 /// How many problems are told, and how many unknown arguments of one object.
@@ -104,12 +104,12 @@ impl Common {
         let approval = text("approval")?;
         let idempotency_key = text("idempotency_key")?;
         if let Some(key) = &idempotency_key
-            && !(1..=LONGEST_KEY).contains(&key.len())
+            && !(1..=MAX_KEY_BYTES).contains(&key.len())
         {
             return Err(CallError::new(
                 "validation_error",
                 format!(
-                    "`idempotency_key` has {} bytes, and 1 to {LONGEST_KEY} are allowed",
+                    "`idempotency_key` has {} bytes, and 1 to {MAX_KEY_BYTES} are allowed",
                     key.len()
                 ),
             ));

@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS approvals (
 ) STRICT;";
 
 /// How many are listed, and how much of each diff.
-const MOST_LISTED: i64 = 500;
+const MAX_LISTED_APPROVALS: i64 = 500;
 const MAX_LISTED_DIFF_CHARS: i64 = 16 << 10;
 /// How many bytes of diffs of one caller may wait for a person.
 const MAX_WAITING_BYTES: i64 = 64 << 20;
@@ -43,7 +43,7 @@ const MAX_DECIDED: i64 = 100;
 const COLUMNS: &str = "id, caller, action, vault, arguments, change, summary, created, expires, state, decided_by, \
                        decided_via";
 /// How long what was decided can still be looked at.
-const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+const RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The questions of this machine.
 #[derive(Clone)]
@@ -78,7 +78,7 @@ impl Approvals {
         let frozen = frozen.map(|frozen| serde_json::to_string(frozen).unwrap_or_default());
         let id = self.database.with(|connection| {
             let transaction = connection.transaction()?;
-            transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - KEPT_MS])?;
+            transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - RETENTION_MS])?;
             transaction.execute(
                 "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE caller = ?1
                      AND (state IN ('denied', 'used') OR expires <= ?2) ORDER BY created DESC LIMIT -1 OFFSET ?3)",
@@ -168,7 +168,7 @@ impl Approvals {
                  FROM approvals WHERE ?1 OR (state = 'pending' AND expires > ?2) ORDER BY created DESC, id LIMIT ?3",
             ))?;
             let rows = statement.query_map(
-                params![with_decided, now_ms(), MOST_LISTED, MAX_LISTED_DIFF_CHARS],
+                params![with_decided, now_ms(), MAX_LISTED_APPROVALS, MAX_LISTED_DIFF_CHARS],
                 approval,
             )?;
             rows.collect::<rusqlite::Result<Vec<Approval>>>()

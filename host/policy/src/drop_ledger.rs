@@ -42,7 +42,7 @@ const MAX_UNWRITTEN: usize = 8;
 /// Commits of different vaults rarely wait for each other.
 const LOCKS: usize = 16;
 /// How many rows are read at once.
-const ROWS_AT_ONCE: usize = 32;
+const BATCH_ROWS: usize = 32;
 
 /// What callers dropped.
 pub struct DropLedger {
@@ -169,7 +169,7 @@ impl DropLedger {
     fn steps(&self, count: &DropCount, now: i64) -> Result<Steps, DatabaseError> {
         let notes: Vec<&NoteWeights> = count.weights.remaining().collect();
         let mut known = Vec::new();
-        for notes in notes.chunks(ROWS_AT_ONCE) {
+        for notes in notes.chunks(BATCH_ROWS) {
             known.extend(self.database.with(|connection| {
                 let bytes = notes.iter().map(|note| find(connection, count, note, now));
                 bytes.collect::<rusqlite::Result<Vec<_>>>()
@@ -427,7 +427,7 @@ fn too_many(connection: &Connection, caller: &str) -> rusqlite::Result<Vec<(i64,
         "SELECT rowid, ledger FROM dropped_content WHERE caller = ?1 AND is_slim = 0
          ORDER BY updated, rowid LIMIT ?2",
     )?;
-    let most = many.min(i64::try_from(ROWS_AT_ONCE).unwrap_or(many));
+    let most = many.min(i64::try_from(BATCH_ROWS).unwrap_or(many));
     let rows = statement.query_map(params![caller, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }

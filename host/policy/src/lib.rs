@@ -5,29 +5,31 @@
 pub mod auth;
 
 mod approvals;
+mod circuit_breaker;
 mod drop_ledger;
 mod grant;
+mod host_grant;
 mod idempotency;
 mod loss;
 mod permissions;
-mod quarantine;
 mod question;
 mod rates;
-mod reach;
 mod weights;
 mod word_bag;
 
 pub use approvals::{APPROVALS_TABLE, Approvals};
+pub use circuit_breaker::{
+    BREAKER_TABLE, BreakerRecord, BreakerRecords, close_breakers, open_breakers,
+};
 pub use drop_ledger::{DROPPED_TABLE, DropCount, DropLedger, NotCounted};
 pub use grant::Grant;
+pub use host_grant::{BadHost, HostGrant, Within};
 pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
-pub use permissions::{Decision, Narrowing, Permissions, Said};
-pub use quarantine::{QUARANTINE_TABLE, Quarantine, Quarantines, lift_quarantine, quarantines};
+pub use permissions::{Decision, Narrowing, Permissions, StatedTier};
 pub use question::{
     Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
 };
 pub use rates::{RATES_TABLE, Rates};
-pub use reach::{BadHost, Reach, Within};
 pub use weights::CallWeights;
 
 use std::path::Path;
@@ -46,13 +48,13 @@ pub fn open_records(state: &Path) -> Result<Database, DatabaseError> {
         DROPPED_TABLE,
         IDEMPOTENCY_TABLE,
         RATES_TABLE,
-        QUARANTINE_TABLE,
+        BREAKER_TABLE,
     ];
     Database::open(state, &[&own[..], &audit::TABLES[..]].concat())
 }
 
 /// What both allow.
-pub struct Both {
+pub struct Intersection {
     caller: Arc<dyn Rules>,
     grant: Arc<dyn Rules>,
     /// What the grant took away since somebody asked.
@@ -60,10 +62,10 @@ pub struct Both {
     narrowed: AtomicBool,
 }
 
-impl Both {
+impl Intersection {
     /// What a caller's permissions and a component's grant both allow.
-    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Both {
-        Both {
+    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Intersection {
+        Intersection {
             caller,
             grant,
             hidden: AtomicBool::new(false),
@@ -87,7 +89,7 @@ impl Both {
     }
 }
 
-impl Rules for Both {
+impl Rules for Intersection {
     fn tier(&self, path: &str) -> Tier {
         self.both(self.caller.tier(path), || self.grant.tier(path))
     }

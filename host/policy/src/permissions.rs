@@ -15,14 +15,14 @@ const TOKEN: &str = "token";
 /// What one caller may do where.
 pub struct Permissions {
     identity: u64,
-    default: Said,
-    notebooks: HashMap<String, Said>,
+    default: StatedTier,
+    notebooks: HashMap<String, StatedTier>,
     narrower: Vec<Rule>,
 }
 
 /// A tier, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct StatedTier {
     /// The tier.
     pub tier: Tier,
     /// The key of the config, such as `permissions.notebooks.Work`; with `token.` in front it is the caller's token.
@@ -30,7 +30,7 @@ pub struct Said {
 }
 
 struct Rule {
-    said: Said,
+    said: StatedTier,
     glob: String,
     matcher: globset::GlobMatcher,
 }
@@ -41,7 +41,7 @@ pub struct Decision<'permissions> {
     /// What it may do.
     pub tier: Tier,
     /// What its notebook allows; nobody has to say that a vault can be listed.
-    pub notebook: Option<&'permissions Said>,
+    pub notebook: Option<&'permissions StatedTier>,
     /// The rule that allows less than the notebook does.
     pub narrowed: Option<Narrowing<'permissions>>,
 }
@@ -50,7 +50,7 @@ pub struct Decision<'permissions> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Narrowing<'permissions> {
     /// Its tier, and who says so.
-    pub said: &'permissions Said,
+    pub said: &'permissions StatedTier,
     /// Which paths it speaks of.
     pub glob: &'permissions str,
 }
@@ -72,7 +72,7 @@ impl Permissions {
         let own = settings.callers.get(caller).map(|own| &own.permissions);
         let mut permissions = Permissions {
             identity: new_identity(),
-            default: Said {
+            default: StatedTier {
                 tier: Tier::None,
                 key: String::new(),
             },
@@ -93,17 +93,17 @@ impl Permissions {
     fn add(&mut self, prefix: &str, said: &CallerPermissions) -> Result<(), BadGlob> {
         if let Some(tier) = said.default {
             let key = format!("{prefix}.default");
-            self.default = Said { tier, key };
+            self.default = StatedTier { tier, key };
         }
         for (notebook, tier) in &said.notebooks {
             let key = dotted(&format!("{prefix}.notebooks"), notebook);
-            let said = Said { tier: *tier, key };
+            let said = StatedTier { tier: *tier, key };
             self.notebooks.insert(fold_path(notebook), said);
         }
         for (index, PermissionRule { glob, tier }) in said.rules.iter().enumerate() {
             let key = format!("{prefix}.rules[{index}]");
             self.narrower.push(Rule {
-                said: Said { tier: *tier, key },
+                said: StatedTier { tier: *tier, key },
                 matcher: matcher(glob)?,
                 glob: glob.clone(),
             });
@@ -144,13 +144,13 @@ impl Permissions {
         decision
     }
 
-    fn of_notebook(&self, notebook: &str) -> &Said {
+    fn of_notebook(&self, notebook: &str) -> &StatedTier {
         self.notebooks.get(notebook).unwrap_or(&self.default)
     }
 
     /// A path of one part is a notebook or a file in the root. What is not there yet is either: where the name does
     /// not tell, the narrower tier holds.
-    fn of_single_part(&self, name: &str, kind: Option<Kind>) -> &Said {
+    fn of_single_part(&self, name: &str, kind: Option<Kind>) -> &StatedTier {
         let (root, notebook) = (self.of_notebook(ROOT), self.of_notebook(name));
         match kind {
             Some(Kind::File) => root,
@@ -174,7 +174,7 @@ impl Rule {
 
 impl Decision<'_> {
     /// The line that decided.
-    pub fn said(&self) -> Option<&Said> {
+    pub fn stated(&self) -> Option<&StatedTier> {
         let narrowed = self.narrowed.as_ref().map(|narrowed| narrowed.said);
         narrowed.or(self.notebook)
     }
@@ -296,7 +296,7 @@ mod tests {
         let key = |path: &str| {
             let decision = phone.decide(path, None);
             decision
-                .said()
+                .stated()
                 .map(|said| said.key.clone())
                 .unwrap_or_default()
         };

@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
     /// Answers after as many milliseconds as it is asked to.
     struct Slow;
@@ -188,7 +188,7 @@ mod tests {
         tokio::spawn(async move {
             let wire = AsyncRwTransport::new_server(input, output);
             let running = Slow
-                .serve(Draining::new(wire, closing, PATIENCE))
+                .serve(Draining::new(wire, closing, DRAIN_TIMEOUT))
                 .await
                 .unwrap();
             running.waiting().await.unwrap();
@@ -257,7 +257,7 @@ mod tests {
         let messages = begin() + &call(1, 60_000) + &line(&cancel);
         to_server.write_all(messages.as_bytes()).await.unwrap();
         drop(to_server);
-        let answered = tokio::time::timeout(PATIENCE / 2, answered(from_server))
+        let answered = tokio::time::timeout(DRAIN_TIMEOUT / 2, answered(from_server))
             .await
             .unwrap();
         assert_eq!(answered, BTreeSet::from([0]));

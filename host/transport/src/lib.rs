@@ -5,20 +5,19 @@
 // The futures of a call nest deeper than the default allows to look.
 #![recursion_limit = "256"]
 
-mod asking;
 mod bounds;
-mod brief;
 mod client;
-mod completing;
-mod contained;
+mod completion;
 mod drain;
+mod elicitation;
 mod finder;
 mod help;
 mod http;
 mod lines;
 mod mcp;
 mod message_limit;
-mod orienting;
+mod orientation;
+mod panic_guard;
 mod pool;
 mod progress;
 mod prompts;
@@ -27,9 +26,10 @@ mod resolve;
 mod resources;
 mod results;
 mod schema;
+mod short_description;
 mod shutdown;
 mod stdio;
-mod subscribing;
+mod subscriptions;
 mod surface;
 mod synonyms;
 mod tasks;

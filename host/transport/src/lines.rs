@@ -15,9 +15,9 @@ use super::bounds::{MAX_MESSAGE_BYTES, Outline, OverBounds, Scan, VERSION_KEY};
 pub(super) const REFUSED: &str = "notehost/refused";
 
 /// How much is read at once.
-const PIECE: usize = 16 << 10;
+const READ_BYTES: usize = 16 << 10;
 /// A buffer that a long line made larger than this is not kept.
-const KEPT: usize = 1 << 20;
+const MAX_KEPT_BUFFER: usize = 1 << 20;
 
 /// Refuses a message of so many bytes by what it calls.
 pub(super) type CheckSize = Box<dyn Fn(&Outline, usize) -> Result<(), OverBounds> + Send>;
@@ -43,7 +43,7 @@ impl<R> BoundedLines<R> {
         BoundedLines {
             input,
             check_size,
-            piece: vec![0; PIECE].into_boxed_slice(),
+            piece: vec![0; READ_BYTES].into_boxed_slice(),
             unread: 0..0,
             line: Vec::new(),
             sent: 0,
@@ -117,7 +117,7 @@ impl<R> BoundedLines<R> {
         if self.sent == self.line.len() {
             self.sent = 0;
             self.is_going_out = false;
-            match self.line.capacity() > KEPT {
+            match self.line.capacity() > MAX_KEPT_BUFFER {
                 true => self.line = Vec::new(),
                 false => self.line.clear(),
             }
@@ -171,7 +171,7 @@ mod tests {
 
     #[tokio::test]
     async fn lines_within_the_bounds_pass_as_they_are() {
-        let long = format!("{{\"content\":\"{}\"}}\r\n", "é,".repeat(PIECE));
+        let long = format!("{{\"content\":\"{}\"}}\r\n", "é,".repeat(READ_BYTES));
         let input = format!("{{\"id\":1}}\n\n{long}{{\"id\":2}}\nno end");
         let lines = passed(input.as_bytes()).await;
         assert_eq!(lines, ["{\"id\":1}\n", "\n", &long, "{\"id\":2}\n"]);

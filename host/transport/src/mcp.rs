@@ -21,14 +21,14 @@ use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{new_seal, take_arguments};
-use super::contained::contained;
+use super::elicitation::{new_seal, take_arguments};
 use super::lines::REFUSED;
-use super::orienting::{INSTRUCTIONS, Told, instructions};
+use super::orientation::{INSTRUCTIONS, OrientedClients, instructions};
+use super::panic_guard::contained;
 use super::pool::here_or_in;
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
 use super::results::Repeat;
-use super::subscribing::{self, Clients};
+use super::subscriptions::{self, Clients};
 use super::surface::Offered;
 use super::tasks::{self, Tasks};
 use super::{client, completing, prompts, resources, results};
@@ -38,7 +38,7 @@ use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
 use notehost_policy::auth::{Caller, Proof, Scopes};
 
 /// For so many different sets of scopes and surfaces what is shown is kept.
-const MOST_PROFILES: usize = 256;
+const MAX_PROFILES: usize = 256;
 
 /// The server: one for stdio, one for all of HTTP. Clones are the same server.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ struct Shared {
     /// Seals what a client carries from a question to its answer.
     sealed: RequestStateCodec,
     /// Who has been told about the vaults.
-    told: Told,
+    oriented: OrientedClients,
     /// The calls that take long.
     tasks: Tasks,
     /// The clients that began with `initialize`, to be told what happens.
@@ -86,12 +86,12 @@ impl Server {
             closing,
             offered: Mutex::default(),
             sealed: new_seal()?,
-            told: Told::default(),
+            oriented: OrientedClients::default(),
             tasks: Tasks::default(),
             clients: Clients::default(),
             pool,
         }));
-        tokio::spawn(subscribing::tell_clients(server.clone()));
+        tokio::spawn(subscriptions::notify_clients(server.clone()));
         Ok(server)
     }
 
@@ -147,7 +147,7 @@ impl Server {
         let caller = caller.unwrap_or(&self.0.caller).clone();
         // A client renews its signed token within a session, which is told of changes for as long as the newest holds.
         if caller.proof() == Proof::Signed {
-            let session = subscribing::session(extensions);
+            let session = subscriptions::session(extensions);
             self.clients().renew(&session, &caller);
         }
         caller
@@ -192,7 +192,7 @@ impl Server {
         };
         let current = offered.insert(current);
         // Signed tokens may bring any number of scopes.
-        if current.by_profile.len() >= MOST_PROFILES {
+        if current.by_profile.len() >= MAX_PROFILES {
             current.by_profile.clear();
         }
         let shown = current
@@ -261,7 +261,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context.extensions);
-        completing::complete(self, caller, request).await
+        completion::complete(self, caller, request).await
     }
 
     async fn list_tools(
@@ -353,7 +353,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         let caller = self.caller(&context.extensions);
         self.clients().begin(session.clone(), context.peer, caller);
         self.clients().subscribe(&session, &request.uri)
@@ -364,7 +364,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         self.clients().unsubscribe(&session, &request.uri);
         Ok(())
     }
@@ -417,7 +417,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         let caller = self.caller(&context.extensions);
         self.clients().begin(session, context.peer, caller);
     }
@@ -439,7 +439,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::new(unknown, request.method, None));
         }
         let caller = self.caller(&context.extensions);
-        Ok(CustomResult(self.offered_to(&caller).snapshot.told()))
+        Ok(CustomResult(self.offered_to(&caller).snapshot.to_listing()))
     }
 
     fn accepted_subscription_filter(
@@ -447,11 +447,11 @@ impl ServerHandler for Server {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         // rmcp takes away what our capabilities do not offer.
-        Some(subscribing::accepted(requested))
+        Some(subscriptions::accepted(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        subscribing::tell_listener(self, &context).await;
+        subscriptions::notify_listener(self, &context).await;
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
 /// How long a call may keep the thread. Guests let go of it at each tick of their clock.
-const A_WHILE: Duration = Duration::from_millis(5);
+const MAX_INLINE_TIME: Duration = Duration::from_millis(5);
 
 /// What a call comes to, made here or, if it takes its time, in the pool. Ends with whoever waits for it.
 pub(super) async fn here_or_in<T: Send + 'static>(
@@ -22,7 +22,7 @@ pub(super) async fn here_or_in<T: Send + 'static>(
         let began = Instant::now();
         match call.as_mut().poll(context) {
             Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-            Poll::Pending if began.elapsed() < A_WHILE => Poll::Pending,
+            Poll::Pending if began.elapsed() < MAX_INLINE_TIME => Poll::Pending,
             Poll::Pending => Poll::Ready(None),
         }
     });
@@ -68,7 +68,7 @@ mod tests {
         let at = own.block_on(here_or_in(pool.handle(), quick)).unwrap();
         assert_eq!(at, here);
         let long = async {
-            compute_for(A_WHILE).await;
+            compute_for(MAX_INLINE_TIME).await;
             thread::current().id()
         };
         let at = own.block_on(here_or_in(pool.handle(), long)).unwrap();
@@ -83,7 +83,7 @@ mod tests {
         let arrived = is_there.clone();
         let call = async move {
             let _ended = ended;
-            compute_for(A_WHILE).await;
+            compute_for(MAX_INLINE_TIME).await;
             arrived.store(true, Ordering::SeqCst);
             std::future::pending::<()>().await;
         };

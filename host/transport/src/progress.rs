@@ -10,25 +10,25 @@ use tokio::sync::{oneshot, watch};
 use notehost_pipeline::{Progress, ProgressSink};
 
 /// How far a call is, as it last said. A call never waits for those who hear it.
-pub(super) type Heard = watch::Receiver<Option<Progress>>;
+pub(super) type ProgressReceiver = watch::Receiver<Option<Progress>>;
 
 /// What a call tells through, and what hears it.
-pub(super) fn channel() -> (ProgressSink, Heard) {
+pub(super) fn channel() -> (ProgressSink, ProgressReceiver) {
     let (says, heard) = watch::channel(None);
     let sink = ProgressSink::new(move |progress| drop(says.send_replace(Some(progress))));
     (sink, heard)
 }
 
 /// Takes what is heard to a client that wants to know.
-pub(super) struct Telling {
+pub(super) struct ProgressNotifier {
     peer: Peer<RoleServer>,
     token: ProgressToken,
 }
 
-impl Telling {
+impl ProgressNotifier {
     /// For a request with a progress token.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<Telling> {
-        Some(Telling {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<ProgressNotifier> {
+        Some(ProgressNotifier {
             token: context.meta.get_progress_token()?,
             peer: context.peer.clone(),
         })
@@ -36,28 +36,32 @@ impl Telling {
 
     /// The outcome of a call, with what it says meanwhile on its way before it: what is being told is told to its end, because
     /// answers and notifications do not wait for each other.
-    pub(super) async fn during<T>(&self, heard: Heard, call: impl Future<Output = T>) -> T {
+    pub(super) async fn during<T>(
+        &self,
+        heard: ProgressReceiver,
+        call: impl Future<Output = T>,
+    ) -> T {
         let (over, is_over) = oneshot::channel();
         let call = async {
             let outcome = call.await;
             drop::<oneshot::Sender<()>>(over);
             outcome
         };
-        tokio::join!(call, self.tell_all(heard, is_over)).0
+        tokio::join!(call, self.forward_all(heard, is_over)).0
     }
 
-    async fn tell_all(&self, mut heard: Heard, mut is_over: oneshot::Receiver<()>) {
+    async fn forward_all(&self, mut heard: ProgressReceiver, mut is_over: oneshot::Receiver<()>) {
         loop {
             tokio::select! {
                 biased;
-                Ok(()) = heard.changed() => if !self.tell(&mut heard).await { return },
+                Ok(()) = heard.changed() => if !self.forward(&mut heard).await { return },
                 _ = &mut is_over => return,
             }
         }
     }
 
     /// Whether the client could be told.
-    async fn tell(&self, heard: &mut Heard) -> bool {
+    async fn forward(&self, heard: &mut ProgressReceiver) -> bool {
         let Some(progress) = heard.borrow_and_update().clone() else {
             return true;
         };

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::synonyms::{Intent, Wanted, stems, telling_stems};
+use super::synonyms::{Intent, Query, stems, telling_stems};
 
 /// How much a word counts: in the action's name, in the first sentence about it, in the rest of what is said about it, in
 /// its arguments.
@@ -99,7 +99,7 @@ impl Ranking {
 
     /// The actions that fit these words, by their place in the order that was given, the best first.
     pub(super) fn best(&self, words: &str) -> Vec<usize> {
-        let wanted = Wanted::new(words);
+        let wanted = Query::new(words);
         let mut domains = self.domain_texts.scores(&wanted);
         for (score, name) in domains.iter_mut().zip(&self.domains) {
             let surely = name.iter().map(|stem| wanted.says(stem));
@@ -166,7 +166,7 @@ impl Texts {
     }
 
     /// How well each text fits.
-    fn scores(&self, wanted: &Wanted) -> Vec<f32> {
+    fn scores(&self, wanted: &Query) -> Vec<f32> {
         let mut scores = vec![0.0; self.size];
         for variants in wanted.words() {
             let mut best = vec![0.0; self.size];

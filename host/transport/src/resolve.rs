@@ -15,8 +15,8 @@ use notehost_vault::Effect;
 pub(super) const FLAT_SEPARATOR: &str = "__";
 
 /// How alike two names must be for one to be offered instead of the other, and how much less than the best one.
-const ALIKE: f64 = 0.84;
-const LESS_ALIKE: f64 = 0.05;
+const MIN_SIMILARITY: f64 = 0.84;
+const SIMILARITY_MARGIN: f64 = 0.05;
 
 /// The longest name that is compared with ours.
 const MAX_COMPARED_BYTES: usize = 256;
@@ -210,12 +210,12 @@ fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
         .map(|tool| tool.name.to_string())
         .chain(flat)
         .map(|name| (strsim::jaro_winkler(&tool, &name), name))
-        .filter(|(alike, _)| *alike >= ALIKE)
+        .filter(|(alike, _)| *alike >= MIN_SIMILARITY)
         .collect();
     near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     near.dedup();
     let best = near.first().map_or(0.0, |(alike, _)| *alike);
-    near.retain(|(alike, _)| best - alike <= LESS_ALIKE);
+    near.retain(|(alike, _)| best - alike <= SIMILARITY_MARGIN);
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

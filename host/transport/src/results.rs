@@ -20,7 +20,7 @@ const SHORT_TEXT: usize = 4096;
 const LONG_VALUE: usize = 512;
 
 /// How clients name themselves that show the text of a result and nothing else; our own command line is one.
-const TEXT_ONLY: [&str; 3] = ["claude-ai", "windsurf-client", "notehost"];
+const TEXT_ONLY_CLIENTS: [&str; 3] = ["claude-ai", "windsurf-client", "notehost"];
 
 /// Whether the text of a result repeats what is long in its structured part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,9 @@ impl Repeat {
         match wanted {
             LongText::Full => Repeat::Whole,
             LongText::Short => Repeat::Beginning,
-            LongText::Auto if client.is_some_and(|name| TEXT_ONLY.contains(&name)) => Repeat::Whole,
+            LongText::Auto if client.is_some_and(|name| TEXT_ONLY_CLIENTS.contains(&name)) => {
+                Repeat::Whole
+            }
             LongText::Auto => Repeat::Beginning,
         }
     }
@@ -73,7 +75,7 @@ pub(super) fn failed(error: &CallError) -> CallToolResult {
 }
 
 /// A long text in the structured part of a reply.
-struct Long<'a> {
+struct LongText<'a> {
     /// Where it stands, as one would write it: `items[3].content`.
     place: String,
     text: &'a str,
@@ -110,7 +112,7 @@ fn said_once(text: String, structured: &Map<String, Value>) -> String {
     short
 }
 
-fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a>>) {
+fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongText<'a>>) {
     let first_line = map
         .get("lines")
         .and_then(|lines| lines.get("from")?.as_u64());
@@ -120,7 +122,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a
             place => format!("{place}.{key}"),
         };
         match value {
-            Value::String(text) if text.len() >= LONG_VALUE => found.push(Long {
+            Value::String(text) if text.len() >= LONG_VALUE => found.push(LongText {
                 place,
                 text: text.trim_end(),
                 first_line: first_line.filter(|_| key == "content"),
@@ -138,7 +140,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a
     }
 }
 
-impl Long<'_> {
+impl LongText<'_> {
     /// The first lines, in no more than so many bytes, and where the rest is.
     fn beginning(&self, most: usize) -> String {
         if self.text.len() <= most {

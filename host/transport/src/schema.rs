@@ -5,7 +5,7 @@
 use serde_json::{Map, Value};
 
 /// The keywords that are kept; the rest narrows or decorates, and some client refuses it.
-const KEPT: [&str; 12] = [
+const KEPT_KEYWORDS: [&str; 12] = [
     "type",
     "description",
     "enum",
@@ -146,7 +146,7 @@ fn simplify(
     if !plain.contains_key("type") {
         plain.insert("type".into(), guessed(&plain).into());
     }
-    plain.retain(|keyword, _| KEPT.contains(&keyword.as_str()));
+    plain.retain(|keyword, _| KEPT_KEYWORDS.contains(&keyword.as_str()));
     if plain.get("default").is_some_and(Value::is_null) {
         plain.remove("default");
     }

@@ -25,10 +25,10 @@ use notehost_policy::auth::Caller;
 
 /// How much longer than a call may take its answer is waited for: a component that is called for the first time is compiled
 /// before its clock starts.
-const MARGIN: Duration = Duration::from_secs(20);
+const DRAIN_MARGIN: Duration = Duration::from_secs(20);
 
 /// How long what is under way may take to end.
-const PARTING: Duration = Duration::from_secs(1);
+const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// Serve the parent process until its end of the pipe closes or we are told to stop.
 ///
@@ -39,7 +39,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
         let thread = Builder::new_current_thread().enable_all().build()?;
         let served = thread.block_on(serve(host, options, pool));
         // A commit that is under way may end; a thread that waits for a terminal's input would never.
-        thread.shutdown_timeout(PARTING);
+        thread.shutdown_timeout(CLOSE_GRACE);
         served
     });
     serving.await.map_err(io::Error::other)?
@@ -47,7 +47,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let patience = Duration::from_millis(host.settings().longest_call_ms()) + MARGIN;
+    let patience = Duration::from_millis(host.settings().longest_call_ms()) + DRAIN_MARGIN;
     let check_size: CheckSize = {
         let host = host.clone();
         Box::new(move |outline, bytes| {

@@ -74,7 +74,7 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
 });
 
 /// What somebody says they want.
-pub(super) struct Wanted {
+pub(super) struct Query {
     /// Each word as its stem, with the stems of other words for the same, and how much each counts.
     words: Vec<Vec<(String, f32)>>,
     intent: Intent,
@@ -88,8 +88,8 @@ pub(super) enum Intent {
     Remove,
 }
 
-impl Wanted {
-    pub(super) fn new(text: &str) -> Wanted {
+impl Query {
+    pub(super) fn new(text: &str) -> Query {
         let mut text = format!(" {} ", words(text).collect::<Vec<_>>().join(" "));
         for (phrase, words) in &TABLES.phrases {
             text = text.replace(phrase, words);
@@ -103,7 +103,7 @@ impl Wanted {
         }
         let intent = intent(&text);
         let words = said.into_iter().map(variants).collect();
-        Wanted { words, intent }
+        Query { words, intent }
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &[(String, f32)]> {
@@ -246,7 +246,7 @@ mod tests {
             ("tag these notes", Intent::Change),
             ("notes with a tag", Intent::Look),
         ] {
-            assert_eq!(Wanted::new(text).intent(), intent, "{text}");
+            assert_eq!(Query::new(text).intent(), intent, "{text}");
         }
     }
 }

@@ -122,7 +122,7 @@ impl<'a> Draft<'a> {
         let lines = |limit: usize| {
             self.actions.iter().fold(intro.clone(), |mut text, action| {
                 text.push_str(&format!("\n{}", signature(action)));
-                let line = brief::line(&action.name, &action.description, limit);
+                let line = short_description::line(&action.name, &action.description, limit);
                 if !line.is_empty() {
                     text.push_str(&format!(": {line}"));
                 }
@@ -254,13 +254,13 @@ pub(super) fn of_action(action: &Action) -> String {
 }
 
 /// What the tool of several actions does not say of an argument: it may differ from action to action.
-const UNTOLD: [&str; 6] = [
+const HIDDEN_KEYWORDS: [&str; 6] = [
     "default", "minimum", "maximum", "minItems", "maxItems", "pattern",
 ];
 
 /// Takes out what is checked when the action is called, and shortens the words within.
 fn shorten(schema: &mut Map<String, Value>, limit: usize) {
-    schema.retain(|keyword, _| !UNTOLD.contains(&keyword.as_str()));
+    schema.retain(|keyword, _| !HIDDEN_KEYWORDS.contains(&keyword.as_str()));
     let words = whole_sentence(description(schema), limit);
     match words.is_empty() {
         true => schema.remove("description"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use crate::registry::{Domain, Origin};
 use notehost_config::GrantSettings;
 use notehost_runtime::packages::Packages;
@@ -68,8 +68,8 @@ pub(super) fn list(host: &Host) -> Answer {
 }
 
 /// Say which paths a component from a file may use.
-pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let snapshot = host.registry().snapshot();
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
     if snapshot.domain(component).is_some_and(is_embedded) {
@@ -79,11 +79,11 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
         return Err(CallError::new("unsupported", message));
     }
     let grant = GrantSettings {
-        read: said.texts("read"),
-        write: said.texts("write"),
-        delete: said.texts("delete"),
-        http: said.texts("http"),
-        store_bytes: said.number("store_bytes"),
+        read: args.texts("read"),
+        write: args.texts("write"),
+        delete: args.texts("delete"),
+        http: args.texts("http"),
+        store_bytes: args.number("store_bytes"),
     };
     written(
         host.edit_config(|edit| edit.set_grant(component, &grant))
@@ -96,8 +96,8 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
 }
 
 /// Take back what a component was granted.
-pub(super) async fn revoke(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+pub(super) async fn revoke(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     written(host.edit_config(|edit| edit.remove_grant(component)).await)?;
     Ok((
         format!("the grant of `{component}` was revoked"),

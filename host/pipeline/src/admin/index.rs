@@ -15,7 +15,7 @@ use notehost_runtime::Progress;
 use notehost_vault::Vault;
 
 /// How often it is looked at how far it is.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Build the index of a vault, or of all that the caller may use.
 pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, CallError> {
@@ -63,7 +63,7 @@ async fn one(
     index.start();
     while is_condemned(vault) || !index.is_ready() {
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             () = request.cancelled.cancelled() => {
                 // What has begun goes on: half an index would answer wrongly.
                 let message = match forgive(vault, index) {

@@ -31,28 +31,28 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     }
     let arguments: Map<String, Value> =
         serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
-    let said = Said(&arguments);
+    let args = AdminArgs(&arguments);
     let (text, structured) = match found.request.action.as_str() {
         "components" => Ok(components::list(host)),
-        "enable" => switch::enable(host, &said).await,
-        "disable" => switch::disable(host, &allowed.caller, &said).await,
-        "status" => status::status(host, &said).await,
-        "log" => status::log(host, &said).await,
-        "install" => store::install(host, &said).await,
-        "upgrade" => store::upgrade(host, &said).await,
-        "rollback" => store::rollback(host, &said).await,
-        "remove" => store::remove(host, &said).await,
-        "grant" => components::grant(host, &said).await,
-        "revoke" => components::revoke(host, &said).await,
-        "permissions" => Ok(permissions::list(host, said.maybe("caller"))),
-        "set_permission" => permissions::set(host, &said).await,
-        "audit" => records::audit(host, &allowed.caller, &said).await,
-        "stats" => records::stats(host, &allowed.caller, &said).await,
+        "enable" => switch::enable(host, &args).await,
+        "disable" => switch::disable(host, &allowed.caller, &args).await,
+        "status" => status::status(host, &args).await,
+        "log" => status::log(host, &args).await,
+        "install" => store::install(host, &args).await,
+        "upgrade" => store::upgrade(host, &args).await,
+        "rollback" => store::rollback(host, &args).await,
+        "remove" => store::remove(host, &args).await,
+        "grant" => components::grant(host, &args).await,
+        "revoke" => components::revoke(host, &args).await,
+        "permissions" => Ok(permissions::list(host, args.maybe("caller"))),
+        "set_permission" => permissions::set(host, &args).await,
+        "audit" => records::audit(host, &allowed.caller, &args).await,
+        "stats" => records::stats(host, &allowed.caller, &args).await,
         "rebuild_index" => index::rebuild(host, allowed).await,
         "reload" => records::reload(host).await,
-        "approvals" => approvals::list(host, &allowed.caller, said.flag("all")),
-        "approve" => approvals::decide(host, &allowed.caller, said.text("id")?, true),
-        "deny" => approvals::decide(host, &allowed.caller, said.text("id")?, false),
+        "approvals" => approvals::list(host, &allowed.caller, args.flag("all")),
+        "approve" => approvals::decide(host, &allowed.caller, args.text("id")?, true),
+        "deny" => approvals::decide(host, &allowed.caller, args.text("id")?, false),
         action => Err(CallError::new(
             "internal_error",
             format!("`admin` describes `{action}` but does not implement it"),
@@ -78,9 +78,9 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
 }
 
 /// The arguments, which fit their schema already.
-struct Said<'a>(&'a Map<String, Value>);
+struct AdminArgs<'a>(&'a Map<String, Value>);
 
-impl<'a> Said<'a> {
+impl<'a> AdminArgs<'a> {
     fn maybe(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).and_then(Value::as_str)
     }

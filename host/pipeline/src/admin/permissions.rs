@@ -3,7 +3,7 @@
 use serde_json::{Map, json};
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use notehost_vault::Tier;
 
 pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
@@ -38,12 +38,12 @@ pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
     (lines.join("\n"), told)
 }
 
-pub(super) async fn set(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let word = said.text("tier")?;
+pub(super) async fn set(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let word = args.text("tier")?;
     let tier: Tier = word
         .parse()
         .map_err(|_| CallError::new("validation_error", format!("`{word}` is not a tier")))?;
-    let (notebook, caller) = (said.maybe("notebook"), said.maybe("caller"));
+    let (notebook, caller) = (args.maybe("notebook"), args.maybe("caller"));
     written(
         host.edit_config(|edit| edit.set_tier(caller, notebook, tier))
             .await,

@@ -3,22 +3,25 @@
 use serde_json::json;
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use notehost_policy::auth::Caller;
 use notehost_records::audit::{self, By, Filter};
 use notehost_records::database::{Database, DatabaseError};
 use notehost_records::when;
 
-const USUAL: u64 = 50;
-const MOST: u64 = 500;
+const DEFAULT_LIMIT: u64 = 50;
+const MAX_LIMIT: u64 = 500;
 
 pub(super) async fn audit(
     host: &Host,
     caller: &Caller,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
 ) -> Result<Answer, CallError> {
-    let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
-    let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
+    let limit = args
+        .number("limit")
+        .unwrap_or(DEFAULT_LIMIT)
+        .clamp(1, MAX_LIMIT);
+    let before = args.maybe("cursor").map(str::parse::<i64>).transpose();
     let before = before.map_err(|_| {
         CallError::new(
             "validation_error",
@@ -27,7 +30,7 @@ pub(super) async fn audit(
     })?;
     let filter = Filter {
         before,
-        ..filter(host, caller, said)?
+        ..filter(host, caller, args)?
     };
     let mut rows = looked_up(host, move |database| {
         audit::latest(database, &filter, limit as u32)
@@ -54,9 +57,9 @@ pub(super) async fn audit(
 pub(super) async fn stats(
     host: &Host,
     caller: &Caller,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
 ) -> Result<Answer, CallError> {
-    let filter = filter(host, caller, said)?;
+    let filter = filter(host, caller, args)?;
     let statistics = looked_up(host, move |database| {
         audit::statistics(database, &filter, By::Action)
     })
@@ -110,11 +113,11 @@ pub(super) async fn looked_up<T: Send + 'static>(
 }
 
 /// Which calls are wanted. Who is bound to some vaults does not know of the others.
-fn filter(host: &Host, caller: &Caller, said: &Said<'_>) -> Result<Filter, CallError> {
+fn filter(host: &Host, caller: &Caller, args: &AdminArgs<'_>) -> Result<Filter, CallError> {
     let vaults = host.vault_ids_of(caller);
     let is_bound = vaults.len() < host.vault_ids().len();
-    let owned = |name: &str| said.maybe(name).map(str::to_owned);
-    let since = said.maybe("since").map(when::moment).transpose();
+    let owned = |name: &str| args.maybe(name).map(str::to_owned);
+    let since = args.maybe("since").map(when::moment).transpose();
     let since = since
         .map_err(|problem| CallError::new("validation_error", format!("`since`: {problem}")))?;
     Ok(Filter {

@@ -5,17 +5,17 @@ use serde_json::json;
 use super::super::{CallError, ComponentStatus, Host, component_status};
 use super::components::known;
 use super::records::looked_up;
-use super::{Answer, Said};
+use super::{AdminArgs, Answer};
 use notehost_records::audit::log_lines;
 
 /// How many lines of a log are told, where nobody says.
-const USUAL_LINES: u64 = 50;
+const DEFAULT_LINES: u64 = 50;
 /// How many are told at most.
-const MOST_LINES: u64 = 500;
+const MAX_LINES: u64 = 500;
 
 /// How the components, or one of them, are doing.
-pub(super) async fn status(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let only = said.maybe("component");
+pub(super) async fn status(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let only = args.maybe("component");
     let only = only.map(|name| known(host, name)).transpose()?;
     let only = only.map(str::to_owned);
     host.audit().flush();
@@ -59,10 +59,10 @@ fn line(status: &ComponentStatus) -> String {
 }
 
 /// What a component said of late.
-pub(super) async fn log(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?.to_owned();
-    let limit = said.number("limit").unwrap_or(USUAL_LINES);
-    let limit = usize::try_from(limit.clamp(1, MOST_LINES)).unwrap_or(1);
+pub(super) async fn log(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?.to_owned();
+    let limit = args.number("limit").unwrap_or(DEFAULT_LINES);
+    let limit = usize::try_from(limit.clamp(1, MAX_LINES)).unwrap_or(1);
     let Some(host) = host.shared().upgrade() else {
         return Err(CallError::new("unavailable", "Notehost is stopping"));
     };

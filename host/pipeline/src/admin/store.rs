@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::super::{CallError, Host};
 use super::components::known;
-use super::{Answer, Said};
+use super::{AdminArgs, Answer};
 use crate::registry::{Candidate, EMBEDDED, Offer, OfferError};
 use notehost_records::database::now_ms;
 use notehost_runtime::packages::oci::Reference;
@@ -18,8 +18,8 @@ const UNREADABLE: &str = "a server in the OS sandbox can open only paths from it
     `component_folder`, or install it locally: `notehost component add FILE`";
 
 /// Take up a new component.
-pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let candidate = examine(host, said, said.maybe("component")).await?;
+pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let candidate = examine(host, args, args.maybe("component")).await?;
     let name = candidate.description.name.clone();
     if known(host, &name).is_ok() {
         let message = format!("the component `{name}` is already installed: `upgrade` replaces it");
@@ -29,8 +29,8 @@ pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, Call
 }
 
 /// Put another version in the place of the one that runs; what cannot be used replaces nothing.
-pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     if let Some(file) = host
         .settings()
         .components
@@ -43,7 +43,7 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
         );
         return Err(CallError::new("unsupported", message));
     }
-    let candidate = examine(host, said, Some(component)).await?;
+    let candidate = examine(host, args, Some(component)).await?;
     if let Err(older) = candidate.check_not_older() {
         let message = format!("nothing was changed: {older}");
         let hint =
@@ -51,7 +51,7 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
         return Err(CallError::new("validation_error", message).with_hint(hint));
     }
     let widening = candidate.widening();
-    if !widening.is_empty() && !said.flag("accept") {
+    if !widening.is_empty() && !args.flag("accept") {
         let message = format!(
             "this version of `{component}` requests more than the running one, and nothing was changed: {}; call again \
             with `accept: true` to allow it",
@@ -64,8 +64,8 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
 }
 
 /// Go back to the version of before.
-pub(super) async fn rollback(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+pub(super) async fn rollback(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == component);
     let back = Packages::of(host.state())
         .roll_back(component, is_embedded, &host.settings().trust)
@@ -76,8 +76,8 @@ pub(super) async fn rollback(host: &Host, said: &Said<'_>) -> Result<Answer, Cal
 }
 
 /// Forget a component. What it was granted, and what it keeps in the vaults, stays.
-pub(super) async fn remove(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+pub(super) async fn remove(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let removed = Packages::of(host.state()).remove(component);
     let version = removed.map_err(refused)?.current.version;
     host.refresh_components().await;
@@ -86,10 +86,10 @@ pub(super) async fn remove(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
 
 async fn examine(
     host: &Host,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
     expected: Option<&str>,
 ) -> Result<Candidate, CallError> {
-    let from = said.text("file")?;
+    let from = args.text("file")?;
     if !Path::new(from).is_absolute() && !Reference::is_meant_by(from) {
         return Err(CallError::new(
             "validation_error",
@@ -108,7 +108,7 @@ async fn examine(
             (None, _) => refused,
         }
     })?;
-    offer.digest = said.maybe("digest").map(str::to_owned);
+    offer.digest = args.maybe("digest").map(str::to_owned);
     let settings = host.settings();
     let examined = Candidate::examine(
         offer,

@@ -7,7 +7,7 @@ use notehost_runtime::{ActionDescription, Description};
 use notehost_vault::Effect;
 
 /// How deep schemas are compared field by field; below that they are equal or not.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// What became different, in the order in which it should be told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Fields {
         if old.get("default") != new.get("default") {
             self.tell(path, "has a different default");
         }
-        if depth < DEEPEST {
+        if depth < MAX_DEPTH {
             self.compare(&format!("{path}."), old, new, depth + 1);
             if let (Some(Value::Object(old)), Some(Value::Object(new))) =
                 (old.get("items"), new.get("items"))

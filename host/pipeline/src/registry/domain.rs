@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::examples::{self, Example};
 use notehost_config::{LimitSettings, Settings};
 use notehost_policy::auth::{Scope, Scopes};
-use notehost_policy::{Grant, Reach};
+use notehost_policy::{Grant, HostGrant};
 use notehost_runtime::{ActionDescription, Component, Description, Manifest};
 use notehost_vault::Effect;
 
@@ -42,7 +42,7 @@ pub struct Domain {
     /// Where it comes from.
     pub origin: Origin,
     /// Which hosts the component may send requests to.
-    pub reach: Arc<Reach>,
+    pub reach: Arc<HostGrant>,
     /// The ceiling of what the component can be granted, as its author said it.
     pub manifest: Arc<Manifest>,
     /// The name once more, for sharing.

@@ -11,7 +11,7 @@
 use serde_json::{Map, Value};
 
 /// So many are kept of one action.
-const MOST: usize = 8;
+const MAX_EXAMPLES: usize = 8;
 const MARK: &str = "Example";
 
 /// A call as it should look.
@@ -43,7 +43,7 @@ pub(super) fn split(description: &str) -> (String, Vec<Example>) {
             }
         }
     }
-    examples.truncate(MOST);
+    examples.truncate(MAX_EXAMPLES);
     (prose.join("\n").trim_end().to_owned(), examples)
 }
 

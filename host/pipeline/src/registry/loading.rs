@@ -9,7 +9,7 @@ use super::domain::{self, Domain, Origin};
 use super::snapshot::Snapshot;
 use notehost_config::{ComponentSettings, GrantSettings, Settings, vault_of};
 use notehost_embedded::{EMBEDDED, Embedded};
-use notehost_policy::{BadGlob, BadHost, Grant, Reach};
+use notehost_policy::{BadGlob, BadHost, Grant, HostGrant};
 use notehost_runtime::packages::signature::{self, SignatureError};
 use notehost_runtime::packages::{Packages, PackagesError};
 use notehost_runtime::{Component, Description, LoadError, Manifest, Runtime};
@@ -285,8 +285,8 @@ impl Loading<'_> {
             .iter()
             .any(|import| import.starts_with(REQUESTS));
         let reach = match sends {
-            true => Reach::new(&switches.grant.http, &manifest.http)?,
-            false => Reach::default(),
+            true => HostGrant::new(&switches.grant.http, &manifest.http)?,
+            false => HostGrant::default(),
         };
         let grant = grant(name, origin, &switches.grant)?;
         let mut domain = Domain::new(

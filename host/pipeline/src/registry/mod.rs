@@ -7,10 +7,10 @@ mod descriptions;
 mod difference;
 mod domain;
 mod examples;
+mod listing;
 mod loading;
 mod offer;
 mod snapshot;
-mod told;
 
 pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};

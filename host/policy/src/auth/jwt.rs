@@ -26,7 +26,7 @@ const CLOCK_SECONDS: u64 = 30;
 const TOKEN_BYTES: usize = 16 << 10;
 
 /// So many tokens are remembered as checked.
-const BELIEVED: usize = 1024;
+const MAX_VERIFIED_TOKENS: usize = 1024;
 
 /// Checks signed tokens.
 pub(super) struct SignedTokens {
@@ -46,12 +46,12 @@ struct PublicKeys {
     /// What every token must say; the algorithm is added from the key.
     validation: Validation,
     /// Checking a signature takes longer than most calls, and clients show the same token again and again.
-    believed: Mutex<Believed>,
+    believed: Mutex<VerifiedTokens>,
 }
 
 /// Tokens that were checked with certain keys; with others they must be checked anew.
 #[derive(Default)]
-struct Believed {
+struct VerifiedTokens {
     keys: Arc<Keys>,
     by_hash: HashMap<[u8; 32], (Caller, f64)>,
 }
@@ -162,10 +162,10 @@ impl PublicKeys {
     }
 
     /// The tokens that were checked with these keys.
-    fn believed(&self, keys: &Arc<Keys>) -> std::sync::MutexGuard<'_, Believed> {
+    fn believed(&self, keys: &Arc<Keys>) -> std::sync::MutexGuard<'_, VerifiedTokens> {
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !Arc::ptr_eq(&believed.keys, keys) || believed.by_hash.len() >= BELIEVED {
-            *believed = Believed {
+        if !Arc::ptr_eq(&believed.keys, keys) || believed.by_hash.len() >= MAX_VERIFIED_TOKENS {
+            *believed = VerifiedTokens {
                 keys: keys.clone(),
                 by_hash: HashMap::new(),
             };

@@ -40,7 +40,7 @@ pub(super) const PREFIX: &str = "nh_";
 pub(super) const LETTERS: usize = 40;
 
 /// A token's last use is written down at most this often.
-const USE_MS: i64 = 60_000;
+const LAST_USE_INTERVAL_MS: i64 = 60_000;
 
 const COLUMNS: &str =
     "name, scopes, vaults, permissions, created, expires, last_used, revoked, attended";
@@ -226,7 +226,10 @@ impl Tokens {
         if !is_same || holding.expires.is_some_and(|expires| expires <= now) {
             return Ok(None);
         }
-        if holding.last_used.is_none_or(|last| now - last >= USE_MS) {
+        if holding
+            .last_used
+            .is_none_or(|last| now - last >= LAST_USE_INTERVAL_MS)
+        {
             holding.last_used = Some(now);
             self.note_use(holding.caller.name(), now);
         }

@@ -28,11 +28,11 @@ pub(super) const ACTIONS: &str = "notehost/actions";
 const REVISION: &str = "2026-07-28";
 
 /// How long it may take until somebody answers at an address.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a server may be silent. It ends calls that take too long itself.
-const SILENCE: Duration = Duration::from_secs(600);
+const READ_TIMEOUT: Duration = Duration::from_secs(600);
 /// A change that is another one each time that it is shown is not asked for more often than this.
-const MOST_QUESTIONS: usize = 3;
+const MAX_QUESTIONS: usize = 3;
 
 /// A server elsewhere.
 #[derive(Debug)]
@@ -53,8 +53,8 @@ impl Client {
         // The first one in a process stays, and it is always this one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut http = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none());
         if is_loopback(&url) {
             // No proxy leads back to this machine.
@@ -95,7 +95,7 @@ impl Client {
     /// Every domain that this caller may know.
     pub async fn actions(&self) -> Result<Snapshot, ClientError> {
         let told = self.ask(ACTIONS, None, json!({}), false).await?;
-        Snapshot::heard(told)
+        Snapshot::from_listing(told)
             .map_err(|error| ClientError::no_notehost(&self.url, &error.to_string()))
     }
 
@@ -109,7 +109,7 @@ impl Client {
     ) -> Result<Result<Reply, CallError>, ClientError> {
         let tool = flat_name(domain, action);
         let mut params = json!({"name": tool, "arguments": arguments});
-        for _ in 0..=MOST_QUESTIONS {
+        for _ in 0..=MAX_QUESTIONS {
             let result = self
                 .ask("tools/call", Some(&tool), params.clone(), ask.is_some())
                 .await?;
@@ -227,7 +227,10 @@ impl Client {
             },
             // JSON-RPC has errors of its own, some of them with a status that is not 200.
             _ if message["jsonrpc"] == "2.0" => match message["error"]["code"].as_i64() {
-                Some(-32601) => ClientError::no_notehost(&self.url, "it does not implement the methods of Notehost"),
+                Some(-32601) => ClientError::no_notehost(
+                    &self.url,
+                    "it does not implement the methods of Notehost",
+                ),
                 _ => ClientError::Protocol { url, words },
             },
             status if status.is_success() => {

@@ -16,17 +16,17 @@ use futures_util::task::AtomicWaker;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpStream;
 
-use super::guarded::Guarded;
+use super::write_timeout::Guarded;
 
 /// More connections than this are not held at once.
 const MAX_CONNECTIONS: u64 = 4096;
 
 /// Files that must be left for notes and records when every connection is taken.
-const FILES_KEPT: u64 = 256;
+const RESERVED_FILES: u64 = 256;
 
 /// Lets connections in as long as there is room.
 #[derive(Clone)]
-pub(super) struct Door(Arc<Connections>);
+pub(super) struct AuthGate(Arc<Connections>);
 
 /// The connections that are held.
 struct Connections {
@@ -59,15 +59,15 @@ pub(super) struct Link {
 
 /// A caller has its share of all connections.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooManyOfOne(pub(super) usize);
+pub(super) struct TooManyOfCaller(pub(super) usize);
 
-impl Door {
-    pub(super) fn new() -> Door {
-        Door(Connections::new(max_connections()))
+impl AuthGate {
+    pub(super) fn new() -> AuthGate {
+        AuthGate(Connections::new(max_connections()))
     }
 
     /// A request of this caller came on the connection from there.
-    pub(super) fn bind(&self, peer: SocketAddr, caller: &str) -> Result<(), TooManyOfOne> {
+    pub(super) fn bind(&self, peer: SocketAddr, caller: &str) -> Result<(), TooManyOfCaller> {
         let link = self.0.lock().by_peer.get(&peer).and_then(Weak::upgrade);
         link.map_or(Ok(()), |link| link.bind(caller))
     }
@@ -82,7 +82,7 @@ impl Door {
     }
 }
 
-impl<S> Accept<TcpStream, S> for Door {
+impl<S> Accept<TcpStream, S> for AuthGate {
     type Stream = Guarded<TcpStream>;
     type Service = S;
     type Future = Ready<io::Result<(Guarded<TcpStream>, S)>>;
@@ -95,7 +95,7 @@ impl<S> Accept<TcpStream, S> for Door {
 /// How many connections can be held: each is a file to the system, whose usual limit is low and may be raised.
 fn max_connections() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = MAX_CONNECTIONS + FILES_KEPT;
+    let wanted = MAX_CONNECTIONS + RESERVED_FILES;
     let mut files = limit.current.unwrap_or(wanted);
     if files < wanted {
         let raised = wanted.min(limit.maximum.unwrap_or(wanted));
@@ -107,7 +107,9 @@ fn max_connections() -> usize {
             files = raised;
         }
     }
-    let most = files.saturating_sub(FILES_KEPT).clamp(64, MAX_CONNECTIONS);
+    let most = files
+        .saturating_sub(RESERVED_FILES)
+        .clamp(64, MAX_CONNECTIONS);
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
@@ -179,7 +181,7 @@ impl Link {
     }
 
     /// Counts it as a connection of this caller.
-    fn bind(&self, caller: &str) -> Result<(), TooManyOfOne> {
+    fn bind(&self, caller: &str) -> Result<(), TooManyOfCaller> {
         let mut bound = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         if bound.as_deref() == Some(caller) {
             return Ok(());
@@ -188,7 +190,7 @@ impl Link {
         let mut held = self.connections.lock();
         let caller: Arc<str> = Arc::from(caller);
         if held.by_caller.get(&caller).copied().unwrap_or(0) >= most {
-            return Err(TooManyOfOne(most));
+            return Err(TooManyOfCaller(most));
         }
         *held.by_caller.entry(caller.clone()).or_default() += 1;
         held.unauthenticated.remove(&self.id);
@@ -253,7 +255,7 @@ fn forget_one<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) 
 mod tests {
     use super::*;
 
-    const NEAR: [u8; 4] = [127, 0, 0, 1];
+    const LOOPBACK_ADDRESS: [u8; 4] = [127, 0, 0, 1];
 
     fn opened(connections: &Arc<Connections>, address: [u8; 4], count: usize) -> Vec<Arc<Link>> {
         (0..count)
@@ -268,7 +270,7 @@ mod tests {
         assert_eq!(far.len(), 5);
         assert_eq!(opened(&connections, [192, 0, 2, 2], 1).len(), 1);
         drop(far);
-        let near = opened(&connections, NEAR, 10);
+        let near = opened(&connections, LOOPBACK_ADDRESS, 10);
         assert_eq!(near.len(), 10);
         drop(near);
         let held = connections.lock();
@@ -279,10 +281,10 @@ mod tests {
     #[test]
     fn a_caller_has_a_share() {
         let connections = Connections::new(10);
-        let links = opened(&connections, NEAR, 6);
+        let links = opened(&connections, LOOPBACK_ADDRESS, 6);
         let bound = links.iter().filter(|link| link.bind("mallory").is_ok());
         assert_eq!(bound.count(), 5);
-        assert_eq!(links[5].bind("mallory"), Err(TooManyOfOne(5)));
+        assert_eq!(links[5].bind("mallory"), Err(TooManyOfCaller(5)));
         links[5].bind("ana").expect("others have room");
         // A connection is the last caller's: a proxy uses one for many.
         links[0].bind("ana").expect("another caller");
@@ -294,15 +296,18 @@ mod tests {
     #[test]
     fn the_oldest_that_nobody_authenticated_on_makes_room() {
         let connections = Connections::new(4);
-        let links = opened(&connections, NEAR, 4);
+        let links = opened(&connections, LOOPBACK_ADDRESS, 4);
         links[0].bind("ana").expect("room");
-        let fifth = opened(&connections, NEAR, 1);
+        let fifth = opened(&connections, LOOPBACK_ADDRESS, 1);
         assert_eq!(fifth.len(), 1);
         let closed: Vec<bool> = links.iter().map(|link| link.is_closed()).collect();
         assert_eq!(closed, [false, true, false, false]);
         for (link, caller) in links[2..].iter().chain(&fifth).zip(["a", "b", "c"]) {
             link.bind(caller).expect("room");
         }
-        assert!(opened(&connections, NEAR, 1).is_empty(), "all are in use");
+        assert!(
+            opened(&connections, LOOPBACK_ADDRESS, 1).is_empty(),
+            "all are in use"
+        );
     }
 }

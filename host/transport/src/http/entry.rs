@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::address;
-use super::connections::{Door, TooManyOfOne};
+use super::connections::{AuthGate, TooManyOfCaller};
 use super::credential::{Credential, bounded};
 use super::sessions::Owners;
 use notehost_pipeline::Host;
@@ -34,7 +34,7 @@ pub(super) struct Entry {
     host: Arc<Host>,
     authenticator: Authenticator,
     owners: Owners,
-    door: Door,
+    door: AuthGate,
     bound: SocketAddr,
     scheme: &'static str,
     streams_end: CancellationToken,
@@ -45,7 +45,7 @@ impl Entry {
         host: Arc<Host>,
         authenticator: Authenticator,
         sessions: Arc<LocalSessionManager>,
-        door: Door,
+        door: AuthGate,
         bound: SocketAddr,
         scheme: &'static str,
         streams_end: CancellationToken,
@@ -139,7 +139,7 @@ impl Entry {
         let bound = peer.map_or(Ok(()), |ConnectInfo(peer)| {
             self.door.bind(*peer, &caller.key())
         });
-        bound.map_err(|TooManyOfOne(most)| {
+        bound.map_err(|TooManyOfCaller(most)| {
             let name = caller.name();
             tracing::warn!(
                 caller = name,

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::credential::Credential;
 use super::entry::Entry;
-use notehost_pipeline::Hearing;
+use notehost_pipeline::EventFilter;
 use notehost_records::audit::{Event, Happening};
 
 /// The stream. Whoever comes again says with `Last-Event-ID` how far it came.
@@ -98,7 +98,7 @@ impl Watcher {
             if !host.vault_ids_of(caller).contains(vault) {
                 return None;
             }
-            let hearing = Hearing::of(host, caller);
+            let hearing = EventFilter::of(host, caller);
             paths.retain(|path| hearing.reaches(vault, path));
         } else if let Happening::Call { paths, .. } = &mut event.what {
             // Whose paths these are nobody knows.

@@ -9,10 +9,10 @@ mod connections;
 mod credential;
 mod entry;
 mod events;
-mod guarded;
 mod intake;
 mod sessions;
 mod tls;
+mod write_timeout;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -33,7 +33,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use self::connections::Door;
+use self::connections::AuthGate;
 use self::credential::CHECK_PERIOD;
 use self::entry::Entry;
 use self::intake::Intake;
@@ -45,10 +45,10 @@ use notehost_pipeline::Host;
 use notehost_policy::auth::{AuthError, Authenticator, Caller, OWNER, OwnerToken, Tokens};
 
 /// How long calls in flight may take to finish once we were told to stop.
-const PATIENCE: Duration = Duration::from_secs(10);
+const CALL_GRACE: Duration = Duration::from_secs(10);
 
 /// How long clients may take to close their connections after that.
-const FAREWELL: Duration = Duration::from_secs(1);
+const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// How long a client may take to say what it wants. A connection on which nothing is asked is closed after it too.
 const HEADERS: Duration = Duration::from_secs(30);
@@ -96,7 +96,7 @@ pub async fn serve_http(
     let idle = host.settings().http.session_idle_seconds;
     let sessions = sessions::manager(Duration::from_secs(idle));
     let intake = Intake::new(host.clone());
-    let door = Door::new();
+    let door = AuthGate::new();
     let entry = Arc::new(Entry::new(
         host,
         authenticator,
@@ -132,7 +132,7 @@ pub async fn serve_http(
     let finishing = async {
         closing.cancelled().await;
         handle.graceful_shutdown(None);
-        if tokio::time::timeout(PATIENCE, in_flight.closed())
+        if tokio::time::timeout(CALL_GRACE, in_flight.closed())
             .await
             .is_err()
         {
@@ -140,7 +140,7 @@ pub async fn serve_http(
         }
         // What is left are streams that wait for events, which would keep their connections open for ever.
         streams_end.cancel();
-        tokio::time::sleep(FAREWELL).await;
+        tokio::time::sleep(CLOSE_GRACE).await;
     };
     tokio::select! {
         served = serving => Ok(served?),

@@ -16,10 +16,10 @@ use super::credential::Credential;
 use notehost_policy::auth::{Caller, Proof};
 
 /// So many sessions are held at once, at about 55 KiB each.
-const MOST: usize = 4096;
+const MAX_SESSIONS: usize = 4096;
 
 /// And so many of one caller, so that none can keep the others out.
-const MOST_OF_ONE: usize = 2048;
+const MAX_SESSIONS_OF_CALLER: usize = 2048;
 
 /// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one.
 pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
@@ -99,13 +99,14 @@ impl Owners {
         let live = self.manager.sessions.read().await;
         let mut owners = self.lock();
         // Sessions that have ended are forgotten here, and only when they have become many: most requests pass by.
-        if owners.len() > 2 * live.len() + 64 || owners.len() >= MOST_OF_ONE {
+        if owners.len() > 2 * live.len() + 64 || owners.len() >= MAX_SESSIONS_OF_CALLER {
             owners.retain(|session, _| live.contains_key(session.as_str()));
         }
         let owner = Owner::of(caller);
-        live.len() < MOST
-            && (owners.len() < MOST_OF_ONE
-                || owners.values().filter(|held| held.owner == owner).count() < MOST_OF_ONE)
+        live.len() < MAX_SESSIONS
+            && (owners.len() < MAX_SESSIONS_OF_CALLER
+                || owners.values().filter(|held| held.owner == owner).count()
+                    < MAX_SESSIONS_OF_CALLER)
     }
 
     /// A caller began a session.

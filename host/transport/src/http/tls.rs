@@ -19,7 +19,7 @@ use notehost_config::HttpSettings;
 use notehost_platform::private::is_readable_by_others;
 
 /// How often the files are looked at.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A certificate in use, and where it came from.
 pub(super) struct Certificate {
@@ -59,7 +59,7 @@ impl Certificate {
     /// Follow what happens to the files, for ever.
     pub(super) async fn follow(mut self) -> Infallible {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             let now = stamp(&self.certificate, &self.key);
             if now == self.stamp {
                 continue;

@@ -4,7 +4,7 @@ use notehost_config::{Destination, HostPattern};
 
 /// The hosts within a component's reach, whoever calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct HostGrant {
     granted: Vec<HostPattern>,
     /// What its manifest asks for.
     ceiling: Vec<HostPattern>,
@@ -27,15 +27,15 @@ pub struct Within {
     pub may_be_private: bool,
 }
 
-impl Reach {
+impl HostGrant {
     /// No host.
-    pub fn nothing() -> Reach {
-        Reach::default()
+    pub fn nothing() -> HostGrant {
+        HostGrant::default()
     }
 
     /// What is granted and asked for.
-    pub fn new(granted: &[String], ceiling: &[String]) -> Result<Reach, BadHost> {
-        Ok(Reach {
+    pub fn new(granted: &[String], ceiling: &[String]) -> Result<HostGrant, BadHost> {
+        Ok(HostGrant {
             granted: patterns(granted)?,
             ceiling: patterns(ceiling)?,
         })
@@ -76,11 +76,11 @@ mod tests {
     use super::*;
     use notehost_config::Scheme;
 
-    fn reach(granted: &[&str], ceiling: &[&str]) -> Reach {
+    fn reach(granted: &[&str], ceiling: &[&str]) -> HostGrant {
         let owned = |hosts: &[&str]| -> Vec<String> {
             hosts.iter().map(|host| (*host).to_owned()).collect()
         };
-        Reach::new(&owned(granted), &owned(ceiling)).expect("hosts")
+        HostGrant::new(&owned(granted), &owned(ceiling)).expect("hosts")
     }
 
     fn https(host: &str) -> Destination {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn without_a_grant_or_a_wish_nothing_is_within_reach() {
-        for reach in [reach(&[], &["*"]), reach(&["*"], &[]), Reach::nothing()] {
+        for reach in [reach(&[], &["*"]), reach(&["*"], &[]), HostGrant::nothing()] {
             assert!(!reach.is_open());
             assert!(reach.decide(&https("example.org")).is_none());
         }

@@ -8,40 +8,40 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::Host;
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::validate::Checked;
 use notehost_config::Destination;
-use notehost_policy::Reach;
+use notehost_policy::HostGrant;
 use notehost_records::audit::count_request;
 use notehost_runtime::{Denial, Outside, Permit, Standing};
 use notehost_vault::Effect;
 
 /// Requests that change nothing, whoever answers them, as HTTP defines it.
-const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
 /// The outside as one call meets it, however often it is run.
-pub(super) struct CallOutside {
+pub(super) struct CallEgress {
     host: Weak<Host>,
     domain: Arc<str>,
     /// As the call began: what is granted later is for later calls.
-    reach: Arc<Reach>,
+    reach: Arc<HostGrant>,
     only_reading: bool,
     /// What else may be taken from the call while it runs.
-    standing: Arc<CallStanding>,
+    standing: Arc<LiveRights>,
     asked: AtomicBool,
     may_have_changed: AtomicBool,
     denials: AtomicU64,
 }
 
-impl CallOutside {
+impl CallEgress {
     pub(super) fn of(
         host: &Host,
         checked: &Checked,
         effect: Effect,
-        standing: Arc<CallStanding>,
-    ) -> CallOutside {
+        standing: Arc<LiveRights>,
+    ) -> CallEgress {
         let domain = &checked.found.domain;
-        CallOutside {
+        CallEgress {
             host: host.shared(),
             domain: domain.shared_name.clone(),
             reach: domain.reach.clone(),
@@ -69,7 +69,7 @@ impl CallOutside {
     }
 }
 
-impl Outside for CallOutside {
+impl Outside for CallEgress {
     fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial> {
         // What was taken back since the call began is taken back.
         let host = self.host.upgrade().ok_or(Denial::NotGranted)?;
@@ -82,7 +82,7 @@ impl Outside for CallOutside {
             true => Standing::default(),
             false => self.standing.now().map_err(|_| Denial::NotGranted)?,
         };
-        let is_safe = SAFE.contains(&method);
+        let is_safe = SAFE_METHODS.contains(&method);
         if (self.only_reading || standing.closed.is_some()) && !is_safe {
             return Err(Denial::OnlyReading);
         }

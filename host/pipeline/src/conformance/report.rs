@@ -22,9 +22,9 @@ const CHECKS: [&str; 12] = [
 ];
 
 /// How many reasons one check keeps.
-const MOST_KEPT: usize = 200;
+const MAX_FINDINGS: usize = 200;
 /// How much of a call's arguments is shown.
-const LONGEST_ARGUMENTS: usize = 200;
+const MAX_ARGUMENT_CHARS: usize = 200;
 
 /// What the kit found.
 #[derive(Debug, Clone, Serialize)]
@@ -165,7 +165,7 @@ impl Findings {
             .0
             .iter()
             .any(|known| known.action == finding.action && known.told == finding.told);
-        if !is_known && self.0.len() < MOST_KEPT {
+        if !is_known && self.0.len() < MAX_FINDINGS {
             self.0.push(finding);
         }
     }
@@ -175,9 +175,9 @@ impl Findings {
 fn shown(arguments: &Map<String, Value>) -> String {
     let text = Value::Object(arguments.clone()).to_string();
     let length = text.chars().count();
-    if length <= LONGEST_ARGUMENTS {
+    if length <= MAX_ARGUMENT_CHARS {
         return text;
     }
-    let beginning: String = text.chars().take(LONGEST_ARGUMENTS).collect();
+    let beginning: String = text.chars().take(MAX_ARGUMENT_CHARS).collect();
     format!("{beginning}… ({length} characters)")
 }

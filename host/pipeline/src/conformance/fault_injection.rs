@@ -8,7 +8,7 @@ use notehost_vault::VaultError;
 
 /// What is done, and at which host call.
 #[derive(Debug, Clone)]
-pub(super) enum Plan {
+pub(super) enum FaultPlan {
     /// Nothing is.
     Watch,
     /// The host call is refused with this code.
@@ -21,14 +21,14 @@ pub(super) enum Plan {
 
 /// Carries out a plan, and counts host calls.
 #[derive(Debug)]
-pub(super) struct Meddler {
+pub(super) struct FaultInjector {
     plan: Plan,
     host_calls: AtomicU64,
 }
 
-impl Meddler {
-    pub(super) fn new(plan: Plan) -> Meddler {
-        Meddler {
+impl FaultInjector {
+    pub(super) fn new(plan: FaultPlan) -> FaultInjector {
+        FaultInjector {
             plan,
             host_calls: AtomicU64::new(0),
         }
@@ -40,16 +40,15 @@ impl Meddler {
     }
 }
 
-impl Interference for Meddler {
+impl Interference for FaultInjector {
     fn at(&self, host_call: u64) -> Meddling {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
-            Plan::Refuse { at, code } if *at == host_call => Meddling::Refuse(VaultError::new(
-                code,
-                "the conformance suite refuses this host call",
-            )),
-            Plan::Cancel { at } if *at == host_call => Meddling::Cancel,
-            Plan::Edit { at, files } if *at == host_call => {
+            FaultPlan::Refuse { at, code } if *at == host_call => Meddling::Refuse(
+                VaultError::new(code, "the conformance suite refuses this host call"),
+            ),
+            FaultPlan::Cancel { at } if *at == host_call => Meddling::Cancel,
+            FaultPlan::Edit { at, files } if *at == host_call => {
                 for file in files {
                     edit(file, host_call);
                 }

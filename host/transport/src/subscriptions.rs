@@ -19,20 +19,20 @@ use tokio::sync::{broadcast, watch};
 use super::mcp::Server;
 use super::resources;
 use super::uris::Named;
-use notehost_pipeline::{Edit, Happened, Hearing};
+use notehost_pipeline::{Edit, EventFilter, FileEvent};
 use notehost_policy::auth::Caller;
 
 /// What happens within this time is told together.
-const TOGETHER: Duration = Duration::from_millis(100);
+const BATCH_WINDOW: Duration = Duration::from_millis(100);
 
 /// For so long a client may keep us waiting until it has taken what it is told.
-const PATIENCE: Duration = Duration::from_secs(5);
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often the token of a listener is checked while nothing happens.
 const CHECK_PERIOD: Duration = Duration::from_secs(1);
 
 /// So many resources one client may subscribe to.
-const MOST_SUBSCRIBED: usize = 1000;
+const MAX_SUBSCRIPTIONS: usize = 1000;
 
 /// The clients that began with `initialize`.
 #[derive(Default)]
@@ -78,8 +78,8 @@ impl Clients {
             return Err(resources::absent(uri));
         }
         self.of(session, |subscribed| {
-            if subscribed.len() >= MOST_SUBSCRIBED && !subscribed.contains(uri) {
-                let told = format!("there are already {MOST_SUBSCRIBED} subscriptions");
+            if subscribed.len() >= MAX_SUBSCRIPTIONS && !subscribed.contains(uri) {
+                let told = format!("there are already {MAX_SUBSCRIPTIONS} subscriptions");
                 return Err(ErrorData::invalid_params(told, None));
             }
             subscribed.insert(uri.to_owned());
@@ -129,48 +129,52 @@ pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
         uris.retain(|uri| Named::parse(uri).is_some());
-        uris.truncate(MOST_SUBSCRIBED);
+        uris.truncate(MAX_SUBSCRIPTIONS);
     }
     accepted
 }
 
 /// Tells the clients of the older era, until it is time to stop.
-pub(super) async fn tell_clients(server: Server) {
-    let mut news = News::of(&server);
-    while let Some(batch) = news.next(&server).await {
+pub(super) async fn notify_clients(server: Server) {
+    let mut queue = EventQueue::of(&server);
+    while let Some(batch) = queue.next(&server).await {
         let mut clients = server.clients().live();
         clients.retain(|client| server.host().still_holds(&client.caller));
-        let telling = clients.iter().map(|client| async {
+        let sends = clients.iter().map(|client| async {
             let wanted = SubscriptionFilterBuilder::default()
                 .tools_list_changed()
                 .prompts_list_changed()
                 .resources_list_changed()
                 .resource_subscriptions(&client.subscribed)
                 .build();
-            let told = batch.for_hearer(&server, &client.caller, &wanted);
+            let told = batch.for_subscriber(&server, &client.caller, &wanted);
             // Whoever does not read must not keep the others waiting.
-            let _ = tokio::time::timeout(PATIENCE, tell(&Ear::Client(&client.peer), told)).await;
+            let _ = tokio::time::timeout(
+                NOTIFY_TIMEOUT,
+                notify(&Subscriber::Client(&client.peer), told),
+            )
+            .await;
         });
-        join_all(telling).await;
+        join_all(sends).await;
     }
 }
 
 /// Tells one listener of the newer era, until it has heard enough or it is time to stop.
-pub(super) async fn tell_listener(server: &Server, context: &SubscriptionContext) {
+pub(super) async fn notify_listener(server: &Server, context: &SubscriptionContext) {
     let caller = server.caller(&context.request_context().extensions);
-    let mut news = News::of(server);
+    let mut queue = EventQueue::of(server);
     loop {
         let batch = tokio::select! {
             () = context.cancelled() => return,
             () = lapsed(server, &caller) => return,
-            batch = news.next(server) => batch,
+            batch = queue.next(server) => batch,
         };
         let Some(batch) = batch else { return };
         if !server.host().still_holds(&caller) {
             return;
         }
-        let told = batch.for_hearer(server, &caller, context.accepted());
-        tell(&Ear::Listener(context.sink()), told).await;
+        let told = batch.for_subscriber(server, &caller, context.accepted());
+        notify(&Subscriber::Listener(context.sink()), told).await;
     }
 }
 
@@ -182,7 +186,7 @@ async fn lapsed(server: &Server, caller: &Caller) {
 }
 
 /// Where news go.
-enum Ear<'a> {
+enum Subscriber<'a> {
     Client(&'a Peer<RoleServer>),
     Listener(&'a SubscriptionSink),
 }
@@ -196,10 +200,10 @@ enum Notice {
     Updated(String),
 }
 
-async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
+async fn notify(subscriber: &Subscriber<'_>, notices: Vec<Notice>) {
     for notice in notices {
-        let failed = match ear {
-            Ear::Client(peer) => {
+        let failed = match subscriber {
+            Subscriber::Client(peer) => {
                 let told = match notice {
                     Notice::Tools => peer.notify_tool_list_changed().await,
                     Notice::Prompts => peer.notify_prompt_list_changed().await,
@@ -211,7 +215,7 @@ async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
                 };
                 told.err().map(|error| error.to_string())
             }
-            Ear::Listener(sink) => {
+            Subscriber::Listener(sink) => {
                 let told = match notice {
                     Notice::Tools => sink.notify_tool_list_changed().await,
                     Notice::Prompts => sink.notify_prompt_list_changed().await,
@@ -229,9 +233,9 @@ async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
 }
 
 /// What happens, as far as it was not told yet.
-struct News {
+struct EventQueue {
     components: watch::Receiver<u64>,
-    files: broadcast::Receiver<Happened>,
+    files: broadcast::Receiver<FileEvent>,
 }
 
 /// What happened within a moment.
@@ -239,16 +243,16 @@ struct News {
 struct Batch {
     /// Whether what is loaded changed: tools, prompts, help.
     components: bool,
-    files: Vec<Happened>,
+    files: Vec<FileEvent>,
     /// Whether so much happened that not all of it is known.
     is_partial: bool,
 }
 
-impl News {
-    fn of(server: &Server) -> News {
-        News {
+impl EventQueue {
+    fn of(server: &Server) -> EventQueue {
+        EventQueue {
             components: server.host().registry().changes(),
-            files: server.host().happenings(),
+            files: server.host().file_events(),
         }
     }
 
@@ -267,7 +271,7 @@ impl News {
                 Err(RecvError::Closed) => return None,
             },
         }
-        tokio::time::sleep(TOGETHER).await;
+        tokio::time::sleep(BATCH_WINDOW).await;
         batch.components |= self.components.has_changed().ok()?;
         self.components.mark_unchanged();
         loop {
@@ -283,13 +287,13 @@ impl News {
 
 impl Batch {
     /// What of it one hearer is told.
-    fn for_hearer(
+    fn for_subscriber(
         &self,
         server: &Server,
         caller: &Caller,
         wanted: &SubscriptionFilter,
     ) -> Vec<Notice> {
-        let hearing = Hearing::of(server.host(), caller);
+        let filter = EventFilter::of(server.host(), caller);
         let subscribed = Subscribed::of(wanted);
         let wants = |flag: Option<bool>| flag == Some(true);
         let mut notices = Vec::new();
@@ -299,7 +303,7 @@ impl Batch {
         }
         let heard = || {
             let files = self.files.iter();
-            files.filter(|happened| hearing.reaches(&happened.vault, &happened.path))
+            files.filter(|happened| filter.reaches(&happened.vault, &happened.path))
         };
         // Help is a resource too, and comes and goes with what is loaded.
         let comes_or_goes = self.components
@@ -314,7 +318,7 @@ impl Batch {
         if self.is_partial {
             let visible = subscribed.files.iter();
             let visible = visible.filter(|((vault, _), names)| {
-                names.iter().any(|(path, _)| hearing.reaches(vault, path))
+                names.iter().any(|(path, _)| filter.reaches(vault, path))
             });
             updated.extend(visible.flat_map(|(_, names)| names.iter().map(|(_, uri)| *uri)));
         }

@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Told, gather, odd, sensible, with_options};
 use super::description::validator;
-use super::ground::{Answer, Ending, Ground};
+use super::test_vault::{Answer, Ending, TestVault};
 use notehost_runtime::{ActionDescription, Description};
 use notehost_vault::Effect;
 
 /// How many calls of an action are made with odd arguments.
-const MOST_ODD: usize = 250;
+const MAX_UNUSUAL_CALLS: usize = 250;
 
 /// What is called, and with what.
 pub(super) struct Calls(pub(super) Vec<ActionCalls>);
@@ -31,13 +31,13 @@ pub(super) struct ActionCalls {
 
 impl Calls {
     /// Try what works. Reading comes first: what it tells is what other actions are asked for.
-    pub(super) async fn find(ground: &Ground<'_>, description: &Description) -> Calls {
+    pub(super) async fn find(test_vault: &TestVault<'_>, description: &Description) -> Calls {
         let mut told = Told::new();
         let mut found = Vec::new();
         let mut actions: Vec<&ActionDescription> = description.actions.iter().collect();
         actions.sort_by_key(|action| action.effect);
         for action in &actions {
-            let (usual, answer) = usual_call(ground, action, &told).await;
+            let (usual, answer) = usual_call(test_vault, action, &told).await;
             if action.effect == Effect::Read
                 && let Some(reply) = reply_of(&answer)
             {
@@ -49,7 +49,7 @@ impl Calls {
         for (action, (mut usual, mut answer)) in actions.into_iter().zip(found) {
             // With all that was told by then, what was refused may work.
             if matches!(answer.ending, Ending::Refused { .. }) {
-                (usual, answer) = usual_call(ground, action, &told).await;
+                (usual, answer) = usual_call(test_vault, action, &told).await;
             }
             let fits = validator(&action.input).ok();
             let is_valid = |arguments: &Map<String, Value>| {
@@ -60,7 +60,7 @@ impl Calls {
                 made.into_iter().filter(|made| is_valid(made)).collect()
             };
             let mut odd = only_valid(odd(&action.input, &usual));
-            odd.truncate(MOST_ODD);
+            odd.truncate(MAX_UNUSUAL_CALLS);
             calls.push(ActionCalls {
                 sensible: only_valid(with_options(&action.input, &usual, &told)),
                 odd,
@@ -75,7 +75,7 @@ impl Calls {
 
 /// The first sensible call that is answered, or else the first that fits the schema.
 async fn usual_call(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     action: &ActionDescription,
     told: &Told,
 ) -> (Map<String, Value>, Answer) {
@@ -86,7 +86,7 @@ async fn usual_call(
         if !fits.as_ref().is_some_and(|fits| fits.is_valid(&value)) {
             continue;
         }
-        let answer = ground.call(action, &arguments).await;
+        let answer = test_vault.call(action, &arguments).await;
         if reply_of(&answer).is_some() {
             return (arguments, answer);
         }
@@ -99,7 +99,7 @@ async fn usual_call(
     match first {
         Some(found) => found,
         None => {
-            let answer = ground.call(action, &Map::new()).await;
+            let answer = test_vault.call(action, &Map::new()).await;
             (Map::new(), answer)
         }
     }

@@ -13,7 +13,7 @@ use notehost_runtime::{Description, DescriptionError};
 
 impl Snapshot {
     /// Every domain with its actions and what they take. What they answer says the answer itself.
-    pub fn told(&self) -> Value {
+    pub fn to_listing(&self) -> Value {
         let domains = self.domains().map(|domain| {
             let actions = domain.actions.iter().map(|action| {
                 json!({
@@ -59,8 +59,8 @@ impl Snapshot {
     }
 
     /// What another Notehost told. It is taken with the same suspicion as what a component says.
-    pub fn heard(mut told: Value) -> Result<Snapshot, DescriptionError> {
-        let domains = match told.get_mut("domains").map(Value::take) {
+    pub fn from_listing(mut listing: Value) -> Result<Snapshot, DescriptionError> {
+        let domains = match listing.get_mut("domains").map(Value::take) {
             Some(Value::Array(domains)) => domains,
             _ => Vec::new(),
         };
@@ -89,9 +89,9 @@ mod tests {
     fn what_is_told_is_heard() {
         let mut own = Snapshot::default();
         own.add_own();
-        let heard = Snapshot::heard(own.told()).expect("it can be heard");
-        assert_eq!(heard.told(), own.told());
-        let nothing = Snapshot::heard(json!({})).expect("nothing is something");
+        let read = Snapshot::from_listing(own.to_listing()).expect("it can be heard");
+        assert_eq!(read.to_listing(), own.to_listing());
+        let nothing = Snapshot::from_listing(json!({})).expect("nothing is something");
         assert_eq!(nothing.domains().count(), 0);
     }
 
@@ -99,6 +99,6 @@ mod tests {
     fn names_that_no_tool_can_have_are_not_taken() {
         let bad =
             json!({"domains": [{"name": "a b", "version": "1", "description": "", "actions": []}]});
-        assert!(Snapshot::heard(bad).is_err());
+        assert!(Snapshot::from_listing(bad).is_err());
     }
 }

@@ -33,7 +33,7 @@ fn completed(
 ) -> Result<CompleteResult, ErrorData> {
     let none = HashMap::new();
     let context = request.context.as_ref();
-    let asked = Asked {
+    let asked = CompletionQuery {
         server,
         caller,
         name: &request.argument.name,
@@ -50,7 +50,7 @@ fn completed(
 }
 
 /// What is to be completed.
-struct Asked<'a> {
+struct CompletionQuery<'a> {
     server: &'a Server,
     caller: &'a Caller,
     name: &'a str,
@@ -59,7 +59,7 @@ struct Asked<'a> {
     given: &'a HashMap<String, String>,
 }
 
-impl Asked<'_> {
+impl CompletionQuery<'_> {
     fn of_template(&self, template: &str) -> Vec<String> {
         let of_vault = template.starts_with(VAULT_PREFIX);
         let of_help = template.starts_with(HELP_PREFIX);

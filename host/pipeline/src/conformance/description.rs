@@ -3,14 +3,14 @@
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::ground::{Ending, Ground};
-use super::manners;
+use super::reply_checks;
 use super::report::{Findings, Report};
+use super::test_vault::{Ending, TestVault};
 use crate::registry::COMMON_ARGUMENTS;
 use notehost_runtime::{ActionDescription, Description};
 
 /// Clients cut what is longer.
-const LONGEST_DESCRIPTION: usize = 2048;
+const MAX_DESCRIPTION_BYTES: usize = 2048;
 /// What combines schemas: many clients refuse a tool whose arguments have it.
 const COMBINING: [&str; 6] = ["oneOf", "anyOf", "allOf", "not", "if", "$ref"];
 
@@ -134,9 +134,9 @@ pub(super) fn words(description: &Description, report: &mut Report) {
             let told = "it has no description, by which a model chooses the action";
             findings.add_for(&action.name, told);
         }
-        if length > LONGEST_DESCRIPTION {
+        if length > MAX_DESCRIPTION_BYTES {
             let told = format!(
-                "its description has {length} bytes, and clients truncate it at {LONGEST_DESCRIPTION}: shorten it, and \
+                "its description has {length} bytes, and clients truncate it at {MAX_DESCRIPTION_BYTES}: shorten it, and \
                 put the most important first"
             );
             findings.add_for(&action.name, told);
@@ -159,7 +159,11 @@ pub(super) fn words(description: &Description, report: &mut Report) {
 }
 
 /// Whether examples and defaults fit, and examples can be called.
-pub(super) async fn examples(ground: &Ground<'_>, description: &Description, report: &mut Report) {
+pub(super) async fn examples(
+    test_vault: &TestVault<'_>,
+    description: &Description,
+    report: &mut Report,
+) {
     let mut findings = Findings::default();
     for action in &description.actions {
         for (name, schema) in properties(&action.input) {
@@ -177,14 +181,14 @@ pub(super) async fn examples(ground: &Ground<'_>, description: &Description, rep
         }
         let whole = action.input.get("examples").and_then(Value::as_array);
         for example in whole.into_iter().flatten() {
-            example_works(ground, action, example, &mut findings).await;
+            example_works(test_vault, action, example, &mut findings).await;
         }
     }
     report.check("examples", "its examples work, if it has any", findings);
 }
 
 async fn example_works(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     action: &ActionDescription,
     example: &Value,
     findings: &mut Findings,
@@ -194,14 +198,14 @@ async fn example_works(
         let told = format!("the example `{example}` does not match the input schema");
         return findings.add_for(&action.name, told);
     };
-    let answer = ground.call(action, arguments).await;
+    let answer = test_vault.call(action, arguments).await;
     let told = match &answer.ending {
         // The notes of an example are the author's, and need not lie in this vault.
         Ending::Refused { code, .. } if code == "not_found" => None,
         Ending::Refused { code, message } => {
             Some(format!("the example is refused: {code}: {message}"))
         }
-        _ => manners::fault(&answer.ending),
+        _ => reply_checks::fault(&answer.ending),
     };
     if let Some(told) = told {
         findings.add_call(&action.name, arguments, told);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use notehost_records::database::{Database, DatabaseError};
 
 /// Where they are written down.
-pub const QUARANTINE_TABLE: &str = "
+pub const BREAKER_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quarantines (
     component TEXT NOT NULL,
     caller TEXT NOT NULL,       -- the only caller that is kept away; empty is everybody
@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS quarantines (
 
 /// A component that is kept from being called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Quarantine {
+pub struct BreakerRecord {
     /// Which component.
     pub component: String,
     /// The only caller that is kept away; `None` is everybody.
@@ -42,25 +42,25 @@ pub struct Quarantine {
 }
 
 /// The quarantines in the records.
-pub struct Quarantines {
+pub struct BreakerRecords {
     database: Arc<Database>,
 }
 
-impl Quarantines {
+impl BreakerRecords {
     /// Those in these records.
-    pub fn new(database: Arc<Database>) -> Quarantines {
-        Quarantines { database }
+    pub fn new(database: Arc<Database>) -> BreakerRecords {
+        BreakerRecords { database }
     }
 
     /// Those of one component.
-    pub fn of(&self, component: &str) -> Result<Vec<Quarantine>, DatabaseError> {
+    pub fn of(&self, component: &str) -> Result<Vec<BreakerRecord>, DatabaseError> {
         let mut all = quarantines(&self.database)?;
         all.retain(|one| one.component == component);
         Ok(all)
     }
 
     /// Write one down, in the place of what was there for the same component and caller.
-    pub fn put(&self, quarantine: &Quarantine) -> Result<(), DatabaseError> {
+    pub fn put(&self, quarantine: &BreakerRecord) -> Result<(), DatabaseError> {
         self.database.with(|connection| {
             connection.execute(
                 "INSERT OR REPLACE INTO quarantines VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -91,12 +91,12 @@ impl Quarantines {
 
     /// Forget all of a component: an admin says so. Whether there was one.
     pub fn lift(&self, component: &str) -> Result<bool, DatabaseError> {
-        lift_quarantine(&self.database, component)
+        close_breakers(&self.database, component)
     }
 }
 
 /// All that are written down, by component.
-pub fn quarantines(database: &Database) -> Result<Vec<Quarantine>, DatabaseError> {
+pub fn open_breakers(database: &Database) -> Result<Vec<BreakerRecord>, DatabaseError> {
     database.with(|connection| {
         let mut statement = connection.prepare_cached(
             "SELECT component, caller, digest, reason, since, until, pause_ms FROM quarantines
@@ -107,16 +107,16 @@ pub fn quarantines(database: &Database) -> Result<Vec<Quarantine>, DatabaseError
 }
 
 /// Forget all of a component. A server that runs looks here before it refuses the next call. Whether there was one.
-pub fn lift_quarantine(database: &Database, component: &str) -> Result<bool, DatabaseError> {
+pub fn close_breakers(database: &Database, component: &str) -> Result<bool, DatabaseError> {
     let lifted = database.with(|connection| {
         connection.execute("DELETE FROM quarantines WHERE component = ?1", [component])
     })?;
     Ok(lifted > 0)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Quarantine> {
+fn read(row: &Row<'_>) -> rusqlite::Result<BreakerRecord> {
     let caller: String = row.get(1)?;
-    Ok(Quarantine {
+    Ok(BreakerRecord {
         component: row.get(0)?,
         caller: Some(caller).filter(|caller| !caller.is_empty()),
         digest: row.get(2)?,
@@ -135,8 +135,8 @@ mod tests {
     fn what_is_written_down_is_found_and_lifted() {
         let state = tempfile::tempdir().expect("a folder");
         let open = || Arc::new(crate::open_records(state.path()).expect("records"));
-        let (server, terminal) = (Quarantines::new(open()), open());
-        let quarantine = Quarantine {
+        let (server, terminal) = (BreakerRecords::new(open()), open());
+        let quarantine = BreakerRecord {
             component: "echo".into(),
             caller: None,
             digest: "1".into(),
@@ -145,17 +145,20 @@ mod tests {
             until: 2,
             pause_ms: 3,
         };
-        let for_one = Quarantine {
+        let for_one = BreakerRecord {
             caller: Some("phone".into()),
             ..quarantine.clone()
         };
         for one in [&quarantine, &for_one] {
             server.put(one).expect("written");
         }
-        assert_eq!(quarantines(&terminal).expect("rows"), [quarantine, for_one]);
+        assert_eq!(
+            open_breakers(&terminal).expect("rows"),
+            [quarantine, for_one]
+        );
         server.end("echo", Some("phone")).expect("ended");
         assert_eq!(server.of("echo").expect("rows").len(), 1);
-        assert!(lift_quarantine(&terminal, "echo").expect("lifted"));
+        assert!(close_breakers(&terminal, "echo").expect("lifted"));
         assert!(!server.lift("echo").expect("nothing there"));
         assert_eq!(server.of("echo").expect("rows"), []);
     }

@@ -1,4 +1,4 @@
-//! Components that keep failing are given a rest: their calls are answered at once instead of using up time and memory
+//! Components that keep failing are given a breaker: their calls are answered at once instead of using up time and memory
 //! first, and after a pause one call is let through as a trial. If it goes well all is as before, otherwise the pause
 //! doubles. Another version of a component begins with nothing held against it, and an admin can end a rest by hand.
 //!
@@ -10,51 +10,51 @@
 //! happens to several of them lets it rest for everybody. One who has two tokens can still do it, and is found in the
 //! audit.
 
-mod rests;
+mod state;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::authorize::Allowed;
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::{CallError, Host};
-use notehost_policy::{Quarantine, Quarantines};
+use notehost_policy::{BreakerRecord, BreakerRecords};
 use notehost_records::audit::{Failure, Happening};
 use notehost_records::database::{Database, now_ms};
-use rests::{Rest, State, after};
+use state::{OpenBreaker, State, after};
 
-/// How often it is looked whether the command line has ended a rest.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Which components rest, and what others have done of late.
-pub(super) struct Supervision {
-    records: Quarantines,
-    watched: Mutex<HashMap<Arc<str>, Arc<Watched>>>,
+/// How often it is looked whether the command line has ended a breaker.
+const RECORDS_CHECK_INTERVAL: Duration = Duration::from_millis(200);
+/// Which components breaker, and what others have done of late.
+pub(super) struct CircuitBreakers {
+    records: BreakerRecords,
+    watched: Mutex<HashMap<Arc<str>, Arc<ComponentBreaker>>>,
 }
 
 /// One version of a component.
-struct Watched {
+struct ComponentBreaker {
     name: Arc<str>,
     digest: String,
     state: Mutex<State>,
 }
 
 /// A call of a component, watched until it has ended.
-pub(super) struct Watching<'h> {
+pub(super) struct BreakerGuard<'h> {
     host: &'h Host,
-    watched: Arc<Watched>,
-    standing: Arc<CallStanding>,
+    watched: Arc<ComponentBreaker>,
+    standing: Arc<LiveRights>,
     caller: String,
     action: String,
     /// The rests that end if it goes well.
     trials: Vec<Option<String>>,
 }
 
-/// Let a call through, unless its component rests.
-pub(super) fn supervise<'h>(
+/// Let a call through, unless its component open.
+pub(super) fn check_breaker<'h>(
     host: &'h Host,
     allowed: &Allowed,
-) -> Result<Option<Watching<'h>>, CallError> {
+) -> Result<Option<BreakerGuard<'h>>, CallError> {
     let found = &allowed.checked.found;
     let Some(component) = &found.domain.component else {
         return Ok(None);
@@ -62,16 +62,16 @@ pub(super) fn supervise<'h>(
     if host.settings().supervision.strikes == 0 {
         return Ok(None);
     }
-    let supervision = host.supervision();
-    let watched = supervision.watched(&found.domain.shared_name, component.digest());
+    let breakers = host.circuit_breakers();
+    let watched = breakers.watched(&found.domain.shared_name, component.digest());
     let caller = allowed.caller.key();
     let mut state = watched.state();
-    if !state.rests.is_empty() {
-        supervision.look(host, &watched, &mut state);
+    if !state.open.is_empty() {
+        breakers.look(host, &watched, &mut state);
     }
     let trials = state.enter(&watched.name, &caller)?;
     drop(state);
-    Ok(Some(Watching {
+    Ok(Some(BreakerGuard {
         host,
         watched,
         standing: allowed.standing.clone(),
@@ -81,9 +81,9 @@ pub(super) fn supervise<'h>(
     }))
 }
 
-impl Drop for Watching<'_> {
+impl Drop for BreakerGuard<'_> {
     fn drop(&mut self) {
-        let conduct = self.standing.conduct();
+        let conduct = self.standing.guest_outcome();
         if conduct.failure.is_none() && self.trials.is_empty() {
             return;
         }
@@ -93,14 +93,14 @@ impl Drop for Watching<'_> {
             None if conduct.has_answered => {
                 for who in &self.trials {
                     state.release(who);
-                    self.tell_released(who, "trial");
+                    self.report_closed(who, "trial");
                 }
             }
             // Nobody knows how it would have ended: the next one tries again.
             None => {
                 for who in &self.trials {
-                    if let Some(rest) = state.rests.get_mut(who) {
-                        rest.is_tried = false;
+                    if let Some(breaker) = state.open.get_mut(who) {
+                        breaker.is_half_open = false;
                     }
                 }
             }
@@ -108,30 +108,30 @@ impl Drop for Watching<'_> {
     }
 }
 
-impl Watching<'_> {
+impl BreakerGuard<'_> {
     fn strike(&self, state: &mut State, failure: Failure) {
         let settings = &self.host.settings().supervision;
         state.strike(&self.caller, settings);
         for who in &self.trials {
-            if let Some(rest) = state.rests.get_mut(who) {
+            if let Some(breaker) = state.open.get_mut(who) {
                 let longest = Duration::from_secs(settings.longest_pause_s);
-                rest.pause = rest.pause.saturating_mul(2).min(longest);
-                rest.until = after(rest.pause);
-                rest.is_tried = false;
-                rest.reason = format!(
+                breaker.pause = breaker.pause.saturating_mul(2).min(longest);
+                breaker.until = after(breaker.pause);
+                breaker.is_half_open = false;
+                breaker.reason = format!(
                     "{}; the trial call failed too: in `{}` {}",
-                    rest.reason.split(';').next().unwrap_or_default(),
+                    breaker.reason.split(';').next().unwrap_or_default(),
                     self.action,
                     words(failure)
                 );
-                rest.is_written = self.tell(who, rest);
+                breaker.is_written = self.tell(who, breaker);
             }
         }
         let Some(who) = state.due(&self.caller, settings) else {
             return;
         };
         let pause = Duration::from_secs(settings.first_pause_s);
-        let mut rest = Rest {
+        let mut breaker = OpenBreaker {
             reason: format!(
                 "it failed {} times within {} s; the last time, in `{}`, {}",
                 settings.strikes,
@@ -142,47 +142,47 @@ impl Watching<'_> {
             since: now_ms(),
             until: after(pause),
             pause,
-            is_tried: false,
+            is_half_open: false,
             is_written: false,
         };
-        rest.is_written = self.tell(&who, &rest);
+        breaker.is_written = self.tell(&who, &breaker);
         if who.is_none() {
             // What holds for everybody holds for each.
-            for one in state.rests.keys() {
-                self.host.supervision().forget(&self.watched.name, one);
+            for one in state.open.keys() {
+                self.host.circuit_breakers().forget(&self.watched.name, one);
             }
-            state.rests.clear();
-            state.forgive();
+            state.open.clear();
+            state.reset();
         }
-        state.rests.insert(who, rest);
+        state.open.insert(who, breaker);
     }
 
     /// Write a rest down and tell whoever watches; whether it could be written.
-    fn tell(&self, who: &Option<String>, rest: &Rest) -> bool {
+    fn tell(&self, who: &Option<String>, breaker: &OpenBreaker) -> bool {
         let (component, digest) = (self.watched.name.to_string(), self.watched.digest.clone());
-        let pause_ms = u64::try_from(rest.pause.as_millis()).unwrap_or(u64::MAX);
+        let pause_ms = u64::try_from(breaker.pause.as_millis()).unwrap_or(u64::MAX);
         tracing::warn!(
             component,
             caller = who,
             pause_ms,
             "the circuit breaker is open: {}",
-            rest.reason
+            breaker.reason
         );
         let happening = Happening::Quarantine {
             domain: component.clone(),
             digest: digest.clone(),
             for_caller: who.clone(),
-            reason: rest.reason.clone(),
+            reason: breaker.reason.clone(),
             pause_ms,
         };
         self.host.audit().events().tell(now_ms(), happening);
-        let written = self.host.supervision().records.put(&Quarantine {
+        let written = self.host.circuit_breakers().records.put(&BreakerRecord {
             component,
             caller: who.clone(),
             digest,
-            reason: rest.reason.clone(),
-            since: rest.since,
-            until: rest.until,
+            reason: breaker.reason.clone(),
+            since: breaker.since,
+            until: breaker.until,
             pause_ms: i64::try_from(pause_ms).unwrap_or(i64::MAX),
         });
         written
@@ -192,39 +192,39 @@ impl Watching<'_> {
             .is_ok()
     }
 
-    fn tell_released(&self, who: &Option<String>, by: &'static str) {
-        let supervision = self.host.supervision();
-        supervision.forget(&self.watched.name, who);
+    fn report_closed(&self, who: &Option<String>, by: &'static str) {
+        let breakers = self.host.circuit_breakers();
+        breakers.forget(&self.watched.name, who);
         released(self.host, &self.watched, who, by);
     }
 }
 
-impl Supervision {
-    pub(super) fn new(database: Arc<Database>) -> Supervision {
-        Supervision {
-            records: Quarantines::new(database),
+impl CircuitBreakers {
+    pub(super) fn new(database: Arc<Database>) -> CircuitBreakers {
+        CircuitBreakers {
+            records: BreakerRecords::new(database),
             watched: Mutex::default(),
         }
     }
 
     /// End every rest of a component: an admin says so. Whether there was one.
-    pub(super) fn lift(&self, host: &Host, component: &str) -> bool {
+    pub(super) fn close(&self, host: &Host, component: &str) -> bool {
         let written = self.records.lift(component).unwrap_or(false);
         let watched = self.lock().get(component).cloned();
         let Some(watched) = watched else {
             return written;
         };
         let mut state = watched.state();
-        state.forgive();
-        let rests = std::mem::take(&mut state.rests);
-        for who in rests.keys() {
+        state.reset();
+        let rests = std::mem::take(&mut state.open);
+        for who in open.keys() {
             released(host, &watched, who, "admin");
         }
-        written || !rests.is_empty()
+        written || !open.is_empty()
     }
 
     /// A component as it is now; another version begins anew.
-    fn watched(&self, name: &Arc<str>, digest: &str) -> Arc<Watched> {
+    fn watched(&self, name: &Arc<str>, digest: &str) -> Arc<ComponentBreaker> {
         let mut all = self.lock();
         if let Some(known) = all.get(name).filter(|known| known.digest == digest) {
             return known.clone();
@@ -235,13 +235,13 @@ impl Supervision {
         for written in known {
             if written.digest == digest {
                 state
-                    .rests
-                    .insert(written.caller.clone(), Rest::from(written));
+                    .open
+                    .insert(written.caller.clone(), OpenBreaker::from(written));
             } else {
                 self.forget(name, &written.caller);
             }
         }
-        let watched = Arc::new(Watched {
+        let watched = Arc::new(ComponentBreaker {
             name: name.clone(),
             digest: digest.to_owned(),
             state: Mutex::new(state),
@@ -250,10 +250,13 @@ impl Supervision {
         watched
     }
 
-    /// Look whether the command line has ended a rest.
-    fn look(&self, host: &Host, watched: &Watched, state: &mut State) {
+    /// Look whether the command line has ended a breaker.
+    fn look(&self, host: &Host, watched: &ComponentBreaker, state: &mut State) {
         let now = Instant::now();
-        if state.looked.is_some_and(|last| now < last + LOOK_EVERY) {
+        if state
+            .looked
+            .is_some_and(|last| now < last + RECORDS_CHECK_INTERVAL)
+        {
             return;
         }
         state.looked = Some(now);
@@ -262,9 +265,9 @@ impl Supervision {
         };
         let is_there = |who: &Option<String>| written.iter().any(|row| row.caller == *who);
         let lifted: Vec<Option<String>> = state
-            .rests
+            .open
             .iter()
-            .filter(|(who, rest)| rest.is_written && !is_there(who))
+            .filter(|(who, breaker)| breaker.is_written && !is_there(who))
             .map(|(who, _)| who.clone())
             .collect();
         for who in lifted {
@@ -279,18 +282,18 @@ impl Supervision {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Watched>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<ComponentBreaker>>> {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Watched {
+impl ComponentBreaker {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn released(host: &Host, watched: &Watched, who: &Option<String>, by: &'static str) {
+fn released(host: &Host, watched: &ComponentBreaker, who: &Option<String>, by: &'static str) {
     tracing::info!(
         component = &*watched.name,
         caller = who,

@@ -10,8 +10,8 @@ use notehost_sdk::host::{About, CallerTold, Conventions, Now};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::KitError;
-use super::meddlers::{Meddler, Plan};
+use super::ConformanceError;
+use super::fault_injection::{FaultInjector, FaultPlan};
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_platform::private::new_folder_in;
@@ -23,7 +23,7 @@ use notehost_vault::{
 };
 
 /// When every note was last edited: 2026-03-02 09:00 UTC.
-const EDITED: Duration = Duration::from_secs(1_772_442_000);
+const MODIFIED_AT: Duration = Duration::from_secs(1_772_442_000);
 /// The moment at which the component's clock stands: an hour later.
 const NOW: u64 = (1_772_442_000 + 3600) * 1000;
 
@@ -60,7 +60,7 @@ const NOTES: [(&str, &[u8]); 13] = [
 ];
 
 /// Where a component is tested.
-pub(super) struct Ground<'kit> {
+pub(super) struct TestVault<'kit> {
     runtime: &'kit Runtime,
     component: &'kit Component,
     domain: Arc<str>,
@@ -73,7 +73,7 @@ pub(super) struct Ground<'kit> {
 }
 
 /// Under which conditions a call is made.
-pub(super) struct Terms {
+pub(super) struct CallConditions {
     /// What may be done, everywhere.
     pub(super) tier: Tier,
     pub(super) plan: Plan,
@@ -112,13 +112,13 @@ pub(super) enum Ending {
     Broke(String),
 }
 
-impl<'kit> Ground<'kit> {
+impl<'kit> TestVault<'kit> {
     pub(super) fn new(
         runtime: &'kit Runtime,
         component: &'kit Component,
         description: &Description,
         limits: LimitSettings,
-    ) -> Result<Ground<'kit>, KitError> {
+    ) -> Result<TestVault<'kit>, ConformanceError> {
         let folder = Scratch::new()?;
         for (path, bytes) in NOTES {
             folder.put(path, bytes)?;
@@ -133,7 +133,7 @@ impl<'kit> Ground<'kit> {
         let index = Index::open(&vault);
         index.start();
         index.wait(Some(Instant::now() + Duration::from_secs(60)));
-        Ok(Ground {
+        Ok(TestVault {
             runtime,
             component,
             domain: Arc::from(description.name.as_str()),
@@ -166,10 +166,10 @@ impl<'kit> Ground<'kit> {
     }
 
     /// What is usual: everything may be done, and nobody meddles.
-    pub(super) fn usual(&self) -> Terms {
-        Terms {
+    pub(super) fn usual(&self) -> CallConditions {
+        CallConditions {
             tier: Tier::Delete,
-            plan: Plan::Watch,
+            plan: FaultPlan::Watch,
             limits: self.limits.clone(),
         }
     }
@@ -188,23 +188,23 @@ impl<'kit> Ground<'kit> {
         &self,
         action: &ActionDescription,
         arguments: &Map<String, Value>,
-        terms: Terms,
+        conditions: CallConditions,
     ) -> Answer {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let rules = Arc::new(Everywhere {
-            tier: terms.tier,
+        let rules = Arc::new(UniformRules {
+            tier: conditions.tier,
             oversteps: AtomicU64::new(0),
         });
-        let meddler = Arc::new(Meddler::new(terms.plan));
-        let deadline = Instant::now() + Duration::from_millis(terms.limits.call_ms);
+        let meddler = Arc::new(FaultInjector::new(conditions.plan));
+        let deadline = Instant::now() + Duration::from_millis(conditions.limits.call_ms);
         let transaction = self.vault.begin(Access {
             rules: rules.clone(),
             effect: action.effect,
             component: self.domain.to_string(),
             limits: Limits {
                 deadline: Some(deadline),
-                max_staged_bytes: terms.limits.staged_bytes,
-                store_quota: terms.limits.store_bytes,
+                max_staged_bytes: conditions.limits.staged_bytes,
+                store_quota: conditions.limits.store_bytes,
                 ..Limits::default()
             },
         });
@@ -215,9 +215,9 @@ impl<'kit> Ground<'kit> {
             arguments: Value::Object(arguments.clone()).to_string().into(),
             transaction,
             index: self.index.clone(),
-            surroundings: Arc::new(Still),
+            surroundings: Arc::new(FixedEnvironment),
             deadline,
-            limits: terms.limits,
+            limits: conditions.limits,
             cancelled: CancellationToken::new(),
             interference: Some(meddler.clone()),
             outside: Arc::new(Nowhere),
@@ -272,11 +272,11 @@ fn first_cause(reason: &str) -> String {
 }
 
 /// Something was made, changed and removed before: so there is a history, and a trash.
-fn make_a_past(vault: &Arc<Vault>) -> Result<(), KitError> {
+fn make_a_past(vault: &Arc<Vault>) -> Result<(), ConformanceError> {
     let path = "Work/Old.md";
     let begin = || {
         vault.begin(Access {
-            rules: Arc::new(Everywhere {
+            rules: Arc::new(UniformRules {
                 tier: Tier::Delete,
                 oversteps: AtomicU64::new(0),
             }),
@@ -307,12 +307,12 @@ fn make_a_past(vault: &Arc<Vault>) -> Result<(), KitError> {
 }
 
 /// The same tier everywhere, and a count of what was tried beyond an action's effect.
-struct Everywhere {
+struct UniformRules {
     tier: Tier,
     oversteps: AtomicU64,
 }
 
-impl Rules for Everywhere {
+impl Rules for UniformRules {
     fn tier(&self, _: &str) -> Tier {
         self.tier
     }
@@ -328,9 +328,9 @@ impl Rules for Everywhere {
 }
 
 /// Surroundings in which time stands still.
-struct Still;
+struct FixedEnvironment;
 
-impl Surroundings for Still {
+impl Surroundings for FixedEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: NOW,
@@ -392,7 +392,7 @@ impl Scratch {
         std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
         std::fs::write(&file, bytes)?;
         let open = std::fs::File::options().write(true).open(&file)?;
-        open.set_modified(SystemTime::UNIX_EPOCH + EDITED)
+        open.set_modified(SystemTime::UNIX_EPOCH + MODIFIED_AT)
     }
 }
 

@@ -24,7 +24,7 @@ use notehost_vault::Effect;
 /// The name of the question.
 pub(super) const QUESTION: &str = "approval";
 /// How long a person has, where the host does not say.
-const PATIENCE: Duration = Duration::from_secs(300);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 /// How much of a diff fits into a question. The rest is seen with `notehost approval show`.
 const MAX_DIFF_BYTES: usize = 4000;
 
@@ -33,7 +33,7 @@ const UNATTENDED: &str = "this caller is not attended: a person decides with `no
     the request state";
 
 /// What became of a call.
-pub(super) enum Asked {
+pub(super) enum CallOutcome {
     /// It has an outcome.
     Answered(Result<Reply, CallError>),
     /// The client has to ask its person, and bring the answer.
@@ -65,7 +65,7 @@ pub(super) async fn call(
     sent: &CallToolRequestParams,
     call: Request,
     context: &RequestContext<RoleServer>,
-) -> Result<Asked, ErrorData> {
+) -> Result<CallOutcome, ErrorData> {
     let is_attended = server.host().is_attended(caller);
     if let Some(state) = &sent.request_state {
         // It may have been attended when it was asked.
@@ -91,7 +91,7 @@ pub(super) async fn call(
                 ErrorData::invalid_params(format!("the answer to `{QUESTION}` is missing"), None)
             })?;
         let outcome = answered(server, caller, call, &id, answer.clone()).await?;
-        return Ok(Asked::Answered(outcome));
+        return Ok(CallOutcome::Answered(outcome));
     }
     let is_stateless = context
         .protocol_version()
@@ -102,23 +102,23 @@ pub(super) async fn call(
     let outcome = server.call(caller, call).await;
     let asked = outcome.as_ref().err().and_then(question);
     let Some(question) = asked.filter(|_| may_ask) else {
-        return Ok(Asked::Answered(outcome));
+        return Ok(CallOutcome::Answered(outcome));
     };
     let Some(repeated) = repeated else {
-        return Ok(Asked::Question(question));
+        return Ok(CallOutcome::Question(question));
     };
     let Question { id, form } = question;
     let answer = context
         .peer
-        .create_elicitation_with_timeout(form, Some(PATIENCE))
+        .create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT))
         .await;
     match answer {
-        Ok(answer) => Ok(Asked::Answered(
+        Ok(answer) => Ok(CallOutcome::Answered(
             decided(server, caller, repeated, &id, verdict(&answer)).await,
         )),
         Err(problem) => {
             tracing::debug!(%problem, "a client did not answer whether to approve a change");
-            Ok(Asked::Answered(outcome))
+            Ok(CallOutcome::Answered(outcome))
         }
     }
 }
@@ -133,7 +133,7 @@ pub(super) fn input_required(
     let bound = bound_to(caller, sent);
     let options = SealOptions::new()
         .associated_data(bound.as_bytes())
-        .ttl(PATIENCE);
+        .ttl(ANSWER_TIMEOUT);
     let mut questions = InputRequests::new();
     questions.insert(
         QUESTION.into(),

@@ -2,7 +2,7 @@
 //! action's name has just said, and cut where a thought ends. Models read telegrams well.
 
 /// Words after a comma with which a thought may end before it. After others the comma may be one of a list.
-const AFTER_A_THOUGHT: [&str; 24] = [
+const CLAUSE_STARTS: [&str; 24] = [
     "all", "also", "and", "as", "at", "before", "below", "but", "each", "in", "it", "its",
     "latest", "made", "of", "or", "out", "so", "the", "then", "through", "to", "where", "with",
 ];
@@ -56,7 +56,7 @@ fn first_thoughts(text: &str, limit: usize) -> Option<&str> {
     let asides = text.match_indices(" (").map(|(at, _)| at);
     let commas = text.match_indices(", ").map(|(at, _)| at).filter(|at| {
         let next = text[at + 2..].split(' ').next().unwrap_or_default();
-        AFTER_A_THOUGHT.contains(&next)
+        CLAUSE_STARTS.contains(&next)
     });
     let end = stops
         .chain(asides)
@@ -67,14 +67,14 @@ fn first_thoughts(text: &str, limit: usize) -> Option<&str> {
 }
 
 /// Words that want another one after them.
-const HANGING: [&str; 10] = [
+const DANGLING_WORDS: [&str; 10] = [
     "and", "by", "for", "from", "in", "of", "or", "that", "to", "with",
 ];
 
 /// Whether no parenthesis and no code is left open, and nothing is cut away that explains code or ends a phrase.
 fn is_whole(text: &str) -> bool {
     let last = text.rsplit(' ').next().unwrap_or_default();
-    if HANGING.contains(&last) {
+    if DANGLING_WORDS.contains(&last) {
         return false;
     }
     text.matches('(').count() == text.matches(')').count()
@@ -94,7 +94,7 @@ fn cut(text: &str, limit: usize) -> String {
     // What hangs in the air is better left out.
     let mut short = short.trim_end();
     while let Some((before, last)) = short.rsplit_once(' ') {
-        if !HANGING.contains(&last) {
+        if !DANGLING_WORDS.contains(&last) {
             break;
         }
         short = before;

@@ -7,7 +7,7 @@ use notehost_sdk::host::{About, AboutDomain, CallerTold, Conventions, LimitLeft,
 
 use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::{Host, ProgressSink};
 use notehost_config::TagPolicy;
 use notehost_index::Index;
@@ -18,23 +18,23 @@ use notehost_runtime::{Progress, Repeatable, Standing, Surroundings, Used};
 use notehost_vault::{Effect, Transaction, Vault, VaultError};
 
 /// Where one call runs.
-pub(super) struct CallSurroundings {
+pub(super) struct CallEnvironment {
     host: Weak<Host>,
     caller: Caller,
     vault: Arc<Vault>,
     index: Arc<Index>,
-    standing: Arc<CallStanding>,
+    standing: Arc<LiveRights>,
     progress: Option<ProgressSink>,
     frozen: Option<FrozenEnvironment>,
 }
 
-impl CallSurroundings {
+impl CallEnvironment {
     pub(super) fn of(
         host: &Host,
         allowed: &Allowed,
         frozen: Option<&FrozenEnvironment>,
-    ) -> CallSurroundings {
-        CallSurroundings {
+    ) -> CallEnvironment {
+        CallEnvironment {
             host: host.shared(),
             caller: allowed.caller.clone(),
             vault: allowed.vault.clone(),
@@ -46,7 +46,7 @@ impl CallSurroundings {
     }
 }
 
-impl Surroundings for CallSurroundings {
+impl Surroundings for CallEnvironment {
     fn now(&self) -> Now {
         if let Some(stopped) = self.host.upgrade().and_then(|host| host.stopped_clock()) {
             return stopped;

@@ -5,16 +5,16 @@ use serde_json::{Map, Value};
 
 use super::calls::{ActionCalls, Calls};
 use super::description::validator;
-use super::ground::{Answer, Ending, Ground};
 use super::report::{Findings, Report};
+use super::test_vault::{Answer, Ending, TestVault};
 use crate::component_code;
 
 /// After so many reasons of a kind an action is left alone.
-const ENOUGH: usize = 3;
+const MAX_FINDINGS_OF_ACTION: usize = 3;
 
 /// What the checks of this room found.
 #[derive(Default)]
-struct Judged {
+struct ReplyFindings {
     input: Findings,
     output: Findings,
     effects: Findings,
@@ -22,16 +22,22 @@ struct Judged {
 }
 
 /// Make every call, and look at what came of it. Returns what used up its limits.
-pub(super) async fn judge(ground: &Ground<'_>, calls: &Calls, report: &mut Report) -> Findings {
-    let mut judged = Judged::default();
+pub(super) async fn judge(
+    test_vault: &TestVault<'_>,
+    calls: &Calls,
+    report: &mut Report,
+) -> Findings {
+    let mut judged = ReplyFindings::default();
     for calls in &calls.0 {
         let name = &calls.action.name;
         judged.take(calls, &calls.usual, &calls.answer);
         for arguments in calls.sensible.iter().chain(&calls.odd) {
-            if judged.input.count_for(name) >= ENOUGH || judged.limits.count_for(name) > 0 {
+            if judged.input.count_for(name) >= MAX_FINDINGS_OF_ACTION
+                || judged.limits.count_for(name) > 0
+            {
                 break;
             }
-            let answer = ground.call(&calls.action, arguments).await;
+            let answer = test_vault.call(&calls.action, arguments).await;
             judged.take(calls, arguments, &answer);
         }
     }
@@ -53,7 +59,7 @@ pub(super) async fn judge(ground: &Ground<'_>, calls: &Calls, report: &mut Repor
     judged.limits
 }
 
-impl Judged {
+impl ReplyFindings {
     fn take(&mut self, calls: &ActionCalls, arguments: &Map<String, Value>, answer: &Answer) {
         let name = &calls.action.name;
         match &answer.ending {

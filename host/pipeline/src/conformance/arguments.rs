@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Number, Value, json};
 
 use super::description::{properties, required};
-use super::ground::{RICH_NOTE, ROOT_NOTE};
+use super::test_vault::{RICH_NOTE, ROOT_NOTE};
 
 /// A text that is longer than anybody means.
-const HUGE: usize = 100 << 10;
+const HUGE_TEXT_BYTES: usize = 100 << 10;
 /// A list that is longer than anybody means.
-const MANY: usize = 1000;
+const LONG_LIST_ITEMS: usize = 1000;
 
 /// Values that replies told, by the name of their field: ids and handles cannot be made up.
 pub(super) type Told = BTreeMap<String, Vec<Value>>;
@@ -40,7 +40,7 @@ const BY_NAME: [(&str, &[&str]); 16] = [
 ];
 
 /// What may be asked for under any other name.
-const ANYWHERE: [&str; 6] = [
+const DEFAULT_TEXTS: [&str; 6] = [
     RICH_NOTE,
     "Work/Picture.png",
     "Plan",
@@ -75,7 +75,7 @@ fn odd_texts() -> Vec<String> {
         "null",
     ];
     let mut texts: Vec<String> = plain.map(str::to_owned).to_vec();
-    texts.push("x".repeat(HUGE));
+    texts.push("x".repeat(HUGE_TEXT_BYTES));
     texts.push("> ".repeat(2000));
     texts
 }
@@ -204,7 +204,7 @@ fn texts(name: &str, told: &Told) -> Vec<Value> {
     for (_, values) in told.iter().filter(|(known, _)| is_same(known)) {
         texts.extend(values.iter().filter(|value| value.is_string()).cloned());
     }
-    texts.extend(ANYWHERE.map(|text| json!(text)));
+    texts.extend(DEFAULT_TEXTS.map(|text| json!(text)));
     let mut seen = Vec::new();
     texts.retain(|text| {
         !seen.contains(text) && {
@@ -276,7 +276,7 @@ fn odd_lists(schema: &Value) -> Vec<Value> {
     };
     let usual = values("path", items, &Told::new());
     if let Some(item) = usual.first() {
-        lists.push(Value::Array(vec![item.clone(); MANY]));
+        lists.push(Value::Array(vec![item.clone(); LONG_LIST_ITEMS]));
     }
     lists.extend(odd_values(items).into_iter().map(|item| json!([item])));
     lists

@@ -14,29 +14,29 @@
 mod arguments;
 mod calls;
 mod description;
-mod ground;
-mod manners;
-mod meddlers;
+mod fault_checks;
+mod fault_injection;
+mod reply_checks;
 mod report;
-mod trials;
+mod test_vault;
 
 pub use report::{Check, Finding, Report, Verdict};
 
 use std::path::Path;
 
 use calls::Calls;
-use ground::Ground;
 use notehost_config::LimitSettings;
 use notehost_runtime::{Component, Description, LoadError, Runtime};
 use notehost_vault::VaultError;
 use report::Findings;
+use test_vault::TestVault;
 
 /// How long one call may take, in milliseconds. Far longer than any honest one on a busy machine.
 const CALL_MS: u64 = 10_000;
 
 /// Why the kit could not judge.
 #[derive(Debug, thiserror::Error)]
-pub enum KitError {
+pub enum ConformanceError {
     /// There is no room for a vault.
     #[error("the test vault cannot be created: {0}")]
     Folder(#[from] std::io::Error),
@@ -49,7 +49,7 @@ pub enum KitError {
 }
 
 /// Put a component through everything. `compiled` is the folder of compiled code.
-pub async fn test(component: &Component, compiled: &Path) -> Result<Report, KitError> {
+pub async fn test(component: &Component, compiled: &Path) -> Result<Report, ConformanceError> {
     let limits = LimitSettings {
         call_ms: CALL_MS,
         concurrent_calls: 4,
@@ -64,17 +64,17 @@ pub async fn test(component: &Component, compiled: &Path) -> Result<Report, KitE
     description::schemas(&description, &mut report);
     description::words(&description, &mut report);
 
-    let ground = Ground::new(&runtime, component, &description, limits)?;
-    let calls = Calls::find(&ground, &description).await;
-    description::examples(&ground, &description, &mut report).await;
-    let over_limits = manners::judge(&ground, &calls, &mut report).await;
-    trials::limits(&ground, &calls, over_limits, &mut report).await;
-    trials::repetition(&ground, &calls, &mut report).await;
-    trials::denial(&ground, &calls, &mut report).await;
-    trials::cancellation(&ground, &calls, &mut report).await;
+    let ground = TestVault::new(&runtime, component, &description, limits)?;
+    let calls = Calls::find(&test_vault, &description).await;
+    description::examples(&test_vault, &description, &mut report).await;
+    let over_limits = reply_checks::judge(&test_vault, &calls, &mut report).await;
+    fault_checks::limits(&test_vault, &calls, over_limits, &mut report).await;
+    fault_checks::repetition(&test_vault, &calls, &mut report).await;
+    fault_checks::denial(&test_vault, &calls, &mut report).await;
+    fault_checks::cancellation(&test_vault, &calls, &mut report).await;
     // Last, because it changes the vault.
-    trials::conflict(&ground, &calls, &mut report).await;
-    report.calls = ground.runs();
+    fault_checks::conflict(&test_vault, &calls, &mut report).await;
+    report.calls = test_vault.runs();
     Ok(report)
 }
 

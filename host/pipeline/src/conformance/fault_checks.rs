@@ -4,21 +4,21 @@
 use serde_json::Value;
 
 use super::calls::{ActionCalls, Calls};
-use super::ground::{Answer, Ending, Ground, RICH_NOTE, ROOT_NOTE, Terms};
-use super::manners::fault;
-use super::meddlers::Plan;
+use super::fault_injection::FaultPlan;
+use super::reply_checks::fault;
 use super::report::{Findings, Report};
+use super::test_vault::{Answer, CallConditions, Ending, RICH_NOTE, ROOT_NOTE, TestVault};
 use notehost_config::LimitSettings;
 use notehost_vault::Tier;
 
 /// How many host calls of one call are tried: the first, and others as far apart as it takes.
-const MOST_PLACES: u64 = 24;
+const MAX_FAULT_POINTS: u64 = 24;
 /// After so many reasons of a kind an action is left alone.
-const ENOUGH: usize = 2;
+const MAX_FINDINGS_OF_ACTION: usize = 2;
 
 /// Whether all calls stayed within limits, and less than they need does no harm. `findings` is what did not.
 pub(super) async fn limits(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     calls: &Calls,
     mut findings: Findings,
     report: &mut Report,
@@ -26,24 +26,26 @@ pub(super) async fn limits(
     let scant = [
         LimitSettings {
             memory_bytes: 2 << 20,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
         LimitSettings {
             host_calls: 1,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
         LimitSettings {
             call_ms: 1,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
     ];
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         for limits in &scant {
-            let terms = Terms {
+            let conditions = CallConditions {
                 limits: limits.clone(),
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if let Ending::Broke(reason) = &answer.ending {
                 let told = format!(
                     "with little memory or time it crashes ({reason}) instead of being stopped: let the host stop it"
@@ -60,13 +62,13 @@ pub(super) async fn limits(
 }
 
 /// Whether the same call on the same vault gives the same answer.
-pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+pub(super) async fn repetition(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let sensible = calls.sensible.iter().take(4);
         for arguments in std::iter::once(&calls.usual).chain(sensible) {
-            let one = ground.call(&calls.action, arguments).await;
-            let other = ground.call(&calls.action, arguments).await;
+            let one = test_vault.call(&calls.action, arguments).await;
+            let other = test_vault.call(&calls.action, arguments).await;
             if told(&one) != told(&other) {
                 findings.add_call(
                     &calls.action.name,
@@ -86,7 +88,7 @@ pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut 
 }
 
 /// Whether it bears not being allowed: nothing visible, nothing writable, any host call refused.
-pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+pub(super) async fn denial(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
@@ -94,28 +96,32 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
             (Tier::None, "in a vault without visible notes"),
             (Tier::Read, "in a read-only vault"),
         ] {
-            let terms = Terms {
+            let conditions = CallConditions {
                 tier,
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if let Some(fault) = fault(&answer.ending) {
                 findings.add_call(name, &calls.usual, format!("{meant} {fault}"));
             }
         }
         for at in places(calls.answer.host_calls) {
             for code in ["permission_denied", "unavailable", "not_found"] {
-                let terms = Terms {
-                    plan: Plan::Refuse { at, code },
-                    ..ground.usual()
+                let conditions = CallConditions {
+                    plan: FaultPlan::Refuse { at, code },
+                    ..test_vault.usual()
                 };
-                let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+                let answer = test_vault
+                    .call_under(&calls.action, &calls.usual, conditions)
+                    .await;
                 if let Some(fault) = fault(&answer.ending) {
                     let told = format!("when host call {at} is refused (`{code}`) {fault}");
                     findings.add_call(name, &calls.usual, told);
                 }
             }
-            if findings.count_for(name) >= ENOUGH {
+            if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
                 break;
             }
         }
@@ -128,24 +134,26 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
 }
 
 /// Whether a call that ends at any host call leaves no trace.
-pub(super) async fn cancellation(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+pub(super) async fn cancellation(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
-        let before = ground.call(&calls.action, &calls.usual).await;
+        let before = test_vault.call(&calls.action, &calls.usual).await;
         for at in places(calls.answer.host_calls) {
-            let terms = Terms {
-                plan: Plan::Cancel { at },
-                ..ground.usual()
+            let conditions = CallConditions {
+                plan: FaultPlan::Cancel { at },
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if answer.ending != Ending::Cancelled && answer.host_calls >= at {
                 let told = format!("it continued after it was cancelled at host call {at}");
                 findings.add_call(name, &calls.usual, told);
             }
         }
-        let after = ground.call(&calls.action, &calls.usual).await;
-        if told(&before) != told(&after) && is_repeatable(ground, calls).await {
+        let after = test_vault.call(&calls.action, &calls.usual).await;
+        if told(&before) != told(&after) && is_repeatable(test_vault, calls).await {
             let told = "after a cancelled call the same call returns a different reply: keep no state between calls";
             findings.add_call(name, &calls.usual, told);
         }
@@ -158,23 +166,25 @@ pub(super) async fn cancellation(ground: &Ground<'_>, calls: &Calls, report: &mu
 }
 
 /// Whether it bears notes that somebody else edits while it works.
-pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+pub(super) async fn conflict(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     let edited = [RICH_NOTE, ROOT_NOTE];
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
         for at in places(calls.answer.host_calls) {
-            let terms = Terms {
-                plan: Plan::Edit {
+            let conditions = CallConditions {
+                plan: FaultPlan::Edit {
                     at,
-                    files: ground.files(&edited),
+                    files: test_vault.files(&edited),
                 },
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let during = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let during = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             // A host runs it again, on what is there then.
-            let again = ground.call(&calls.action, &calls.usual).await;
-            ground.restore(&edited);
+            let again = test_vault.call(&calls.action, &calls.usual).await;
+            test_vault.restore(&edited);
             for (answer, meant) in [(during, "while"), (again, "after")] {
                 if let Some(fault) = fault(&answer.ending) {
                     let told =
@@ -182,7 +192,7 @@ pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Re
                     findings.add_call(name, &calls.usual, told);
                 }
             }
-            if findings.count_for(name) >= ENOUGH {
+            if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
                 break;
             }
         }
@@ -202,18 +212,18 @@ fn is_sound(calls: &ActionCalls) -> bool {
     )
 }
 
-async fn is_repeatable(ground: &Ground<'_>, calls: &ActionCalls) -> bool {
-    let one = ground.call(&calls.action, &calls.usual).await;
-    let other = ground.call(&calls.action, &calls.usual).await;
+async fn is_repeatable(test_vault: &TestVault<'_>, calls: &ActionCalls) -> bool {
+    let one = test_vault.call(&calls.action, &calls.usual).await;
+    let other = test_vault.call(&calls.action, &calls.usual).await;
     told(&one) == told(&other)
 }
 
 /// Which host calls are meddled with: all of a few, and some of many.
 fn places(host_calls: u64) -> Vec<u64> {
-    if host_calls <= MOST_PLACES {
+    if host_calls <= MAX_FAULT_POINTS {
         return (1..=host_calls).collect();
     }
-    let last = MOST_PLACES - 1;
+    let last = MAX_FAULT_POINTS - 1;
     (0..=last)
         .map(|place| 1 + place * (host_calls - 1) / last)
         .collect()

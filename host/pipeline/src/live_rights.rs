@@ -13,13 +13,13 @@ use super::resolve::switched_off;
 use super::{CallError, Host};
 use crate::registry::{Absence, Domain};
 use notehost_policy::auth::{Caller, Proof, Scope};
-use notehost_policy::{Both, Grant};
+use notehost_policy::{Grant, Intersection};
 use notehost_records::audit::Failure;
 use notehost_runtime::{Standing, Used};
 use notehost_vault::{Effect, Rules, Transaction, VaultError};
 
 /// One call, as far as its rights and its conduct are concerned.
-pub(super) struct CallStanding {
+pub(super) struct LiveRights {
     host: Weak<Host>,
     caller: Caller,
     domain: Arc<str>,
@@ -35,12 +35,12 @@ pub(super) struct CallStanding {
     grant: Arc<Grant>,
     /// Counts the calls of this process, to tell them apart in a component's log.
     number: u64,
-    conduct: Mutex<Conduct>,
+    conduct: Mutex<GuestOutcome>,
 }
 
 /// What a call's guest did so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Conduct {
+pub(super) struct GuestOutcome {
     /// What it used, as soon as it has ended.
     pub(super) used: Option<Used>,
     /// How it failed, if by its own doing.
@@ -50,7 +50,7 @@ pub(super) struct Conduct {
 }
 
 /// What a call is allowed with.
-pub(super) struct Beginning<'call> {
+pub(super) struct CallStart<'call> {
     pub(super) caller: &'call Caller,
     pub(super) domain: &'call Domain,
     pub(super) action: &'call str,
@@ -61,10 +61,10 @@ pub(super) struct Beginning<'call> {
     pub(super) rules: String,
 }
 
-impl CallStanding {
-    pub(super) fn new(host: &Host, beginning: Beginning<'_>) -> CallStanding {
+impl LiveRights {
+    pub(super) fn new(host: &Host, beginning: CallStart<'_>) -> LiveRights {
         static CALLS: AtomicU64 = AtomicU64::new(0);
-        CallStanding {
+        LiveRights {
             host: host.shared(),
             caller: beginning.caller.clone(),
             domain: beginning.domain.shared_name.clone(),
@@ -100,12 +100,12 @@ impl CallStanding {
         &self.domain
     }
 
-    pub(super) fn conduct(&self) -> Conduct {
+    pub(super) fn guest_outcome(&self) -> GuestOutcome {
         *self.conduct.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Note something of what the guest did.
-    pub(super) fn note(&self, note: impl FnOnce(&mut Conduct)) {
+    pub(super) fn note(&self, note: impl FnOnce(&mut GuestOutcome)) {
         note(&mut self.conduct.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -167,7 +167,7 @@ impl CallStanding {
         let is_as_before = rights.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
         Ok(Standing {
             rules: (!is_as_before).then(|| -> Arc<dyn Rules> {
-                Arc::new(Both::new(rights.permissions.clone(), grant))
+                Arc::new(Intersection::new(rights.permissions.clone(), grant))
             }),
             closed: closed.map(|error| {
                 let told = VaultError::new(error.code, error.message);
