@@ -350,10 +350,7 @@ fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
     place.config_file(&settings);
     let found = listed(&place);
     let problem = found["problem"].as_str().expect("a problem");
-    assert!(
-        problem.contains("is inside the vault `main`"),
-        "{problem}"
-    );
+    assert!(problem.contains("is inside the vault `main`"), "{problem}");
 
     // A config that note tools could put where the next command looks for one.
     let mut bare = Command::new(env!("CARGO_BIN_EXE_notehost"));

@@ -79,7 +79,11 @@ fn what_cannot_be_filled_in_says_why() {
                 json!({"note": "Gone"}),
                 "`note`: no note `Gone`",
             ),
-            ("daily_review", json!({"who": "me"}), "`who` is not an argument"),
+            (
+                "daily_review",
+                json!({"who": "me"}),
+                "`who` is not an argument",
+            ),
         ] {
             let error = wire.refused("prompts/get", json!({"name": name, "arguments": arguments}));
             assert_eq!(error["code"], -32602, "{error}");

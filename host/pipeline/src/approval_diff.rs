@@ -1,5 +1,5 @@
-//! The diff that a person decides on. What fits is shown as it is; of what does not fit the losses come first: every hunk
-//! that removes something, with little of what it adds, before any hunk that only adds. Whatever is left out is counted.
+//! The diff shown for an approval. If it does not fit, losses come first: every hunk that removes something, with few
+//! of its added lines, before any hunk that only adds. Whatever is left out is counted.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
-//! Whether this caller may, and on which vault. What it may do where is not asked here but handed on: the vault
-//! itself enforces it, path by path.
+//! Authorizes a call and picks its vault. Permissions on paths are not checked here but handed on: the vault enforces
+//! them path by path.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use notehost_policy::Intersection;
 use notehost_policy::auth::{Caller, Scope, Scopes};
 use notehost_vault::{Effect, Rules, Vault};
 
-/// A request that may run. Only [`authorize`] makes one.
+/// A request that may run. Only [`authorize`] creates one.
 pub(super) struct Allowed {
     pub(super) checked: Checked,
     pub(super) caller: Caller,
@@ -27,9 +27,9 @@ pub(super) struct Allowed {
     pub(super) index: Arc<Index>,
     /// What the caller and the component's grant both allow.
     pub(super) rules: Arc<dyn Rules>,
-    /// What it may ask of others.
+    /// Its outgoing requests.
     pub(super) outside: Arc<CallEgress>,
-    /// What it may still do while it runs.
+    /// Its rights while it runs.
     pub(super) standing: Arc<LiveRights>,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn authorize(
     })
 }
 
-/// What stands before the vault: the scope, the binding to vaults, the kill switch.
+/// The checks before the vault: scope, vault binding, kill switch.
 pub(super) struct Gate<'call> {
     pub(super) settings: &'call Settings,
     pub(super) rights: &'call Rights,
@@ -132,7 +132,7 @@ impl Allowed {
     }
 }
 
-/// The same value, whatever the order in which a client wrote its fields.
+/// The value in canonical form, independent of the order of its fields.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {

@@ -1,5 +1,5 @@
-//! What a component is told of where it runs, when it asks: the clock, the host, its caller, the owner's habits. Made for
-//! one call, and of nothing that its caller may not know.
+//! The environment of one call as its component sees it: clock, host, caller, conventions of the vault. Contains only
+//! what the caller may know.
 
 use std::sync::{Arc, Weak};
 
@@ -17,7 +17,7 @@ use notehost_records::database::now_ms;
 use notehost_runtime::{Progress, Repeatable, Standing, Surroundings, Used};
 use notehost_vault::{Effect, Transaction, Vault, VaultError};
 
-/// Where one call runs.
+/// The environment of one call.
 pub(super) struct CallEnvironment {
     host: Weak<Host>,
     caller: Caller,
@@ -192,7 +192,7 @@ impl Surroundings for CallEnvironment {
     }
 }
 
-/// When a host began, in milliseconds since 1970.
+/// The start time of a host, in milliseconds since 1970.
 pub(super) fn moment_of_start() -> u64 {
     u64::try_from(now_ms()).unwrap_or_default()
 }

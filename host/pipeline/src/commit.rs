@@ -1,5 +1,5 @@
-//! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
-//! nobody's change is lost.
+//! Commits the staged changes atomically, or only shows them in a dry run. What the call has read is checked first, so
+//! that no concurrent change is lost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,30 +20,30 @@ use notehost_vault::{
     reply_point, unified_diff,
 };
 
-/// How often a call is run, and for how long at least, before its caller is told of the conflict: on a busy machine many
-/// attempts take no time at all.
+/// How often a call is retried, and for how long at least, before a conflict is returned: on a busy machine many
+/// attempts take almost no time.
 const MAX_ATTEMPTS: u32 = 40;
 const MAX_RETRY_TIME: Duration = Duration::from_secs(15);
-/// How often a call is run that asks others each time.
+/// How often a call is retried that sends requests each time.
 const MAX_ATTEMPTS_WITH_REQUESTS: u32 = 4;
 
-/// How many bytes of diffs are made for one reply: more than any reply may have.
+/// The maximum size of the diffs of one reply: more than any reply may have.
 const MAX_DIFF_BYTES: usize = 2 << 20;
 
-/// What became of a run.
+/// The outcome of a commit attempt.
 pub(super) enum Landing {
     Landed(Landed),
     /// Something that was read changed meanwhile.
     Conflict(Option<String>),
 }
 
-/// A reply whose changes are on disk, or were only asked for.
+/// A reply whose changes are on disk, or were only shown in a dry run.
 pub(super) struct Landed {
     pub(super) text: String,
     pub(super) structured: Map<String, Value>,
     pub(super) content: Vec<Content>,
     pub(super) footprint: Footprint,
-    /// What the component says to people.
+    /// Messages of the component to people.
     notices: Vec<Notice>,
 }
 
@@ -77,7 +77,7 @@ impl Landed {
     }
 }
 
-/// What a call left on disk, as far as records tell it.
+/// What a call changed on disk, for the records.
 #[derive(Clone, Default)]
 pub(super) struct Footprint {
     /// Whether anything changed: notes, folders, or the store of a component.
@@ -120,7 +120,7 @@ impl Attempts {
         Attempts(0, Instant::now())
     }
 
-    /// Wait a moment before the next try, or give up.
+    /// Waits before the next attempt, or gives up.
     pub(super) async fn again(
         &mut self,
         path: Option<String>,
@@ -154,7 +154,7 @@ fn jitter(attempt: u32) -> Duration {
     Duration::from_micros(RandomState::new().hash_one(attempt) % most)
 }
 
-/// Land what was staged, or show it.
+/// Commits the staged changes, or shows them.
 pub(super) async fn commit(
     allowed: &Allowed,
     claim: &Claim,
@@ -325,10 +325,10 @@ pub(super) fn kind_word(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// How many changes are told in a reply's text.
+/// How many changes are listed in a reply's text.
 const MAX_LISTED_CHANGES: usize = 10;
 
-/// What the action had to say, and the changes in a line each.
+/// The action's text, and one line per change.
 fn with_changes_told(
     text: &str,
     changes: &[StagedChange],

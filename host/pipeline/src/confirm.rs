@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn another_change_has_another_digest() {
+    fn different_changes_have_different_digests() {
         let change = modify("a\n", "b\n");
         let of = |change: &StagedChange| digest(std::slice::from_ref(change));
         assert_eq!(of(&change), of(&change.clone()));

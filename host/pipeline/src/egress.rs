@@ -1,8 +1,8 @@
-//! What a component may ask of the outside in one call: hosts that are granted to it, now and when the call began, and
-//! in an action that only reads, or in a dry run, nothing that could change something there.
+//! Outgoing HTTP requests of one call: only to hosts that are granted now and were granted when the call began. Reading
+//! actions and dry runs may send only requests that change nothing.
 //!
-//! A request cannot be taken back, and so it is no part of the call's transaction. What the host can do it does: a call
-//! that may have changed something elsewhere is not run again when the vault changed under it.
+//! A request cannot be undone, so it is not part of the call's transaction. A call that may have changed something
+//! elsewhere is therefore not run again after a conflict in the vault.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -16,17 +16,17 @@ use notehost_records::audit::count_request;
 use notehost_runtime::{Denial, Outside, Permit, Standing};
 use notehost_vault::Effect;
 
-/// Requests that change nothing, whoever answers them, as HTTP defines it.
+/// The safe methods of HTTP.
 const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
-/// The outside as one call meets it, however often it is run.
+/// Outgoing requests of one call, across all its runs.
 pub(super) struct CallEgress {
     host: Weak<Host>,
     domain: Arc<str>,
-    /// As the call began: what is granted later is for later calls.
+    /// The grant at the start of the call; later grants apply to later calls.
     reach: Arc<HostGrant>,
     only_reading: bool,
-    /// What else may be taken from the call while it runs.
+    /// The rights of the call that can be revoked while it runs.
     standing: Arc<LiveRights>,
     asked: AtomicBool,
     may_have_changed: AtomicBool,
@@ -58,7 +58,7 @@ impl CallEgress {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// How many requests were refused since this was last asked.
+    /// Takes the number of requests refused since the last call of this function.
     pub(super) fn take_denials(&self) -> u64 {
         self.denials.swap(0, Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! Why a caller may or may not: the same checks as a call meets, with the line that decided. Nothing is run and no
-//! vault is opened.
+//! Explains a permission decision: runs the checks of a call and reports which setting decided. Runs no component and
+//! opens no vault.
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +13,7 @@ use notehost_policy::Decision;
 use notehost_policy::auth::Caller;
 use notehost_vault::{Effect, Kind, Tier, is_open_path};
 
-/// What somebody wants to know.
+/// A question about a permission.
 #[derive(Debug, Clone, Copy)]
 pub struct ExplainQuery<'asked> {
     /// The action's domain.
@@ -22,24 +22,24 @@ pub struct ExplainQuery<'asked> {
     pub action: &'asked str,
     /// The vault, where there are several.
     pub vault: Option<&'asked str>,
-    /// Where it would do something.
+    /// The path of the action's effect.
     pub path: &'asked str,
-    /// What is there, if that is known.
+    /// The kind of the entry at that path, if known.
     pub kind: Option<Kind>,
 }
 
-/// What decided.
+/// Which check decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DecidedBy {
-    /// There is no such action, or it is switched off.
+    /// The action does not exist or is disabled.
     Action,
     /// The caller's scopes.
     Scope,
-    /// Which vaults the caller may use.
+    /// The vaults of the caller.
     Vault,
     /// The kill switch.
     ReadOnly,
-    /// It is no path.
+    /// The path is invalid.
     Path,
     /// A folder whose name begins with a dot.
     DotFolder,
@@ -52,7 +52,7 @@ pub enum DecidedBy {
 }
 
 impl DecidedBy {
-    /// The word for it.
+    /// Its name in output.
     pub fn word(self) -> &'static str {
         match self {
             DecidedBy::Action => "action",
@@ -68,26 +68,26 @@ impl DecidedBy {
     }
 }
 
-/// The answer.
+/// The explanation.
 #[derive(Debug, Clone)]
 pub struct Explanation {
-    /// Whether the caller may.
+    /// Whether the caller is allowed.
     pub allowed: bool,
     /// What decided it.
     pub decided_by: DecidedBy,
-    /// The key of the config that says so, where one does.
+    /// The config key that decided, if any.
     pub key: Option<String>,
     /// The glob of the rule or grant.
     pub glob: Option<String>,
-    /// What the caller may do there, as far as it came to that.
+    /// The caller's tier there, if it was reached.
     pub tier: Option<Tier>,
-    /// What the action needs there.
+    /// The tier that the action needs there.
     pub needed: Option<Tier>,
-    /// The whole in a sentence.
+    /// The explanation as a sentence.
     pub sentence: String,
 }
 
-/// Whether a caller may do something somewhere, and why.
+/// Explains whether a caller may run an action at a path.
 pub fn explain(
     settings: &Settings,
     domains: &Snapshot,
@@ -165,7 +165,7 @@ fn needed(effect: Effect) -> Tier {
     }
 }
 
-/// What a sentence is made of.
+/// The parts of an explaining sentence.
 struct Sentence<'asked> {
     caller: &'asked str,
     action: String,

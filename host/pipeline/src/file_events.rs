@@ -1,5 +1,5 @@
-//! What happens to the files of the vaults, for those who want to be told. Each hears only of what it may read at that
-//! moment: what is hidden from a caller happens without a sound.
+//! Events on the files of the vaults for subscribers. A subscriber receives only events on files that it may read at
+//! that moment.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use notehost_policy::Intersection;
 use notehost_policy::auth::{Caller, Scope};
 use notehost_vault::{Access, Effect, Limits, Rules, Transaction, Vault};
 
-/// So much may happen before somebody who does not listen misses some of it.
+/// The number of events buffered for a slow subscriber.
 const EVENT_BUFFER: usize = 4096;
 
 /// The domain that notes are read with, as resources too.
 const READER: (&str, &str) = ("document", "read");
 
-/// Something that happened to a file.
+/// An event on a file.
 #[derive(Debug, Clone)]
 pub struct FileEvent {
     /// The vault's id.
@@ -28,11 +28,11 @@ pub struct FileEvent {
     pub edit: Edit,
 }
 
-/// Everything that happens, for those who may hear of it.
+/// The event streams of all vaults.
 pub(super) struct FileEvents(broadcast::Sender<FileEvent>);
 
 impl FileEvents {
-    /// What happens in these vaults from now on.
+    /// Subscribes to the events of these vaults.
     pub(super) fn of(vaults: &[Arc<Vault>], indexes: &[Arc<Index>]) -> FileEvents {
         let (sender, _) = broadcast::channel(EVENT_BUFFER);
         for (vault, index) in vaults.iter().zip(indexes) {
@@ -54,13 +54,13 @@ impl FileEvents {
     }
 }
 
-/// What one caller may hear of, at one moment.
+/// Filters events by what a caller may read at this moment.
 pub struct EventFilter {
     vaults: Vec<(Arc<Vault>, Transaction)>,
 }
 
 impl EventFilter {
-    /// What a caller may hear of now: what it could read.
+    /// The filter for a caller: what it may read now.
     pub fn of(host: &Host, caller: &Caller) -> EventFilter {
         EventFilter {
             vaults: looks(host, caller).unwrap_or_default(),
@@ -74,7 +74,7 @@ impl EventFilter {
     }
 }
 
-/// One vault as a caller sees it that reads notes.
+/// One vault as visible to a reading caller.
 pub(super) fn look(host: &Host, caller: &Caller, vault: &str) -> Option<(Arc<Vault>, Transaction)> {
     let mut looks = looks(host, caller)?.into_iter();
     looks.find(|(known, _)| known.id() == vault)

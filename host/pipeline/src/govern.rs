@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_between_items_and_can_be_gone_on_with() {
+    fn lists_are_cut_between_items_with_a_cursor() {
         let items: Vec<String> = (0..1000).map(|number| format!("item {number}")).collect();
         let mut reply = object(json!({ "items": items }));
         let mut text = String::from("a list");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_that_is_not_ours_stays() {
+    fn foreign_cursors_are_passed_on() {
         let mut arguments = object(json!({"cursor": "cut"}));
         assert_eq!(Cut::take(&mut arguments), None);
         assert_eq!(arguments["cursor"], "cut");

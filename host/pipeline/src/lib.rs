@@ -1,5 +1,5 @@
-//! The order of checks: everything that happens to a call between the wire and the disk. Each stage consumes what
-//! the stage before it made, so that leaving one out does not compile.
+//! The pipeline: everything that happens to a call between the wire and the disk. Each stage consumes the value that
+//! the previous stage made, so skipping one does not compile.
 
 pub mod conformance;
 pub mod registry;
@@ -70,7 +70,7 @@ use run::run;
 use throttle::throttle;
 use validate::validate;
 
-/// What a caller asks for.
+/// A request of a caller.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The domain.
@@ -83,11 +83,11 @@ pub struct Request {
     pub cancelled: CancellationToken,
     /// The caller's span that this call belongs to, as W3C writes it. Controlled by the caller.
     pub traceparent: Option<String>,
-    /// Hears how far the call has come, if somebody wants to know.
+    /// Receives progress of the call, if requested.
     pub progress: Option<ProgressSink>,
 }
 
-/// One call, from the wire to the disk and back. Whatever comes of it is recorded.
+/// Runs one call, from the wire to the disk and back. Its outcome is always recorded.
 pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Reply, CallError> {
     let mut record = Record::begin(host, caller, &request);
     let outcome = answer(host, caller, request, &mut record).await;
@@ -95,7 +95,7 @@ pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Repl
     outcome
 }
 
-/// Write down what was answered without a call: help, and tools that nobody knows.
+/// Records what was answered without a call: help, and unknown tools.
 pub fn answered(
     host: &Host,
     caller: &Caller,
@@ -140,7 +140,7 @@ async fn answer(
     reply(host, &allowed, landed, claim)
 }
 
-/// What is left to do when everything has landed. A panic here must not make a failure of it.
+/// Work after the commit. A panic here must not turn the call into a failure.
 fn reply(host: &Host, allowed: &Allowed, landed: Landed, claim: Claim) -> Result<Reply, CallError> {
     let (is_landed, change) = (landed.footprint.is_landed, landed.footprint.change.clone());
     contained(|| {

@@ -1,5 +1,5 @@
-//! What is written down of every call, also of refused and failed ones: who, what, how long, what came of it. Never
-//! the content of notes.
+//! The audit record of every call, including refused and failed ones: who, what, how long, which outcome. Never the
+//! content of notes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,12 +20,12 @@ use notehost_records::database::now_ms;
 const MAX_PATHS: usize = 20;
 const MAX_PATH_CHARS: usize = 256;
 
-/// A call that has begun. A call that is given up midway is recorded too, when this is dropped.
+/// A call in progress. A cancelled call is recorded as well, when this is dropped.
 pub(super) struct Record<'h> {
     host: &'h Host,
     began: Instant,
     entry: Entry,
-    /// With what its component used and how it failed.
+    /// The resources its component used, and how it failed.
     standing: Option<(Arc<LiveRights>, Arc<Domain>)>,
     _in_flight: InFlight,
 }
@@ -68,7 +68,7 @@ impl<'h> Record<'h> {
         self.standing = Some((allowed.standing.clone(), domain.clone()));
     }
 
-    /// What the component used, if it was run.
+    /// The resources the component used, if it ran.
     fn usage(&self) -> Option<Usage> {
         let (standing, domain) = self.standing.as_ref()?;
         let conduct = standing.guest_outcome();
@@ -81,7 +81,7 @@ impl<'h> Record<'h> {
         })
     }
 
-    /// What it did is there.
+    /// Its reply exists.
     pub(super) fn landed(&mut self, landed: &Landed, confirmed: Option<&Confirmed>) {
         self.entry.confirmed = confirmed.map(|confirmed| confirmed.via.as_str());
         self.entry.confirmed_by = confirmed.and_then(|confirmed| confirmed.by.clone());
@@ -125,12 +125,12 @@ impl Drop for Record<'_> {
     }
 }
 
-/// What a caller sent in place of a name may be anything.
+/// Shortens a name sent by a caller, which may be anything.
 fn shortened(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
-/// The notes that a call asks for, as it spelt them.
+/// The paths in the call's arguments, as spelled by the caller.
 fn asked_for(arguments: &Map<String, Value>) -> Vec<String> {
     let several = arguments.get("paths").and_then(Value::as_array);
     arguments

@@ -1,4 +1,4 @@
-//! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
+//! Runs the action: a fresh instance, a fresh transaction, and nothing visible to others yet.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,17 +15,17 @@ use notehost_records::audit::Failure;
 use notehost_runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use notehost_vault::{Access, Limits, Transaction};
 
-/// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
+/// The longest message returned to a caller, in characters. It may repeat an argument of any length.
 const MAX_MESSAGE_CHARS: usize = 2000;
 
-/// What a run came to.
+/// The outcome of a run.
 pub(super) enum Attempt {
     Ran(Box<Ran>),
     /// The vault changed while the action looked at it.
     Torn,
 }
 
-/// What an action answered and staged.
+/// The reply of an action and its staged changes.
 pub(super) struct Ran {
     pub(super) text: String,
     pub(super) structured: Map<String, Value>,
@@ -34,7 +34,7 @@ pub(super) struct Ran {
     pub(super) notices: Vec<Notice>,
 }
 
-/// Run the action once, with this clock and randomness if they stand still.
+/// Runs the action once, with a frozen clock and randomness if given.
 pub(super) async fn run(
     host: &Host,
     allowed: &Allowed,
@@ -108,8 +108,8 @@ pub(super) async fn run(
     })))
 }
 
-/// Note how the component conducted itself. What its caller or the vault did is not its failure, nor is a deadline that
-/// passed while it waited for its turn.
+/// Records the component's outcome. What the caller or the vault caused is not its failure, nor is a deadline that
+/// passed in the queue.
 fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
     allowed.standing.note(|conduct| {
         let has_run = conduct.used.is_some();

@@ -20,7 +20,7 @@ pub struct ComponentStatus {
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Of its content.
+    /// The digest of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Why it cannot be used.

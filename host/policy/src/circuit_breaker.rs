@@ -1,6 +1,5 @@
-//! Components that are kept from being called because they failed too often, as far as it is written down: so that the
-//! command line can see and end it beside a running server, and a server that is started again goes on with it. When one
-//! begins and ends is decided elsewhere.
+//! The records of open circuit breakers, so that the command line can list and close them beside a running server, and
+//! a restarted server continues with them. Opening and closing is decided in the pipeline.
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use notehost_records::database::{Database, DatabaseError};
 
-/// Where they are written down.
+/// The table of open breakers.
 pub const BREAKER_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quarantines (
     component TEXT NOT NULL,
@@ -22,44 +21,44 @@ CREATE TABLE IF NOT EXISTS quarantines (
     PRIMARY KEY (component, caller)
 ) STRICT;";
 
-/// A component that is kept from being called.
+/// An open circuit breaker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BreakerRecord {
-    /// Which component.
+    /// The component.
     pub component: String,
-    /// The only caller that is kept away; `None` is everybody.
+    /// The caller it is open for; `None` means all callers.
     pub caller: Option<String>,
-    /// Of its content.
+    /// The digest of its content.
     pub digest: String,
-    /// What it did.
+    /// Why it opened.
     pub reason: String,
-    /// When it began, in milliseconds since 1970.
+    /// When it opened, in milliseconds since 1970.
     pub since: i64,
-    /// When the next call is let through, as a trial.
+    /// When the next call is let through as a trial.
     pub until: i64,
-    /// How long the pause before that trial is.
+    /// The length of the pause before that trial.
     pub pause_ms: i64,
 }
 
-/// The quarantines in the records.
+/// The recorded open breakers.
 pub struct BreakerRecords {
     database: Arc<Database>,
 }
 
 impl BreakerRecords {
-    /// Those in these records.
+    /// The open breakers in these records.
     pub fn new(database: Arc<Database>) -> BreakerRecords {
         BreakerRecords { database }
     }
 
-    /// Those of one component.
+    /// The open breakers of one component.
     pub fn of(&self, component: &str) -> Result<Vec<BreakerRecord>, DatabaseError> {
-        let mut all = quarantines(&self.database)?;
+        let mut all = open_breakers(&self.database)?;
         all.retain(|one| one.component == component);
         Ok(all)
     }
 
-    /// Write one down, in the place of what was there for the same component and caller.
+    /// Stores one, replacing that of the same component and caller.
     pub fn put(&self, quarantine: &BreakerRecord) -> Result<(), DatabaseError> {
         self.database.with(|connection| {
             connection.execute(
@@ -78,7 +77,7 @@ impl BreakerRecords {
         Ok(())
     }
 
-    /// Forget one.
+    /// Removes one.
     pub fn end(&self, component: &str, caller: Option<&str>) -> Result<(), DatabaseError> {
         self.database.with(|connection| {
             connection.execute(
@@ -89,13 +88,13 @@ impl BreakerRecords {
         Ok(())
     }
 
-    /// Forget all of a component: an admin says so. Whether there was one.
+    /// Removes all of a component on behalf of an admin. Returns whether there was one.
     pub fn lift(&self, component: &str) -> Result<bool, DatabaseError> {
         close_breakers(&self.database, component)
     }
 }
 
-/// All that are written down, by component.
+/// All open breakers, by component.
 pub fn open_breakers(database: &Database) -> Result<Vec<BreakerRecord>, DatabaseError> {
     database.with(|connection| {
         let mut statement = connection.prepare_cached(
@@ -106,7 +105,8 @@ pub fn open_breakers(database: &Database) -> Result<Vec<BreakerRecord>, Database
     })
 }
 
-/// Forget all of a component. A server that runs looks here before it refuses the next call. Whether there was one.
+/// Closes all breakers of a component. A running server checks the records before it refuses the next call. Returns
+/// whether there was one.
 pub fn close_breakers(database: &Database, component: &str) -> Result<bool, DatabaseError> {
     let lifted = database.with(|connection| {
         connection.execute("DELETE FROM quarantines WHERE component = ?1", [component])
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_down_is_found_and_lifted() {
+    fn recorded_breakers_are_found_and_closed() {
         let state = tempfile::tempdir().expect("a folder");
         let open = || Arc::new(crate::open_records(state.path()).expect("records"));
         let (server, terminal) = (BreakerRecords::new(open()), open());

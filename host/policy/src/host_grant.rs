@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn both_have_to_agree() {
+    fn intersection_needs_both() {
         let reach = reach(&["*.example.org", "other.net"], &["a.example.org"]);
         assert!(reach.is_open());
         assert!(reach.decide(&https("a.example.org")).is_some());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_grant_or_a_wish_nothing_is_within_reach() {
+    fn hosts_need_a_grant_and_a_request() {
         for reach in [reach(&[], &["*"]), reach(&["*"], &[]), HostGrant::nothing()] {
             assert!(!reach.is_open());
             assert!(reach.decide(&https("example.org")).is_none());
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_asks_for_anything_leaves_the_choice_to_the_admin() {
+    fn wildcard_manifests_leave_hosts_to_the_admin() {
         let reach = reach(&["*", "http://10.0.0.7:9000"], &["*"]);
         let private = Destination::new(Scheme::Http, "10.0.0.7", Some(9000));
         assert!(
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_admin_spelt_out_counts_whatever_else_covers_it() {
+    fn explicit_host_grants_count_under_wildcards() {
         let reach = reach(&["http://*:9000", "localhost:9000"], &["*"]);
         let local = Destination::new(Scheme::Http, "localhost", Some(9000));
         assert!(

@@ -125,7 +125,7 @@ impl Idempotency {
 }
 
 impl Claim {
-    /// What names this call in the vault's history.
+    /// Identifies this call in the vault's history.
     pub fn in_history(&self) -> String {
         format!("{}\n{}\n{}", self.caller, self.key, self.arguments)
     }
@@ -136,7 +136,7 @@ impl Claim {
         self.fate.store(fate, Ordering::SeqCst);
     }
 
-    /// Keep the reply for whoever calls again.
+    /// Stores the reply for repeated calls.
     pub fn keep(&self, reply: &str) {
         let kept = self.database.with(|connection| {
             connection.execute(
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_or_expired_is_free_again() {
+    fn failed_or_expired_keys_are_released() {
         let state = tempfile::tempdir().expect("a folder");
         let keys = open(&state);
         let Claimed::Ours(first) = keys.claim("ana", "k", "a", 60_000).expect("claimed") else {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_a_claim_is_known_to_be_an_orphan() {
+    fn claims_are_orphaned_after_a_crash() {
         let state = tempfile::tempdir().expect("a folder");
         let Claimed::Ours(crashed) = open(&state)
             .claim("ana", "k", "a", 60_000)

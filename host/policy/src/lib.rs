@@ -1,6 +1,6 @@
-//! Who may do what. A permission is a tier per path; what a call may do is the intersection of the caller's
-//! permissions and the component's grant, and it is the vault that enforces it. Beside it stands what is remembered
-//! between calls: how many a caller made, which were answered already, what a person decided.
+//! Permissions and limits. A permission is a tier per path; a call may do the intersection of the caller's permissions
+//! and the component's grant, enforced by the vault. Also here: what is stored between calls, such as rates,
+//! idempotency keys and approvals.
 
 pub mod auth;
 
@@ -53,17 +53,17 @@ pub fn open_records(state: &Path) -> Result<Database, DatabaseError> {
     Database::open(state, &[&own[..], &audit::TABLES[..]].concat())
 }
 
-/// What both allow.
+/// The intersection of a caller's permissions and a component's grant.
 pub struct Intersection {
     caller: Arc<dyn Rules>,
     grant: Arc<dyn Rules>,
-    /// What the grant took away since somebody asked.
+    /// What the grant took away since the last query.
     hidden: AtomicBool,
     narrowed: AtomicBool,
 }
 
 impl Intersection {
-    /// What a caller's permissions and a component's grant both allow.
+    /// Intersects a caller's permissions with a component's grant.
     pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Intersection {
         Intersection {
             caller,
@@ -73,7 +73,7 @@ impl Intersection {
         }
     }
 
-    /// What is left of a tier; that the grant takes something is noted, and costs nothing where it does not.
+    /// The lower of two tiers. Notes whether the grant lowered it.
     fn both(&self, caller: Tier, grant: impl FnOnce() -> Tier) -> Tier {
         if caller == Tier::None {
             return Tier::None;

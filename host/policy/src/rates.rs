@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_runs_dry_and_a_restart_does_not_fill_it() {
+    fn rate_limits_survive_a_restart() {
         let state = tempfile::tempdir().expect("a folder");
         let settings = RateSettings {
             delete: 6,

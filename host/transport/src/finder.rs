@@ -1,5 +1,4 @@
-//! The surface of three tools, for clients that pay for every tool they are shown: find an action, read about it,
-//! call it.
+//! The surface with three tools, for clients with a small tool budget: find an action, describe it, call it.
 
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ impl Step {
         }
     }
 
-    /// The one of that name.
+    /// The tool with that name.
     pub(super) fn named(name: &str) -> Option<Step> {
         [Step::Find, Step::Describe, Step::Call]
             .into_iter()
@@ -106,7 +105,7 @@ fn tool(
     Tool::new(step.name(), about, Arc::new(schema)).with_annotations(hints)
 }
 
-/// What a call of one of the three means.
+/// Resolves a call of one of the three tools.
 pub(super) fn resolve(
     offered: &Offered,
     step: Step,
@@ -162,7 +161,7 @@ fn call(mut arguments: Map<String, Value>) -> Result<Target, CallError> {
     })
 }
 
-/// All actions in one order, by which a ranking names them.
+/// All actions in the order that a ranking uses.
 fn actions(snapshot: &Snapshot) -> impl Iterator<Item = (&Domain, &Action)> {
     snapshot.domains().flat_map(|domain| {
         let actions = domain.actions.iter();
@@ -170,7 +169,7 @@ fn actions(snapshot: &Snapshot) -> impl Iterator<Item = (&Domain, &Action)> {
     })
 }
 
-/// The actions, ready to be looked for.
+/// The searchable index of actions.
 pub(super) fn ranking(snapshot: &Snapshot) -> Ranking {
     let arguments = |action: &Action| {
         let own = schema::properties(action.own_input());
@@ -194,7 +193,7 @@ pub(super) fn ranking(snapshot: &Snapshot) -> Ranking {
     }))
 }
 
-/// The actions that fit the words best, the best first.
+/// The best matching actions, the best first.
 fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
     let all: Vec<(&Domain, &Action)> = actions(&offered.snapshot).collect();
     let mut text = String::new();

@@ -1,6 +1,5 @@
-//! The wire: MCP over stdio and over Streamable HTTP, in both of its eras. This is the only room that knows rmcp,
-//! stdout and sockets. What happens to a call is none of its affair: it turns requests into `dispatch::call` and
-//! what comes back into MCP results.
+//! The transports: MCP over stdio and over Streamable HTTP, in its stateless and session-based revisions. Only this
+//! crate knows rmcp, stdout and sockets. It turns requests into `dispatch::call` and outcomes into MCP results.
 
 // The futures of a call nest deeper than the default allows to look.
 #![recursion_limit = "256"]
@@ -54,7 +53,7 @@ pub use client::{Client, ClientError};
 pub use http::{check_http, serve_http};
 pub use stdio::serve_stdio;
 
-/// The tools as `tools/list` tells them to callers who see these domains.
+/// The tools that `tools/list` returns to callers who see these domains.
 pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
     let tools = surface::tools(domains, surface).into_iter();
     tools
@@ -62,24 +61,24 @@ pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
         .collect()
 }
 
-/// How to serve, whatever the wire.
+/// The options of all transports.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
     /// How the tools are presented.
     pub surface: Surface,
-    /// Stop when this process is gone.
+    /// Stop when this process exits.
     pub parent_pid: Option<u32>,
 }
 
-/// Why serving could not begin or had to end.
+/// Why serving could not start or had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    /// Without credentials, whoever reaches the address can call.
+    /// No credential exists, so anyone who reaches the address could call.
     #[error(
         "`{0}` can be reached from other machines, and calls would not be authenticated: no token exists yet"
     )]
     NotLoopback(SocketAddr),
-    /// The same, and it was asked for.
+    /// The same, because authentication is disabled.
     #[error(
         "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none` (`--no-auth`)"
     )]
@@ -87,10 +86,10 @@ pub enum TransportError {
     /// The owner's token cannot be made.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The system has no randomness for the keys of this process.
+    /// The system's random number generator failed.
     #[error("the random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
-    /// Nobody could prove who they are.
+    /// Authentication cannot be set up.
     #[error(transparent)]
     Auth(#[from] AuthError),
     /// The certificate or its key cannot be used.
@@ -104,7 +103,7 @@ pub enum TransportError {
         /// What the system said.
         reason: io::Error,
     },
-    /// The client's first messages were no handshake.
+    /// The client's first messages were not a valid handshake.
     #[error("the client did not initialize as MCP requires: {0}")]
     Handshake(String),
     /// A stream or the signals of the system failed.
@@ -113,7 +112,7 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    /// What the person who started us can do.
+    /// A hint for the person who started the server.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TransportError::NotLoopback(_) => Some(

@@ -1,6 +1,6 @@
-//! The lines that come over stdio, bounded before rmcp parses them. A line that is over a bound is replaced by a request
-//! with the same id that the server answers with an error, so that its client hears of it; rmcp by itself would drop it
-//! silently, or build all of it. What has no id gets no answer.
+//! Lines from stdio, bounded before rmcp parses them. A line over a bound is replaced by a request with the same id
+//! that the server answers with an error, so that its client learns of it; rmcp itself would drop it silently, or parse
+//! all of it. A line without an id gets no response.
 
 use std::io;
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use super::bounds::{MAX_MESSAGE_BYTES, Outline, OverBounds, Scan, VERSION_KEY};
 
-/// The method of what stands in for a refused message.
+/// The method of the replacement for a refused message.
 pub(super) const REFUSED: &str = "notehost/refused";
 
-/// How much is read at once.
+/// The size of one read.
 const READ_BYTES: usize = 16 << 10;
 /// A buffer that a long line made larger than this is not kept.
 const MAX_KEPT_BUFFER: usize = 1 << 20;
@@ -54,7 +54,7 @@ impl<R> BoundedLines<R> {
         }
     }
 
-    /// Takes up what was read, up to the end of a line.
+    /// Consumes what was read, up to the end of a line.
     fn take_up(&mut self) {
         let unread = &self.piece[self.unread.clone()];
         let newline = memchr::memchr(b'\n', unread);
@@ -78,7 +78,7 @@ impl<R> BoundedLines<R> {
         }
     }
 
-    /// A line is whole: it goes out, or what stands in for it.
+    /// Completes a line: passes it on, or its replacement.
     fn end_line(&mut self) {
         let outline = std::mem::take(&mut self.scan).finish();
         if self.over.is_none() {
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_within_the_bounds_pass_as_they_are() {
+    async fn lines_within_bounds_pass_unchanged() {
         let long = format!("{{\"content\":\"{}\"}}\r\n", "é,".repeat(READ_BYTES));
         let input = format!("{{\"id\":1}}\n\n{long}{{\"id\":2}}\nno end");
         let lines = passed(input.as_bytes()).await;
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refused_line_is_answered_and_the_next_one_passes() {
+    async fn a_refused_line_gets_an_error_and_the_next_passes() {
         let wide = format!(
             "{{\"method\":\"x\",\"params\":[{}0],\"id\":\"a\"}}\n",
             "0,".repeat(MAX_TOKENS)

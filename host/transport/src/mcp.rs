@@ -1,5 +1,5 @@
-//! The MCP server that both wires share. rmcp speaks the protocol in both of its eras; here its requests become
-//! calls of `dispatch`, and changes of the set of tools become notifications.
+//! The MCP server shared by both transports. rmcp implements the stateless and the session-based revisions; here its
+//! requests become calls of `dispatch`, and changes of the set of tools become notifications.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,7 +37,7 @@ use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
 use notehost_policy::auth::{Caller, Proof, Scopes};
 
-/// For so many different sets of scopes and surfaces what is shown is kept.
+/// The maximum number of cached views by scopes and surface.
 const MAX_PROFILES: usize = 256;
 
 /// The server: one for stdio, one for all of HTTP. Clones are the same server.
@@ -51,27 +51,27 @@ struct Shared {
     /// Cancelled when it is time to stop.
     closing: CancellationToken,
     offered: Mutex<Option<OfferedTo>>,
-    /// Seals what a client carries from a question to its answer.
+    /// Seals the state that a client carries from a question to its answer.
     sealed: RequestStateCodec,
-    /// Who has been told about the vaults.
+    /// The clients that were oriented.
     oriented: OrientedClients,
-    /// The calls that take long.
+    /// The tasks.
     tasks: Tasks,
-    /// The clients that began with `initialize`, to be told what happens.
+    /// The session-based clients, for notifications.
     clients: Clients,
-    /// Where calls go on that take their time, if requests are read by a thread of their own.
+    /// The pool for long calls, if requests are read on a separate thread.
     pool: Option<Handle>,
 }
 
-/// What callers with the same scopes are shown on a surface, made once for each snapshot.
+/// The tools for callers with the same scopes on a surface, built once per snapshot.
 struct OfferedTo {
     made_from: Arc<Snapshot>,
     by_profile: HashMap<(Scopes, Surface), Arc<Offered>>,
 }
 
 impl Server {
-    /// A server for one caller, which tells its clients of changes until `closing` is cancelled. With a pool, calls that
-    /// take their time go on there.
+    /// A server for one caller, which notifies its clients of changes until `closing` is cancelled. With a pool, long
+    /// calls continue there.
     pub(super) fn new(
         host: Arc<Host>,
         caller: Caller,
@@ -95,12 +95,12 @@ impl Server {
         Ok(server)
     }
 
-    /// The host that answers.
+    /// The host.
     pub(super) fn host(&self) -> &Host {
         &self.0.host
     }
 
-    /// The clients that began with `initialize`.
+    /// The session-based clients.
     pub(super) fn clients(&self) -> &Clients {
         &self.0.clients
     }
@@ -122,12 +122,12 @@ impl Server {
         &self.0.sealed
     }
 
-    /// The calls that take long.
+    /// The tasks.
     pub(super) fn tasks(&self) -> &Tasks {
         &self.0.tasks
     }
 
-    /// What a client is told of a call; with its first result something about the vaults.
+    /// The result of a call; the first one of a client has the orientation.
     pub(super) async fn first_result(
         &self,
         caller: &Caller,
@@ -140,7 +140,7 @@ impl Server {
             .await
     }
 
-    /// Who sent a request: over HTTP whoever its token names.
+    /// The caller of a request: over HTTP the bearer of its token.
     pub(super) fn caller(&self, extensions: &Extensions) -> Caller {
         let parts = extensions.get::<http::request::Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
@@ -153,7 +153,7 @@ impl Server {
         caller
     }
 
-    /// One call, from whichever tool or resource it came. A panic ends only this call.
+    /// Runs one call of any tool or resource. A panic ends only this call.
     pub(super) async fn call(&self, caller: &Caller, request: Request) -> Result<Reply, CallError> {
         let (host, caller) = (self.0.host.clone(), caller.clone());
         let call = async move { contained(dispatch::call(&host, &caller, request)).await };
@@ -171,7 +171,7 @@ impl Server {
         })
     }
 
-    /// What a caller is shown.
+    /// The tools visible to a caller.
     pub(super) fn offered_to(&self, caller: &Caller) -> Arc<Offered> {
         self.offered_with(self.0.host.scopes_of(caller), self.surface_of(caller))
     }
@@ -204,7 +204,7 @@ impl Server {
         shown.clone()
     }
 
-    /// How much of a long text a caller is told twice.
+    /// Whether long text is repeated for a caller.
     fn repeat(&self, caller: &Caller, context: &RequestContext<RoleServer>) -> Repeat {
         let client = context.client_info();
         let wanted = self.0.host.settings().long_text_of(caller.name());
@@ -456,8 +456,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// What a client asked for, as far as its words tell before anything is looked up: without its arguments, of which
-/// nothing is recorded for what is answered without a call.
+/// The request as recorded when it is answered without a call: without its arguments.
 fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Request {
     let (domain, action) = request
         .name
@@ -478,8 +477,8 @@ fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) 
     }
 }
 
-/// The client's span that a request belongs to. What stands in the message speaks of this call, the header only of the
-/// request that carried it.
+/// The client's trace span of a request. The message takes precedence over the header, which only describes the request
+/// that carried it.
 fn traceparent(context: &RequestContext<RoleServer>) -> Option<String> {
     let header = || {
         let parts = context.extensions.get::<http::request::Parts>()?;

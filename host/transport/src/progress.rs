@@ -1,4 +1,4 @@
-//! How far a call has come, told to the client that asked for it with a progress token, before the call's own answer.
+//! Progress notifications, for clients that sent a progress token. All are sent before the call's own response.
 
 use std::future::Future;
 
@@ -9,24 +9,24 @@ use tokio::sync::{oneshot, watch};
 
 use notehost_pipeline::{Progress, ProgressSink};
 
-/// How far a call is, as it last said. A call never waits for those who hear it.
+/// The latest progress of a call. A call never waits for its receivers.
 pub(super) type ProgressReceiver = watch::Receiver<Option<Progress>>;
 
-/// What a call tells through, and what hears it.
+/// The sink of a call, and its receiver.
 pub(super) fn channel() -> (ProgressSink, ProgressReceiver) {
     let (says, heard) = watch::channel(None);
     let sink = ProgressSink::new(move |progress| drop(says.send_replace(Some(progress))));
     (sink, heard)
 }
 
-/// Takes what is heard to a client that wants to know.
+/// Sends progress to a client.
 pub(super) struct ProgressNotifier {
     peer: Peer<RoleServer>,
     token: ProgressToken,
 }
 
 impl ProgressNotifier {
-    /// For a request with a progress token.
+    /// Creates a notifier for a request with a progress token.
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<ProgressNotifier> {
         Some(ProgressNotifier {
             token: context.meta.get_progress_token()?,
@@ -34,8 +34,8 @@ impl ProgressNotifier {
         })
     }
 
-    /// The outcome of a call, with what it says meanwhile on its way before it: what is being told is told to its end, because
-    /// answers and notifications do not wait for each other.
+    /// Runs a call and sends its progress meanwhile. A notification that is being sent is completed first, because
+    /// responses and notifications do not wait for each other.
     pub(super) async fn during<T>(
         &self,
         heard: ProgressReceiver,
@@ -60,7 +60,7 @@ impl ProgressNotifier {
         }
     }
 
-    /// Whether the client could be told.
+    /// Sends the latest progress. Returns whether that succeeded.
     async fn forward(&self, heard: &mut ProgressReceiver) -> bool {
         let Some(progress) = heard.borrow_and_update().clone() else {
             return true;

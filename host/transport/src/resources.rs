@@ -1,5 +1,4 @@
-//! Notes, files and help as MCP resources. What a note says and which notes there are is asked through `dispatch`, as
-//! every other call is.
+//! Notes, files and help as MCP resources. Content and lists come from `dispatch`, like every other call.
 
 use notehost_sdk::is_note;
 use rmcp::ErrorData;
@@ -35,7 +34,7 @@ pub(super) fn mime(path: &str) -> Option<&'static str> {
     extension.eq_ignore_ascii_case("md").then_some(MARKDOWN)
 }
 
-/// The forms that resources have.
+/// The resource templates.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let note = ResourceTemplate::new(format!("{VAULT_PREFIX}{{vault}}/{{+path}}"), "note")
         .with_title("Note")
@@ -132,7 +131,7 @@ fn note(vault: &str, item: &Value) -> Option<Resource> {
     Some(resource)
 }
 
-/// What is in a note or file, or the help on an action.
+/// The content of a note or file, or the help on an action.
 pub(super) async fn read(
     server: &Server,
     caller: &Caller,
@@ -152,7 +151,7 @@ pub(super) async fn read(
     Ok(ReadResourceResult::new(vec![contents.named(uri)]))
 }
 
-/// What is in a file.
+/// The content of a file.
 pub(super) enum FileContent {
     /// Text and its kind.
     Text(String, String),
@@ -172,7 +171,7 @@ impl FileContent {
     }
 }
 
-/// The action that notes are read with, the one for files that are no notes, and the one that tells which notes there are.
+/// The actions that read notes, read other files, and list notes.
 const READ_NOTE: (&str, &str) = ("document", "read");
 const READ_FILE: (&str, &str) = ("file", "read");
 const LIST: (&str, &str) = ("document", "list");
@@ -201,7 +200,7 @@ pub(super) async fn read_file(
     read_whole(server, caller, vault, READ_NOTE, path, cancelled).await
 }
 
-/// A whole file, however many replies that takes.
+/// Reads a whole file, over as many replies as needed.
 async fn read_whole(
     server: &Server,
     caller: &Caller,
@@ -297,12 +296,12 @@ async fn ask(
     server.call(caller, request).await
 }
 
-/// The answer where there is no such resource, or none for this caller.
+/// The error for a resource that does not exist or is hidden from this caller.
 pub(super) fn absent(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("resource not found", Some(json!({ "uri": uri })))
 }
 
-/// What went wrong, as the protocol tells it.
+/// Maps an error to a protocol error.
 pub(super) fn protocol_error(error: &CallError, uri: &str) -> ErrorData {
     let data = Some(error.to_json().into());
     match error.code {

@@ -1,6 +1,6 @@
-//! Calls that take long, as tasks of the MCP extension: where a client knows tasks, a call that is not answered in a
-//! moment becomes one, and its client asks how far it is, answers what it asks, or cancels it. Quick calls never do.
-//! A task belongs to the caller who began it; to others it does not exist.
+//! Long calls as MCP tasks: if a client supports tasks, a call that is not answered quickly becomes one, and its client
+//! polls its status, answers its questions, or cancels it. Quick calls never become tasks. A task belongs to its caller
+//! and does not exist for others.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,20 +22,20 @@ use super::progress::{self, ProgressNotifier, ProgressReceiver};
 use notehost_pipeline::{CallError, Progress, Reply, Request};
 use notehost_policy::auth::Caller;
 
-/// What is not answered after this becomes a task.
+/// A call that takes longer becomes a task.
 const TASK_AFTER: Duration = Duration::from_secs(1);
-/// How long a task is kept, and may take: longer than a person is waited for.
+/// How long a task is kept and may run: longer than the wait for an approval.
 const TTL_MS: u64 = 600_000;
-/// How often a client may ask how far it is.
+/// The polling interval for clients.
 const POLL_MS: u64 = 500;
-/// So many tasks are kept at once.
+/// The maximum number of tasks.
 const MAX_TASKS: usize = 256;
-/// And so many of one caller, so that none can keep the others out.
+/// The maximum per caller, so that none can lock out the others.
 const MAX_TASKS_OF_CALLER: usize = 32;
 
 type Work = Pin<Box<dyn Future<Output = Result<CallOutcome, ErrorData>> + Send>>;
 
-/// The tasks, and whose they are.
+/// The tasks with their owners.
 #[derive(Default)]
 pub(super) struct Tasks {
     manager: TaskManager,
@@ -48,7 +48,7 @@ struct Owned {
 }
 
 impl Tasks {
-    /// How far a task of this caller is, or what became of it.
+    /// The status or outcome of a task of this caller.
     pub(super) fn look(
         &self,
         caller: &Caller,
@@ -58,7 +58,7 @@ impl Tasks {
         self.manager.get_task(&asked.task_id)
     }
 
-    /// Answer what a task of this caller asked.
+    /// Answers a question of a task of this caller.
     pub(super) fn answer(
         &self,
         caller: &Caller,
@@ -69,7 +69,7 @@ impl Tasks {
             .update_task(&answers.task_id, answers.input_responses)
     }
 
-    /// End a task of this caller.
+    /// Cancels a task of this caller.
     pub(super) fn cancel(
         &self,
         caller: &Caller,
@@ -91,7 +91,7 @@ impl Tasks {
         }
     }
 
-    /// Go on with a call as a task; without room for one the work is handed back.
+    /// Continues a call as a task; returns the call if there is no room.
     fn take(&self, call: Long) -> Result<Task, Box<LongCall>> {
         let by = call.caller.key();
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ impl Tasks {
     }
 }
 
-/// Make a call. Where it takes long and the client knows tasks, what is answered is a task.
+/// Makes a call. If it takes long and the client supports tasks, the response is a task.
 pub(super) async fn call(
     server: &Server,
     caller: Caller,
@@ -155,14 +155,14 @@ pub(super) async fn call(
     }
 }
 
-/// What happens to a call first.
+/// The first event of a call.
 enum Next {
     Ended(Box<Result<CallOutcome, ErrorData>>),
     GivenUp,
     TakesLong,
 }
 
-/// The outcome of a call, and meanwhile how far it is to a client that wants to know.
+/// The outcome of a call, with progress notifications meanwhile.
 async fn told<T>(
     notifier: Option<&ProgressNotifier>,
     heard: ProgressReceiver,
@@ -174,7 +174,7 @@ async fn told<T>(
     }
 }
 
-/// A call that is under way, whoever waits for it.
+/// A running call, independent of its waiter.
 struct LongCall {
     server: Server,
     caller: Caller,
@@ -183,7 +183,7 @@ struct LongCall {
     /// The same call, to be made again when a person has approved it. Kept of calls that may
     /// become a task and change something.
     again: Option<Request>,
-    /// Ends it. Not the request's own token: a request is over when its answer is a task, and the call is not.
+    /// Cancels it. Not the request's own token: a request ends when its response is a task, but the call continues.
     cancelled: CancellationToken,
     heard: ProgressReceiver,
     work: Work,
@@ -224,7 +224,7 @@ impl LongCall {
         }
     }
 
-    /// What a client is answered that has waited.
+    /// The response to a waiting client.
     async fn response(self, asked: CallOutcome) -> Result<CallToolResponse, ErrorData> {
         match asked {
             CallOutcome::Answered(outcome) => Ok(self.result(outcome).await.into()),
@@ -247,7 +247,7 @@ impl LongCall {
         async move { server.first_result(&caller, &context, outcome).await }
     }
 
-    /// What becomes of it as a task.
+    /// Runs it as a task.
     async fn go_on(mut self, task: TaskContext) -> Result<CallToolResult, TaskExit> {
         let outcome = loop {
             match self.end(&task).await? {
@@ -263,7 +263,7 @@ impl LongCall {
         }
     }
 
-    /// The call again, with what the person said to the question.
+    /// Repeats the call with the user's decision.
     async fn ask(&mut self, task: &TaskContext, question: Question) -> Result<Work, TaskExit> {
         let Question { id, form } = question;
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
@@ -277,7 +277,7 @@ impl LongCall {
         }))
     }
 
-    /// Its end, with how far it is told to whoever looks, and a word to the guest if it is cancelled.
+    /// Waits for its end, updates the task status meanwhile, and forwards a cancellation to the guest.
     async fn end(&mut self, task: &TaskContext) -> Result<CallOutcome, ErrorData> {
         loop {
             tokio::select! {
@@ -294,7 +294,7 @@ impl LongCall {
     }
 }
 
-/// Whether a client can be answered with a task. It is an extension of the era without sessions.
+/// Whether a client supports tasks, an extension of the stateless revisions.
 fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
     let is_stateless = context
         .protocol_version()

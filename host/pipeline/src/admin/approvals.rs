@@ -1,4 +1,4 @@
-//! What waits for a person, and what the person says.
+//! Lists pending approvals and records decisions on them.
 
 use serde_json::json;
 

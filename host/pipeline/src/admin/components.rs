@@ -1,4 +1,4 @@
-//! Components: which there are, which are on, and what those from files may use.
+//! Lists components and changes the grants of those loaded from files.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ pub(super) fn list(host: &Host) -> Answer {
     (lines.join("\n"), json!({ "items": items }))
 }
 
-/// Say which paths a component from a file may use.
+/// Sets the paths that a component from a file may use.
 pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     let snapshot = host.registry().snapshot();
@@ -95,7 +95,7 @@ pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, C
     ))
 }
 
-/// Take back what a component was granted.
+/// Revokes the grant of a component.
 pub(super) async fn revoke(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     written(host.edit_config(|edit| edit.remove_grant(component)).await)?;
@@ -105,7 +105,7 @@ pub(super) async fn revoke(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, 
     ))
 }
 
-/// A component that there is, also one that is switched off or broken.
+/// Checks that a component exists; it may be disabled or broken.
 pub(super) fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError> {
     let snapshot = host.registry().snapshot();
     let is_loaded = snapshot

@@ -1,4 +1,4 @@
-//! The search index, built anew from the notes while everything goes on: answers meanwhile are made of what is there.
+//! Rebuilds the search index from the notes. Queries are answered from the existing index meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use notehost_index::{Index, condemn, forgive, is_condemned};
 use notehost_runtime::Progress;
 use notehost_vault::Vault;
 
-/// How often it is looked at how far it is.
+/// How often the progress of the rebuild is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Build the index of a vault, or of all that the caller may use.
+/// Rebuilds the index of a vault, or of all vaults of the caller.
 pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, CallError> {
     let vaults = chosen(host, allowed)?;
     let mut items = Vec::new();
@@ -48,7 +48,7 @@ fn chosen(host: &Host, allowed: &Allowed) -> Result<Vec<Arc<Vault>>, CallError> 
     Ok(vaults)
 }
 
-/// Leave word to the index's own thread, and wait until it is done. How many notes there are.
+/// Requests a rebuild from the indexer thread and waits for it. Returns the number of notes.
 async fn one(
     allowed: &Allowed,
     vault: &Vault,

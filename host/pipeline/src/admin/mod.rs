@@ -1,5 +1,5 @@
 //! The host's own domain, `admin`: what an admin can do from a client or the console. Its calls pass through the same
-//! stages as every other; only the sandbox and the vault are left out.
+//! stages as all others, except the sandbox and the vault.
 
 mod approvals;
 mod components;
@@ -17,10 +17,10 @@ use super::run::{Attempt, Ran};
 use super::{CallError, Host, ReloadError};
 use notehost_vault::{Access, Effect, Limits};
 
-/// What an action answers: a text and a JSON object.
+/// The reply of an admin action: a text and a JSON object.
 type Answer = (String, Value);
 
-/// Run one of its actions.
+/// Runs one of its actions.
 pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallError> {
     let found = &allowed.checked.found;
     if allowed.checked.common.dry_run {
@@ -77,7 +77,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     })))
 }
 
-/// The arguments, which fit their schema already.
+/// The arguments, already validated against their schema.
 struct AdminArgs<'a>(&'a Map<String, Value>);
 
 impl<'a> AdminArgs<'a> {
@@ -105,7 +105,7 @@ impl<'a> AdminArgs<'a> {
     }
 }
 
-/// What became of a change of the config.
+/// Maps the outcome of a config change.
 fn written(outcome: Result<(), ReloadError>) -> Result<(), CallError> {
     outcome.map_err(|error| match error {
         ReloadError::NoFile => CallError::new(

@@ -1,4 +1,4 @@
-//! Who may do what, and changing it.
+//! Lists and sets permissions.
 
 use serde_json::{Map, json};
 

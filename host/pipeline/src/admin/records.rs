@@ -1,4 +1,4 @@
-//! Which calls were made, and what they come to; and the config, read again.
+//! The audit log, its statistics, and reloading the config.
 
 use serde_json::json;
 
@@ -96,7 +96,7 @@ pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
     Ok((text, json!({ "reloaded": true })))
 }
 
-/// Look into the records on a connection and a thread of their own: there may be a million rows.
+/// Queries the records on a separate connection and thread: there may be a million rows.
 pub(super) async fn looked_up<T: Send + 'static>(
     host: &Host,
     look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
@@ -112,7 +112,7 @@ pub(super) async fn looked_up<T: Send + 'static>(
         .map_err(|error| unavailable(error.to_string()))
 }
 
-/// Which calls are wanted. Who is bound to some vaults does not know of the others.
+/// The filter from the arguments. A caller bound to some vaults sees only calls on those.
 fn filter(host: &Host, caller: &Caller, args: &AdminArgs<'_>) -> Result<Filter, CallError> {
     let vaults = host.vault_ids_of(caller);
     let is_bound = vaults.len() < host.vault_ids().len();

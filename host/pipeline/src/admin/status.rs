@@ -1,4 +1,4 @@
-//! How the components are doing, and what they say.
+//! The status of components, and their logs.
 
 use serde_json::json;
 
@@ -8,12 +8,12 @@ use super::records::looked_up;
 use super::{AdminArgs, Answer};
 use notehost_records::audit::log_lines;
 
-/// How many lines of a log are told, where nobody says.
+/// The default number of log lines.
 const DEFAULT_LINES: u64 = 50;
-/// How many are told at most.
+/// The maximum number of log lines.
 const MAX_LINES: u64 = 500;
 
-/// How the components, or one of them, are doing.
+/// The status of all components, or of one.
 pub(super) async fn status(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let only = args.maybe("component");
     let only = only.map(|name| known(host, name)).transpose()?;
@@ -58,7 +58,7 @@ fn line(status: &ComponentStatus) -> String {
     line
 }
 
-/// What a component said of late.
+/// The latest log lines of a component.
 pub(super) async fn log(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?.to_owned();
     let limit = args.number("limit").unwrap_or(DEFAULT_LINES);

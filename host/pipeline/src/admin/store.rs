@@ -1,5 +1,5 @@
-//! Components that come, change and go while the host runs: the same steps as `notehost component` takes, and then the
-//! swap at once.
+//! Installs, upgrades, rolls back and removes components while the host runs: the same steps as `notehost component`,
+//! followed by an immediate swap.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use notehost_records::database::now_ms;
 use notehost_runtime::packages::oci::Reference;
 use notehost_runtime::packages::{Packages, PackagesError};
 
-/// What a person can do about a file that this process cannot open.
+/// The hint for a file that this process cannot open.
 const UNREADABLE: &str = "a server in the OS sandbox can open only paths from its config: put the file into \
     `component_folder`, or install it locally: `notehost component add FILE`";
 
-/// Take up a new component.
+/// Installs a new component.
 pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let candidate = examine(host, args, args.maybe("component")).await?;
     let name = candidate.description.name.clone();
@@ -28,7 +28,7 @@ pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
     put(host, candidate, "installed").await
 }
 
-/// Put another version in the place of the one that runs; what cannot be used replaces nothing.
+/// Replaces the running version; a version that cannot be used replaces nothing.
 pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     if let Some(file) = host
@@ -63,7 +63,7 @@ pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
     put(host, candidate, "upgraded").await
 }
 
-/// Go back to the version of before.
+/// Returns to the previous version.
 pub(super) async fn rollback(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == component);
@@ -75,7 +75,7 @@ pub(super) async fn rollback(host: &Host, args: &AdminArgs<'_>) -> Result<Answer
     Ok(told("rolled back", component, &version))
 }
 
-/// Forget a component. What it was granted, and what it keeps in the vaults, stays.
+/// Removes a component. Its grant and its data in the vaults stay.
 pub(super) async fn remove(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     let removed = Packages::of(host.state()).remove(component);

@@ -1,5 +1,5 @@
-//! Components and single actions, switched on and off: who did it and why is kept beside the switch. What a component was
-//! granted stays as it is.
+//! Enables and disables components and single actions. Who did it and why is stored beside the switch. Grants stay
+//! unchanged.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use super::{AdminArgs, Answer, written};
 use notehost_config::SwitchReason;
 use notehost_policy::auth::Caller;
 
-/// Switch a component or an action on. One that rests can be called at once.
+/// Enables a component or an action, and closes its circuit breaker.
 pub(super) async fn enable(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
     let (component, action) = named(host, args)?;
     // A Notehost without a config file has nothing switched off, and may have something that rests.
@@ -34,7 +34,7 @@ pub(super) async fn enable(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, 
     Ok((format!("{what} is switched on{rests}"), told.into()))
 }
 
-/// Switch a component or an action off, and say why.
+/// Disables a component or an action, with the reason.
 pub(super) async fn disable(
     host: &Host,
     caller: &Caller,
@@ -60,7 +60,7 @@ pub(super) async fn disable(
     Ok((format!("{what} is switched off"), told.into()))
 }
 
-/// The component that is meant, and the action, if only that is.
+/// The named component, and the action if one is named.
 fn named<'said>(
     host: &Host,
     args: &AdminArgs<'said>,
@@ -77,7 +77,7 @@ fn named<'said>(
     Ok((component, action))
 }
 
-/// Whether the config says anything of a switch.
+/// Whether the config has an entry for a switch.
 fn is_off(host: &Host, component: &str, action: Option<&str>) -> bool {
     let settings = host.settings();
     let switches = settings.components.get(component);

@@ -1,14 +1,14 @@
-//! Components that keep failing are given a breaker: their calls are answered at once instead of using up time and memory
-//! first, and after a pause one call is let through as a trial. If it goes well all is as before, otherwise the pause
-//! doubles. Another version of a component begins with nothing held against it, and an admin can end a rest by hand.
+//! Circuit breakers. A component that keeps failing gets its breaker opened: its calls are refused at once instead of
+//! using time and memory. After a pause the breaker is half-open and lets one trial call through: success closes it,
+//! failure doubles the pause. Another version of a component starts with a closed breaker, and an admin can close one
+//! by hand.
 //!
-//! What counts is what a component does itself: it breaks, takes too long, wants more than it may use. What it refuses
-//! politely, what its caller gives up, and a call that only waited for its turn count for nothing.
+//! Only a component's own failures count: traps, timeouts, exceeded limits. Errors that it returns, calls that the
+//! caller cancels, and calls that only waited in the queue do not count.
 //!
-//! A caller may be able to make a component fail, with a huge request or a clever one, and must not take it away from
-//! others by that. So what is met by one caller alone is held against the component for that caller alone; only what
-//! happens to several of them lets it rest for everybody. One who has two tokens can still do it, and is found in the
-//! audit.
+//! A caller may be able to make a component fail, for example with a huge request, and must not take it away from
+//! others. So the failures of a single caller open the breaker for that caller only; failures of several callers open
+//! it for all. Someone with two tokens can still do it, and is visible in the audit log.
 
 mod state;
 
@@ -24,33 +24,33 @@ use notehost_records::audit::{Failure, Happening};
 use notehost_records::database::{Database, now_ms};
 use state::{OpenBreaker, State, after};
 
-/// How often it is looked whether the command line has ended a breaker.
+/// How often the records are checked for breakers closed by the command line.
 const RECORDS_CHECK_INTERVAL: Duration = Duration::from_millis(200);
-/// Which components breaker, and what others have done of late.
+/// The circuit breakers of all components.
 pub(super) struct CircuitBreakers {
     records: BreakerRecords,
     watched: Mutex<HashMap<Arc<str>, Arc<ComponentBreaker>>>,
 }
 
-/// One version of a component.
+/// The circuit breaker of one version of a component.
 struct ComponentBreaker {
     name: Arc<str>,
     digest: String,
     state: Mutex<State>,
 }
 
-/// A call of a component, watched until it has ended.
+/// A running call; its outcome is reported to the breaker when this is dropped.
 pub(super) struct BreakerGuard<'h> {
     host: &'h Host,
     watched: Arc<ComponentBreaker>,
     standing: Arc<LiveRights>,
     caller: String,
     action: String,
-    /// The rests that end if it goes well.
+    /// The breakers that this trial call closes if it succeeds.
     trials: Vec<Option<String>>,
 }
 
-/// Let a call through, unless its component open.
+/// Lets a call through unless its component's breaker is open.
 pub(super) fn check_breaker<'h>(
     host: &'h Host,
     allowed: &Allowed,
@@ -157,7 +157,7 @@ impl BreakerGuard<'_> {
         state.open.insert(who, breaker);
     }
 
-    /// Write a rest down and tell whoever watches; whether it could be written.
+    /// Records an open breaker and emits an event. Returns whether it was recorded.
     fn tell(&self, who: &Option<String>, breaker: &OpenBreaker) -> bool {
         let (component, digest) = (self.watched.name.to_string(), self.watched.digest.clone());
         let pause_ms = u64::try_from(breaker.pause.as_millis()).unwrap_or(u64::MAX);
@@ -207,7 +207,7 @@ impl CircuitBreakers {
         }
     }
 
-    /// End every rest of a component: an admin says so. Whether there was one.
+    /// Closes all breakers of a component on behalf of an admin. Returns whether one was open.
     pub(super) fn close(&self, host: &Host, component: &str) -> bool {
         let written = self.records.lift(component).unwrap_or(false);
         let watched = self.lock().get(component).cloned();
@@ -223,7 +223,7 @@ impl CircuitBreakers {
         written || !open.is_empty()
     }
 
-    /// A component as it is now; another version begins anew.
+    /// The breaker of the component's current version; another version starts closed.
     fn watched(&self, name: &Arc<str>, digest: &str) -> Arc<ComponentBreaker> {
         let mut all = self.lock();
         if let Some(known) = all.get(name).filter(|known| known.digest == digest) {
@@ -250,7 +250,7 @@ impl CircuitBreakers {
         watched
     }
 
-    /// Look whether the command line has ended a breaker.
+    /// Checks whether the command line has closed a breaker.
     fn look(&self, host: &Host, watched: &ComponentBreaker, state: &mut State) {
         let now = Instant::now();
         if state

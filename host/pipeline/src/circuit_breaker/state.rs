@@ -1,4 +1,5 @@
-//! What is held against a component, and for whom it open. Nothing here knows of calls or records.
+//! The state of a component's circuit breaker: recent failures, and for whom it is open. Knows nothing of calls or
+//! records.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,16 +12,16 @@ use notehost_policy::Quarantine;
 use notehost_records::database::now_ms;
 use notehost_records::when;
 
-/// How many failures are remembered of a component.
+/// The maximum number of remembered failures per component.
 const MAX_FAILURES: usize = 1000;
-/// What a caller is told to wait while somebody else's call is the trial.
+/// The retry delay returned while another caller's call is the trial.
 const TRIAL_RETRY_MS: i64 = 1000;
 
-/// What is held against a component.
+/// The circuit breaker state of a component.
 #[derive(Default)]
 pub(super) struct State {
     strikes: VecDeque<FailedCall>,
-    /// By the only caller that is kept away; `None` is everybody.
+    /// By the caller it is open for; `None` means all callers.
     pub(super) open: HashMap<Option<String>, OpenBreaker>,
     pub(super) looked: Option<Instant>,
 }
@@ -31,20 +32,21 @@ struct FailedCall {
     caller: String,
 }
 
-/// A pause in which a component is not called.
+/// An open breaker: the component is not called until the pause ends.
 pub(super) struct OpenBreaker {
     pub(super) reason: String,
     pub(super) since: i64,
     pub(super) until: i64,
     pub(super) pause: Duration,
-    /// One call is under way to see whether it goes well again.
+    /// The trial call is running.
     pub(super) is_half_open: bool,
-    /// Whether the command line can see it, and so end it.
+    /// Whether it is recorded, so that the command line can close it.
     pub(super) is_written: bool,
 }
 
 impl State {
-    /// Let a caller's call through, unless a rest holds for it. Returns the rests that it is the trial of.
+    /// Lets a caller's call through unless the breaker is open for it. Returns the breakers that it is the trial call
+    /// of.
     pub(super) fn enter(
         &mut self,
         name: &str,
@@ -68,7 +70,7 @@ impl State {
         Ok(trials)
     }
 
-    /// Remember a failure that a caller met.
+    /// Records a failure met by a caller.
     pub(super) fn strike(&mut self, caller: &str, settings: &SupervisionSettings) {
         let now = Instant::now();
         let window = Duration::from_secs(settings.window_s);
@@ -83,7 +85,7 @@ impl State {
         });
     }
 
-    /// For whom a rest is due after a failure that this caller met; `Some(None)` is everybody.
+    /// For whom the breaker has to open after a failure met by this caller; `Some(None)` means all callers.
     pub(super) fn due(
         &self,
         caller: &str,
@@ -102,12 +104,12 @@ impl State {
         (met.count() >= most && !self.open.contains_key(&own)).then_some(own)
     }
 
-    /// Nothing is held against it any more.
+    /// Clears all failures.
     pub(super) fn reset(&mut self) {
         self.strikes.clear();
     }
 
-    /// A rest is over, and what led to it is forgotten.
+    /// Closes a breaker and clears the failures that opened it.
     pub(super) fn release(&mut self, who: &Option<String>) {
         self.open.remove(who);
         match who {
@@ -155,7 +157,7 @@ impl From<BreakerRecord> for OpenBreaker {
     }
 }
 
-/// The moment after a pause, in milliseconds since 1970.
+/// The end of a pause, in milliseconds since 1970.
 pub(super) fn after(pause: Duration) -> i64 {
     now_ms().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
 }
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn one_caller_locks_out_nobody_else() {
+    fn failures_of_one_caller_open_the_breaker_for_that_caller_only() {
         assert_eq!(struck(&["ana", "ana"]).1, None);
         assert_eq!(struck(&["ana", "ana", "ana"]).1, Some(Some("ana".into())));
         assert_eq!(struck(&["ana", "ana", "ben"]).1, Some(None));
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_counts_no_more() {
+    fn old_failures_expire() {
         let short = SupervisionSettings {
             window_s: 0,
             ..settings()
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_is_the_trial_and_others_wait_for_it() {
+    fn a_half_open_breaker_admits_one_trial_call() {
         let mut state = State::default();
         state.open.insert(None, rest(0));
         assert_eq!(state.enter("echo", "ana").expect("the trial"), [None]);
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_is_refused_is_no_trial() {
+    fn refused_calls_are_not_trials() {
         let mut state = State::default();
         state.open.insert(None, rest(0));
         state.open.insert(Some("ana".into()), rest(i64::MAX));

@@ -1,5 +1,5 @@
-//! Arguments made from a schema: what somebody would sensibly ask for, and everything that gets in sooner or later.
-//! Types are right, because a host refuses others before a component sees them.
+//! Generates arguments from a schema: plausible ones and unusual ones. Types are always right, because the host rejects
+//! others before a component sees them.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Number, Value, json};
 use super::description::{properties, required};
 use super::test_vault::{RICH_NOTE, ROOT_NOTE};
 
-/// A text that is longer than anybody means.
+/// The length of an unreasonably long text.
 const HUGE_TEXT_BYTES: usize = 100 << 10;
-/// A list that is longer than anybody means.
+/// The length of an unreasonably long list.
 const LONG_LIST_ITEMS: usize = 1000;
 
-/// Values that replies told, by the name of their field: ids and handles cannot be made up.
+/// Values from replies, by field name: ids and handles cannot be invented.
 pub(super) type Told = BTreeMap<String, Vec<Value>>;
 
-/// What may be asked for under a name, by parts of the name: the first that fits.
+/// Plausible values by parts of an argument's name; the first match counts.
 const BY_NAME: [(&str, &[&str]); 16] = [
     ("folder", &["Work", "Diary", ""]),
     ("notebook", &["Work", "Diary"]),
@@ -39,7 +39,7 @@ const BY_NAME: [(&str, &[&str]); 16] = [
     ("key", &["status", "due"]),
 ];
 
-/// What may be asked for under any other name.
+/// Plausible values for any other name.
 const DEFAULT_TEXTS: [&str; 6] = [
     RICH_NOTE,
     "Work/Picture.png",
@@ -49,7 +49,7 @@ const DEFAULT_TEXTS: [&str; 6] = [
     "Work",
 ];
 
-/// Texts that get in sooner or later.
+/// Unusual texts.
 fn odd_texts() -> Vec<String> {
     let plain = [
         "",
@@ -80,7 +80,7 @@ fn odd_texts() -> Vec<String> {
     texts
 }
 
-/// Sensible arguments, the likeliest first: what is required, each time with other values.
+/// Plausible arguments, the most likely first: the required ones, with varying values.
 pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<String, Value>> {
     let needed: Vec<&str> = required(input).collect();
     let candidates: Vec<(&String, Vec<Value>)> = properties(input)
@@ -98,7 +98,7 @@ pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<Strin
     (0..most.unwrap_or(1).clamp(1, 16)).map(with).collect()
 }
 
-/// The same arguments with each optional one in turn, and then with all of them.
+/// The same arguments with each optional argument in turn, then with all of them.
 pub(super) fn with_options(
     input: &Map<String, Value>,
     usual: &Map<String, Value>,
@@ -120,7 +120,7 @@ pub(super) fn with_options(
     made
 }
 
-/// The same arguments with one of them made odd at a time.
+/// The same arguments with one unusual value at a time.
 pub(super) fn odd(
     input: &Map<String, Value>,
     usual: &Map<String, Value>,
@@ -136,7 +136,7 @@ pub(super) fn odd(
     made
 }
 
-/// Values that replies told, from one reply.
+/// Collects values from one reply.
 pub(super) fn gather(reply: &Value, told: &mut Told) {
     match reply {
         Value::Object(map) => {
@@ -155,7 +155,7 @@ pub(super) fn gather(reply: &Value, told: &mut Told) {
     }
 }
 
-/// Sensible values of an argument, the likeliest first.
+/// Plausible values of an argument, the most likely first.
 fn values(name: &str, schema: &Value, told: &Told) -> Vec<Value> {
     let list = |key: &str| schema.get(key).and_then(Value::as_array).cloned();
     let mut values = list("examples").unwrap_or_default();
@@ -249,7 +249,7 @@ fn objects(schema: &Value, told: &Told) -> Vec<Value> {
     made
 }
 
-/// Values of the right type that nobody means.
+/// Unusual values of the right type.
 fn odd_values(schema: &Value) -> Vec<Value> {
     if schema.get("enum").is_some() || schema.get("const").is_some() {
         return Vec::new();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_given_and_the_rest_in_turn() {
+    fn required_arguments_are_given_and_optional_ones_in_turn() {
         let told = Told::from([("id".to_owned(), vec![json!("abc")])]);
         let usual = sensible(&schema(), &told);
         assert_eq!(
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_values_have_the_right_type() {
+    fn unusual_values_have_the_right_type() {
         let validator = super::super::description::validator(&schema()).expect("a schema");
         let usual = sensible(&schema(), &Told::new());
         let odd = odd(&schema(), &usual[0]);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replies_tell_is_gathered_by_name() {
+    fn reply_values_are_collected_by_name() {
         let mut told = Told::new();
         gather(
             &json!({"items": [{"id": "a", "n": 1}, {"id": "b"}], "text": "x"}),

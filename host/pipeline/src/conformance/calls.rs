@@ -1,5 +1,4 @@
-//! The calls that a component is tested with: for each action one that works, if one can be found, and all kinds of
-//! others beside it.
+//! The calls that a component is tested with: for each action one that works, if one can be found, and many variants.
 
 use std::sync::Arc;
 
@@ -11,26 +10,26 @@ use super::test_vault::{Answer, Ending, TestVault};
 use notehost_runtime::{ActionDescription, Description};
 use notehost_vault::Effect;
 
-/// How many calls of an action are made with odd arguments.
+/// The maximum number of calls of an action with unusual arguments.
 const MAX_UNUSUAL_CALLS: usize = 250;
 
-/// What is called, and with what.
+/// All test calls.
 pub(super) struct Calls(pub(super) Vec<ActionCalls>);
 
 /// The calls of one action.
 pub(super) struct ActionCalls {
     pub(super) action: Arc<ActionDescription>,
-    /// The call that is tried under all conditions, and what it came to.
+    /// The call that is repeated under all conditions, and its outcome.
     pub(super) usual: Map<String, Value>,
     pub(super) answer: Answer,
-    /// Others that make sense, with optional arguments.
+    /// Other plausible calls, with optional arguments.
     pub(super) sensible: Vec<Map<String, Value>>,
-    /// And others that make none.
+    /// Calls with unusual arguments.
     pub(super) odd: Vec<Map<String, Value>>,
 }
 
 impl Calls {
-    /// Try what works. Reading comes first: what it tells is what other actions are asked for.
+    /// Finds working calls. Reading actions come first: their replies supply arguments for others.
     pub(super) async fn find(test_vault: &TestVault<'_>, description: &Description) -> Calls {
         let mut told = Told::new();
         let mut found = Vec::new();
@@ -73,7 +72,7 @@ impl Calls {
     }
 }
 
-/// The first sensible call that is answered, or else the first that fits the schema.
+/// The first plausible call that succeeds, or else the first that matches the schema.
 async fn usual_call(
     test_vault: &TestVault<'_>,
     action: &ActionDescription,
@@ -105,7 +104,7 @@ async fn usual_call(
     }
 }
 
-/// What an action told, if it did.
+/// The structured reply of an action, if it succeeded.
 fn reply_of(answer: &Answer) -> Option<Value> {
     match &answer.ending {
         Ending::Replied { structured, .. } => serde_json::from_str(structured).ok(),

@@ -1,4 +1,4 @@
-//! What a component says of itself: whether models and their clients can use it.
+//! Checks of a component's description: whether models and their clients can use it.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
@@ -9,12 +9,12 @@ use super::test_vault::{Ending, TestVault};
 use crate::registry::COMMON_ARGUMENTS;
 use notehost_runtime::{ActionDescription, Description};
 
-/// Clients cut what is longer.
+/// Clients truncate longer descriptions.
 const MAX_DESCRIPTION_BYTES: usize = 2048;
-/// What combines schemas: many clients refuse a tool whose arguments have it.
+/// Keywords that combine schemas: many clients refuse tools with them.
 const COMBINING: [&str; 6] = ["oneOf", "anyOf", "allOf", "not", "if", "$ref"];
 
-/// Its name and version.
+/// Checks name and version.
 pub(super) fn identity(description: &Description, findings: &mut Findings) {
     let version = &description.version;
     let numbers: Vec<&str> = version
@@ -31,7 +31,7 @@ pub(super) fn identity(description: &Description, findings: &mut Findings) {
     }
 }
 
-/// Whether the schemas are such as clients take.
+/// Checks that clients accept the schemas.
 pub(super) fn schemas(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     for action in &description.actions {
@@ -122,7 +122,7 @@ fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findin
     }
 }
 
-/// Whether everything that a model reads is there.
+/// Checks that all descriptions exist.
 pub(super) fn words(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     if description.description.trim().is_empty() {
@@ -158,7 +158,7 @@ pub(super) fn words(description: &Description, report: &mut Report) {
     );
 }
 
-/// Whether examples and defaults fit, and examples can be called.
+/// Checks that examples and defaults match their schemas, and that examples can be called.
 pub(super) async fn examples(
     test_vault: &TestVault<'_>,
     description: &Description,
@@ -224,14 +224,14 @@ pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What checks values against a schema.
+/// The validator of a schema.
 pub(super) fn validator(schema: &Map<String, Value>) -> Result<Validator, String> {
     jsonschema::options()
         .build(&Value::Object(schema.clone()))
         .map_err(|error| error.to_string())
 }
 
-/// Whether a key stands anywhere in a schema.
+/// Whether a key occurs anywhere in a schema.
 fn mentions(schema: &Value, key: &str) -> bool {
     match schema {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! Those who meddle with a run, one host call at a time, and count how many there are.
+//! Fault injection: acts on one run at a given host call, and counts host calls.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use notehost_runtime::{Interference, Meddling};
 use notehost_vault::VaultError;
 
-/// What is done, and at which host call.
+/// A fault, and the host call at which it occurs.
 #[derive(Debug, Clone)]
 pub(super) enum FaultPlan {
-    /// Nothing is.
+    /// No fault; only counts.
     Watch,
     /// The host call is refused with this code.
     Refuse { at: u64, code: &'static str },
-    /// The caller gives up.
+    /// The caller cancels.
     Cancel { at: u64 },
-    /// Somebody edits these notes.
+    /// Another program edits these notes.
     Edit { at: u64, files: Vec<PathBuf> },
 }
 
-/// Carries out a plan, and counts host calls.
+/// Injects the planned fault, and counts host calls.
 #[derive(Debug)]
 pub(super) struct FaultInjector {
     plan: Plan,
@@ -59,7 +59,7 @@ impl Interference for FaultInjector {
     }
 }
 
-/// As an editor would that knows nothing of us. Where it fails nothing changed, and the call meets nothing odd.
+/// Edits a file as an unaware editor would. If that fails, nothing changed and the call sees no fault.
 fn edit(file: &PathBuf, host_call: u64) {
     let changed = format!("# Changed\n\nBy somebody else, at host call {host_call}.\n");
     if let Err(error) = std::fs::write(file, changed) {

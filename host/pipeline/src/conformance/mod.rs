@@ -1,6 +1,6 @@
-//! The conformance kit: does a component keep the contract? It is run in a sandbox of its own, on a vault made for it,
-//! and met with everything that happens to a component sooner or later: odd input, nothing to see, a refusal or a caller
-//! who gives up at any host call, notes that change under its hands.
+//! The conformance suite: does a component keep the contract? The component runs in its own sandbox on a test vault and
+//! meets unusual input, missing permissions, a refusal or cancellation at any host call, and notes that change
+//! concurrently.
 //!
 //! ```text
 //! description ─ schemas, words          what it says of itself, without a call
@@ -31,24 +31,24 @@ use notehost_vault::VaultError;
 use report::Findings;
 use test_vault::TestVault;
 
-/// How long one call may take, in milliseconds. Far longer than any honest one on a busy machine.
+/// The time limit of one call, in milliseconds. Far longer than a correct call takes on a busy machine.
 const CALL_MS: u64 = 10_000;
 
-/// Why the kit could not judge.
+/// Why the conformance suite could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ConformanceError {
-    /// There is no room for a vault.
+    /// The test vault cannot be created.
     #[error("the test vault cannot be created: {0}")]
     Folder(#[from] std::io::Error),
     /// The vault cannot be used.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The sandbox cannot be made.
+    /// The sandbox cannot be created.
     #[error(transparent)]
     Runtime(#[from] LoadError),
 }
 
-/// Put a component through everything. `compiled` is the folder of compiled code.
+/// Runs all checks on a component. `compiled` is the folder of compiled code.
 pub async fn test(component: &Component, compiled: &Path) -> Result<Report, ConformanceError> {
     let limits = LimitSettings {
         call_ms: CALL_MS,
@@ -78,7 +78,7 @@ pub async fn test(component: &Component, compiled: &Path) -> Result<Report, Conf
     Ok(report)
 }
 
-/// Whether it can be loaded, and says what it is.
+/// Checks that it can be loaded and describes itself.
 async fn describe(
     runtime: &Runtime,
     component: &Component,

@@ -1,5 +1,4 @@
-//! What a component answers to all kinds of input: a reply that is what it announced, or a refusal that a caller can do
-//! something with.
+//! Checks of replies to all kinds of input: a reply matches its schema, and an error is one that a caller can act on.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +8,10 @@ use super::report::{Findings, Report};
 use super::test_vault::{Answer, Ending, TestVault};
 use crate::component_code;
 
-/// After so many reasons of a kind an action is left alone.
+/// After this many findings an action is not tested further.
 const MAX_FINDINGS_OF_ACTION: usize = 3;
 
-/// What the checks of this room found.
+/// The findings of these checks.
 #[derive(Default)]
 struct ReplyFindings {
     input: Findings,
@@ -21,7 +20,7 @@ struct ReplyFindings {
     limits: Findings,
 }
 
-/// Make every call, and look at what came of it. Returns what used up its limits.
+/// Makes every call and checks its outcome. Returns the findings on limits.
 pub(super) async fn judge(
     test_vault: &TestVault<'_>,
     calls: &Calls,
@@ -95,7 +94,7 @@ impl ReplyFindings {
     }
 }
 
-/// What is wrong with how a call ended, if anything is.
+/// The fault in how a call ended, if any.
 pub(super) fn fault(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Replied { .. } | Ending::Torn | Ending::Cancelled => None,
@@ -131,7 +130,7 @@ fn refusal_fault(code: &str, message: &str) -> Option<String> {
     None
 }
 
-/// Why an answer is not what was announced.
+/// Why a reply does not match the output schema.
 fn misfit(calls: &ActionCalls, structured: &str) -> Option<String> {
     let value: Value = match serde_json::from_str(structured) {
         Ok(value) => value,

@@ -1,4 +1,4 @@
-//! The vault that a component is tested on, and one run of an action there. Nothing of it outlives the test.
+//! The vault that a component is tested on, and a single run of an action there. Everything is deleted after the test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,17 @@ use notehost_vault::{
     Access, ChangeKind, CommitNote, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
 };
 
-/// When every note was last edited: 2026-03-02 09:00 UTC.
+/// The modification time of every note: 2026-03-02 09:00 UTC.
 const MODIFIED_AT: Duration = Duration::from_secs(1_772_442_000);
-/// The moment at which the component's clock stands: an hour later.
+/// The fixed time of the component's clock: an hour later.
 const NOW: u64 = (1_772_442_000 + 3600) * 1000;
 
-/// A note with something of everything.
+/// A note with every kind of content.
 pub(super) const RICH_NOTE: &str = "Work/Plan.md";
 /// Another one, in the root.
 pub(super) const ROOT_NOTE: &str = "Welcome.md";
 
-/// What lies in the vault.
+/// The files of the test vault.
 const NOTES: [(&str, &[u8]); 13] = [
     (ROOT_NOTE, b"# Welcome\n\nSee [[Plan]], [[Meeting|the meeting]] and [[Nowhere]]. #start\n"),
     (
@@ -59,7 +59,7 @@ const NOTES: [(&str, &[u8]); 13] = [
     ("Odd/Broken.md", b"---\ntags: [one\n: : :\n---\nbody\n"),
 ];
 
-/// Where a component is tested.
+/// The test vault with the component under test.
 pub(super) struct TestVault<'kit> {
     runtime: &'kit Runtime,
     component: &'kit Component,
@@ -72,21 +72,21 @@ pub(super) struct TestVault<'kit> {
     runs: AtomicU64,
 }
 
-/// Under which conditions a call is made.
+/// The conditions of a call.
 pub(super) struct CallConditions {
-    /// What may be done, everywhere.
+    /// The tier on all paths.
     pub(super) tier: Tier,
     pub(super) plan: Plan,
     pub(super) limits: LimitSettings,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) ending: Ending,
-    /// What it staged, where it answered: path, kind, and the content there would be.
+    /// The staged changes, if it succeeded: path, kind, new content.
     pub(super) staged: Vec<(String, ChangeKind, Option<Vec<u8>>)>,
-    /// How often it tried more than its effect allows.
+    /// How often it exceeded its declared effect.
     pub(super) oversteps: u64,
     pub(super) host_calls: u64,
 }
@@ -94,17 +94,17 @@ pub(super) struct Answer {
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
-    /// It answered.
+    /// It returned a reply.
     Replied {
         text: String,
         structured: String,
     },
-    /// It refused in its own words.
+    /// It returned an error.
     Refused {
         code: String,
         message: String,
     },
-    /// What it saw changed under its eyes; a host runs it again.
+    /// What it read changed meanwhile; a host runs it again.
     Torn,
     Cancelled,
     TimedOut,
@@ -150,13 +150,13 @@ impl<'kit> TestVault<'kit> {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// The files of some notes, for somebody who edits them.
+    /// The file paths of some notes.
     pub(super) fn files(&self, paths: &[&str]) -> Vec<PathBuf> {
         let notes = self.folder.notes();
         paths.iter().map(|path| notes.join(path)).collect()
     }
 
-    /// Give the notes back the content that they had.
+    /// Restores the original content of notes.
     pub(super) fn restore(&self, paths: &[&str]) {
         for (path, bytes) in NOTES.iter().filter(|(path, _)| paths.contains(path)) {
             if let Err(error) = self.folder.put(path, bytes) {
@@ -165,7 +165,7 @@ impl<'kit> TestVault<'kit> {
         }
     }
 
-    /// What is usual: everything may be done, and nobody meddles.
+    /// The default conditions: everything is allowed, no faults.
     pub(super) fn usual(&self) -> CallConditions {
         CallConditions {
             tier: Tier::Delete,
@@ -174,7 +174,7 @@ impl<'kit> TestVault<'kit> {
         }
     }
 
-    /// Make a call under usual conditions.
+    /// Makes a call under default conditions.
     pub(super) async fn call(
         &self,
         action: &ActionDescription,
@@ -183,7 +183,7 @@ impl<'kit> TestVault<'kit> {
         self.call_under(action, arguments, self.usual()).await
     }
 
-    /// Make a call, on a fresh instance. What it stages is looked at and dropped.
+    /// Makes a call on a fresh instance. The staged changes are inspected and dropped.
     pub(super) async fn call_under(
         &self,
         action: &ActionDescription,
@@ -260,7 +260,7 @@ fn staged_by(transaction: &Transaction) -> Vec<(String, ChangeKind, Option<Vec<u
         .collect()
 }
 
-/// What made a guest break, without its backtrace.
+/// The reason of a guest's crash, without the backtrace.
 fn first_cause(reason: &str) -> String {
     let causes: Vec<&str> = reason.split("wasm trap: ").collect();
     let told = match causes.as_slice() {
@@ -271,7 +271,7 @@ fn first_cause(reason: &str) -> String {
     line.chars().take(200).collect()
 }
 
-/// Something was made, changed and removed before: so there is a history, and a trash.
+/// Creates, changes and removes a note, so that there is a history and a trash.
 fn make_a_past(vault: &Arc<Vault>) -> Result<(), ConformanceError> {
     let path = "Work/Old.md";
     let begin = || {
@@ -306,7 +306,7 @@ fn make_a_past(vault: &Arc<Vault>) -> Result<(), ConformanceError> {
     Ok(())
 }
 
-/// The same tier everywhere, and a count of what was tried beyond an action's effect.
+/// Grants the same tier on all paths, and counts attempts beyond an action's effect.
 struct UniformRules {
     tier: Tier,
     oversteps: AtomicU64,
@@ -327,7 +327,7 @@ impl Rules for UniformRules {
     }
 }
 
-/// Surroundings in which time stands still.
+/// A call environment with a fixed clock.
 struct FixedEnvironment;
 
 impl Surroundings for FixedEnvironment {
@@ -372,7 +372,7 @@ impl Surroundings for FixedEnvironment {
     }
 }
 
-/// A folder that is gone when the test is over.
+/// A temporary folder, removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -1,5 +1,4 @@
-//! What became different between two versions of a component in what they ask for: imports, and the ceiling of their
-//! manifests.
+//! Differences between two versions of a component in what they request: imports, and the ceilings in their manifests.
 
 use super::difference::{Change, Difference};
 use notehost_runtime::{Inspected, Manifest};
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_more_widens() {
+    fn larger_requests_widen() {
         let small = Some(r#"{"effect": "read", "store_bytes": 5, "http": ["a.example"]}"#);
         let large =
             Some(r#"{"effect": "write", "store_bytes": 6, "http": ["a.example", "b.example"]}"#);

@@ -1,5 +1,5 @@
-//! What became different between two versions of a component, as it describes itself, in words that a person can decide
-//! on. What lies outside of a description (imports, manifest) is compared in `capabilities`.
+//! Differences between two versions of a component's description, in words that a person can decide on. Everything
+//! outside of the description (imports, manifest) is compared in `capabilities`.
 
 use serde_json::{Map, Value};
 
@@ -9,24 +9,24 @@ use notehost_vault::Effect;
 /// How deep schemas are compared field by field; below that they are equal or not.
 const MAX_DEPTH: usize = 6;
 
-/// What became different, in the order in which it should be told.
+/// The differences, in the order in which they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     pub(super) changes: Vec<Change>,
 }
 
-/// One thing that became different.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What, as a sentence without a full stop.
+    /// The difference as a sentence without a full stop.
     pub words: String,
-    /// Whether the component can do more to notes than before: nobody agreed to that yet.
+    /// Whether the component can do more to notes than before, which needs consent.
     pub widens: bool,
 }
 
 impl Difference {
-    /// What is different in `new`, seen from `old`. Both come from guests, so names in them are short and plain; texts
-    /// that are not are never quoted.
+    /// The differences of `new` from `old`. Both come from guests, so names in them are shortened and cleaned; longer
+    /// texts are never quoted.
     pub fn between(old: &Description, new: &Description) -> Difference {
         let mut difference = Difference::default();
         if old.name != new.name {
@@ -63,17 +63,17 @@ impl Difference {
         difference
     }
 
-    /// Everything that became different.
+    /// All differences.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether nothing did.
+    /// Whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// What lets the component do more to notes than before.
+    /// The differences that let the component do more to notes than before.
     pub fn widening(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.widens)
     }
@@ -85,7 +85,7 @@ impl Difference {
         });
     }
 
-    /// An action that was not there before; `most` is the strongest effect that one of the others had.
+    /// Adds a new action; `most` is the strongest effect of the old actions.
     fn add(&mut self, action: &ActionDescription, most: Option<Effect>) {
         let words = format!(
             "action `{}` is new; its effect is `{}`",
@@ -98,7 +98,7 @@ impl Difference {
         });
     }
 
-    /// Prompts are words for people to choose: they let a component do nothing more.
+    /// Compares prompts. They are texts for people and never widen what a component can do.
     fn compare_prompts(&mut self, old: &Description, new: &Description) {
         for prompt in &new.prompts {
             let mut known = old.prompts.iter();
@@ -252,7 +252,7 @@ impl Fields {
         });
     }
 
-    /// Whatever the fields do not tell: what a schema says as a whole.
+    /// Compares what is not part of a single field: the schema as a whole.
     fn differs_otherwise(
         &mut self,
         words: &str,
@@ -265,7 +265,7 @@ impl Fields {
     }
 }
 
-/// What is compared by itself, or says nothing about values.
+/// Keywords that are compared separately or do not constrain values.
 const PARTS: &[&str] = &["properties", "required", "items", "enum", "default"];
 
 fn without_texts(schema: &Map<String, Value>, parts: &[&str]) -> Map<String, Value> {
@@ -311,7 +311,7 @@ fn choices(schema: &Map<String, Value>) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The type that a schema names, as a word.
+/// The type in a schema.
 fn kind(schema: &Map<String, Value>) -> String {
     match schema.get("type") {
         Some(Value::String(kind)) => format!("`{}`", short(kind)),
@@ -320,7 +320,7 @@ fn kind(schema: &Map<String, Value>) -> String {
     }
 }
 
-/// Text of a guest, cut to what a sentence can hold and without what would move a cursor.
+/// Text of a guest, shortened and without control characters.
 fn short(text: &str) -> String {
     let plain = text.chars().map(|letter| {
         if letter.is_control() {
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_has_no_difference() {
+    fn equal_descriptions_have_no_differences() {
         assert!(
             told(
                 json!([plain("add", "write")]),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_reaches_further_widens() {
+    fn only_stronger_effects_widen() {
         let before = || json!([plain("list", "read"), plain("add", "write")]);
         assert_eq!(
             told(
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_guest_cannot_speak_to_the_terminal() {
+    fn guest_names_have_no_control_characters() {
         let input = json!({"type": "object", "properties": {"a\u{1b}[2J": {"type": "string"}}});
         let told = told(
             json!([plain("add", "write")]),

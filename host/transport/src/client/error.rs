@@ -1,22 +1,22 @@
-//! Why a server elsewhere did not answer, and what the person at the command line can do.
+//! Errors of the remote client, with hints for the person at the command line.
 
 use reqwest::Url;
 
-/// Why there is no answer.
+/// Why a request to a server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address is none.
+    /// The address is invalid.
     #[error("`{address}` is not a server address: {reason}")]
     BadAddress {
-        /// What was said.
+        /// The given address.
         address: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The token has characters that no token has.
+    /// The token has characters that no token can have.
     #[error("the token has characters that are not allowed in a header")]
     BadToken,
-    /// Nobody answers there, or not somebody who can be believed.
+    /// The server cannot be reached or its certificate is not trusted.
     #[error("cannot reach `{url}`: {reason}")]
     Unreachable {
         /// Where.
@@ -26,7 +26,7 @@ pub enum ClientError {
         /// Whether it is about the certificate.
         is_tls: bool,
     },
-    /// The server does not let us in.
+    /// The server denied access.
     #[error("`{url}` denied access: {}", what_is_missing(.showed_one))]
     Unauthorized {
         /// Where.
@@ -34,7 +34,7 @@ pub enum ClientError {
         /// Whether a token was shown.
         showed_one: bool,
     },
-    /// The server refused to look at the request.
+    /// The server refused the request.
     #[error("`{url}` refused the request ({status}): {words}")]
     Refused {
         /// Where.
@@ -44,7 +44,7 @@ pub enum ClientError {
         /// What the server said.
         words: String,
     },
-    /// The server did not understand.
+    /// The server returned a protocol error.
     #[error("`{url}` rejected the request: {words}")]
     Protocol {
         /// Where.
@@ -52,7 +52,7 @@ pub enum ClientError {
         /// What the server said.
         words: String,
     },
-    /// Somebody else answers there.
+    /// It is not a Notehost server.
     #[error("there is no Notehost at `{url}`: {reason}")]
     NoNotehost {
         /// Where.
@@ -60,16 +60,16 @@ pub enum ClientError {
         /// Why it is none.
         reason: String,
     },
-    /// The answer has no end.
+    /// The response is too large.
     #[error("the response of `{0}` is too large")]
     TooLarge(String),
-    /// The person was asked several times, each time about another change.
+    /// The change differed each time the person was asked.
     #[error("the proposed change differs each time it is shown; nothing was changed")]
     Undecided,
 }
 
 impl ClientError {
-    /// Nobody answers, and this is what the library says about it.
+    /// Maps a connection error of the library.
     pub(super) fn unreachable(url: &Url, error: &reqwest::Error) -> ClientError {
         let reason = root_cause(error);
         ClientError::Unreachable {
@@ -86,12 +86,12 @@ impl ClientError {
         }
     }
 
-    /// Whether the command line said something that cannot be.
+    /// Whether it is a usage error.
     pub fn is_usage(&self) -> bool {
         matches!(self, ClientError::BadAddress { .. } | ClientError::BadToken)
     }
 
-    /// What the person can do.
+    /// A hint for the person.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             ClientError::BadAddress { .. } => {
@@ -139,7 +139,7 @@ fn what_is_missing(showed_one: &bool) -> &'static str {
     }
 }
 
-/// What lies at the bottom of an error: the rest only repeats the address.
+/// The root cause of an error: the rest only repeats the address.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

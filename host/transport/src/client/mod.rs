@@ -1,6 +1,5 @@
-//! The other end of the wire: a client of a Notehost elsewhere, for the command line. It speaks the stateless revision of
-//! MCP, which every Notehost does: one POST for each request, and nothing to remember in between. A token goes to the
-//! server it was given for and nowhere else: redirects are not followed.
+//! A client of a remote Notehost, for the command line. It uses the stateless revision of MCP: one POST per request and
+//! no state between them. A token is sent only to the server it was given for: redirects are not followed.
 
 mod answer;
 mod error;
@@ -22,19 +21,19 @@ use notehost_policy::auth::OwnerToken;
 
 pub use error::ClientError;
 
-/// The request that is answered with every action that a caller may know: what the command line makes flags of.
+/// The request for all actions visible to a caller, from which the command line makes flags.
 pub(super) const ACTIONS: &str = "notehost/actions";
 
 const REVISION: &str = "2026-07-28";
 
-/// How long it may take until somebody answers at an address.
+/// The timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a server may be silent. It ends calls that take too long itself.
+/// The read timeout. The server ends long calls itself.
 const READ_TIMEOUT: Duration = Duration::from_secs(600);
-/// A change that is another one each time that it is shown is not asked for more often than this.
+/// How often a person is asked about a change that differs each time.
 const MAX_QUESTIONS: usize = 3;
 
-/// A server elsewhere.
+/// A client of a remote server.
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -42,11 +41,11 @@ pub struct Client {
     authorization: Option<HeaderValue>,
 }
 
-/// Asks the person who sits here; the text says what would happen.
+/// Asks the person at the terminal; the text describes the change.
 type Ask<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 impl Client {
-    /// A client of the server at this address, which shows it this token.
+    /// Creates a client of the server at this address, with this token.
     pub fn new(address: &str, token: Option<&str>) -> Result<Client, ClientError> {
         let url = endpoint(address)?;
         let authorization = token.map(bearer).transpose()?;
@@ -70,7 +69,7 @@ impl Client {
         })
     }
 
-    /// The same client with the token for this port, if the server is on this machine and no other token was named.
+    /// Adds the token for this port, if the server is on this machine and no other token was given.
     pub fn with_token_on_loopback(self, token: impl FnOnce(u16) -> Option<OwnerToken>) -> Client {
         let port = self.url.port_or_known_default();
         let port = port.filter(|_| self.authorization.is_none() && is_loopback(&self.url));
@@ -82,24 +81,24 @@ impl Client {
         }
     }
 
-    /// Where it asks.
+    /// The URL of the server.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Whether others on the way can read what it shows.
+    /// Whether its token is sent unencrypted over the network.
     pub fn shows_its_token(&self) -> bool {
         self.authorization.is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }
 
-    /// Every domain that this caller may know.
+    /// All domains visible to this caller.
     pub async fn actions(&self) -> Result<Snapshot, ClientError> {
         let told = self.ask(ACTIONS, None, json!({}), false).await?;
         Snapshot::from_listing(told)
             .map_err(|error| ClientError::no_notehost(&self.url, &error.to_string()))
     }
 
-    /// Make a call. Where the server wants a person's word and there is somebody to `ask`, that person is asked.
+    /// Makes a call. If the server requires approval and `ask` is given, the person is asked.
     pub async fn call(
         &self,
         domain: &str,
@@ -124,7 +123,7 @@ impl Client {
         Err(ClientError::Undecided)
     }
 
-    /// What the person says to each question.
+    /// The person's answer to each question.
     fn answers(&self, questions: &Value, ask: Ask<'_>) -> Result<Value, ClientError> {
         let mut answers = Map::new();
         for (name, question) in questions.as_object().into_iter().flatten() {
@@ -146,7 +145,7 @@ impl Client {
         Ok(answers.into())
     }
 
-    /// One request and the result of its answer.
+    /// Sends one request and returns its result.
     async fn ask(
         &self,
         method: &'static str,
@@ -188,7 +187,7 @@ impl Client {
         Err(self.refusal(status, &message))
     }
 
-    /// The JSON of an answer, whether it comes as it is or as an event. What is no JSON is nothing.
+    /// The JSON of a response, plain or as an event. Invalid JSON becomes null.
     async fn message(&self, mut response: Response) -> Result<Value, ClientError> {
         let kind = response.headers().get(CONTENT_TYPE);
         let is_stream = kind
@@ -215,7 +214,7 @@ impl Client {
         Ok(serde_json::from_slice(&body).unwrap_or_default())
     }
 
-    /// An answer that is no result, as an error.
+    /// Maps a response that is not a result to an error.
     fn refusal(&self, status: StatusCode, message: &Value) -> ClientError {
         let said = |at: &str| message.pointer(at).and_then(Value::as_str);
         let words = said("/error/message").unwrap_or_default().to_owned();
@@ -246,7 +245,7 @@ impl Client {
     }
 }
 
-/// The endpoint that an address means: `/mcp`, where it names no path.
+/// The endpoint of an address: `/mcp` if it has no path.
 fn endpoint(address: &str) -> Result<Url, ClientError> {
     let bad = |reason: &str| ClientError::BadAddress {
         address: address.to_owned(),
@@ -285,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_means_its_endpoint() {
+    fn addresses_resolve_to_endpoints() {
         for (address, meant) in [
             ("http://127.0.0.1:8765", "http://127.0.0.1:8765/mcp"),
             ("https://notes.example/", "https://notes.example/mcp"),
@@ -312,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn only_another_machine_is_reached_in_the_clear() {
+    fn plain_http_exposes_tokens_only_to_other_machines() {
         let shows = |address: &str, token| {
             let client = Client::new(address, token).expect("a client");
             client.shows_its_token()

@@ -1,7 +1,7 @@
-//! Connections: how many are held at once, in all, of one address, and of one caller. Whose a connection is becomes known
-//! with its first request that authenticates, and may change with a later one, because a proxy sends the requests of many
-//! callers on one connection. When there is no room for another one, the oldest connection on which nobody has
-//! authenticated is closed: who only connects keeps out nobody who can prove who they are.
+//! Connection limits: in total, per address, and per caller. The caller of a connection is known with its first
+//! authenticated request and may change with a later one, because a proxy sends the requests of many callers on one
+//! connection. If there is no room for another connection, the oldest unauthenticated one is closed, so that
+//! unauthenticated clients cannot lock out others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Ready;
@@ -18,17 +18,17 @@ use tokio::net::TcpStream;
 
 use super::write_timeout::Guarded;
 
-/// More connections than this are not held at once.
+/// The maximum number of connections.
 const MAX_CONNECTIONS: u64 = 4096;
 
-/// Files that must be left for notes and records when every connection is taken.
+/// File descriptors reserved for notes and records.
 const RESERVED_FILES: u64 = 256;
 
-/// Lets connections in as long as there is room.
+/// Accepts connections within the limits.
 #[derive(Clone)]
 pub(super) struct AuthGate(Arc<Connections>);
 
-/// The connections that are held.
+/// The open connections.
 struct Connections {
     most: usize,
     held: Mutex<Held>,
@@ -51,13 +51,13 @@ pub(super) struct Link {
     connections: Arc<Connections>,
     id: u64,
     peer: SocketAddr,
-    /// Who authenticated on it last.
+    /// The last authenticated caller.
     caller: Mutex<Option<Arc<str>>>,
     is_closed: AtomicBool,
     reader: AtomicWaker,
 }
 
-/// A caller has its share of all connections.
+/// The caller has too many connections.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooManyOfCaller(pub(super) usize);
 
@@ -66,7 +66,7 @@ impl AuthGate {
         AuthGate(Connections::new(max_connections()))
     }
 
-    /// A request of this caller came on the connection from there.
+    /// Records a request of this caller on a connection.
     pub(super) fn bind(&self, peer: SocketAddr, caller: &str) -> Result<(), TooManyOfCaller> {
         let link = self.0.lock().by_peer.get(&peer).and_then(Weak::upgrade);
         link.map_or(Ok(()), |link| link.bind(caller))
@@ -92,7 +92,7 @@ impl<S> Accept<TcpStream, S> for AuthGate {
     }
 }
 
-/// How many connections can be held: each is a file to the system, whose usual limit is low and may be raised.
+/// The number of connections that fit into the file limit, which is raised if possible.
 fn max_connections() -> usize {
     let limit = getrlimit(Resource::Nofile);
     let wanted = MAX_CONNECTIONS + RESERVED_FILES;
@@ -121,7 +121,7 @@ impl Connections {
         })
     }
 
-    /// How many one address, or one caller, may have.
+    /// The maximum per address and per caller.
     fn most_of_one(&self) -> usize {
         (self.most / 2).max(1)
     }
@@ -200,7 +200,7 @@ impl Link {
         Ok(())
     }
 
-    /// Ends the connection: its next read finds the end of the stream.
+    /// Closes the connection: its next read returns the end of the stream.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         self.reader.wake();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_share_and_this_machine_has_none() {
+    fn connections_are_limited_per_remote_address() {
         let connections = Connections::new(10);
         let far = opened(&connections, [192, 0, 2, 1], 6);
         assert_eq!(far.len(), 5);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_has_a_share() {
+    fn connections_are_limited_per_caller() {
         let connections = Connections::new(10);
         let links = opened(&connections, LOOPBACK_ADDRESS, 6);
         let bound = links.iter().filter(|link| link.bind("mallory").is_ok());
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_that_nobody_authenticated_on_makes_room() {
+    fn the_oldest_unauthenticated_connection_is_evicted() {
         let connections = Connections::new(4);
         let links = opened(&connections, LOOPBACK_ADDRESS, 4);
         links[0].bind("ana").expect("room");

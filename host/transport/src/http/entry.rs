@@ -1,5 +1,5 @@
-//! The way in: every request must address us by a name of ours, and one for `/mcp` must show a token where one is asked
-//! for. What is refused here never becomes a call.
+//! Authentication of requests: every request must use an accepted host name, and one for `/mcp` must carry a token if
+//! one is required. A request refused here never becomes a call.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use super::sessions::Owners;
 use notehost_pipeline::Host;
 use notehost_policy::auth::{Authenticator, Caller, Refused, Scope};
 
-/// Where it is told how to get in (RFC 9728).
+/// The path of the resource metadata (RFC 9728).
 pub(super) const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The same, for the path of the endpoint.
 pub(super) const METADATA_OF_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
 
 const SESSION: &str = "mcp-session-id";
 
-/// What guards the way in.
+/// The authentication gate.
 pub(super) struct Entry {
     host: Arc<Host>,
     authenticator: Authenticator,
@@ -69,14 +69,14 @@ impl Entry {
         &self.authenticator
     }
 
-    /// Ends the sessions whose token no longer holds.
+    /// Ends sessions with invalid tokens.
     pub(super) async fn end_lapsed_sessions(&self) {
         self.owners
             .end_lapsed(|credential| credential.holds(self))
             .await;
     }
 
-    /// Who sends a request, or the answer that it gets instead.
+    /// The credential of a request, or the response that refuses it.
     fn credential(
         &self,
         headers: &HeaderMap,
@@ -111,7 +111,7 @@ impl Entry {
         self.host.scopes_of(caller).allow("admin", Scope::Admin)
     }
 
-    /// Lets through whoever has the scope `admin`, also where no authentication is required.
+    /// Requires the scope `admin`, even if no authentication is required.
     pub(super) fn admin_only(&self, request: &Request, what: &str) -> Result<Credential, Response> {
         let called = request.extensions().get::<Called>();
         let called =
@@ -132,8 +132,8 @@ impl Entry {
         Err(self.challenge(answer, called, Scope::Admin, Some("insufficient_scope")))
     }
 
-    /// Counts the connection that a request came on as one of its caller. Who has its share already is refused, and the
-    /// connection is closed after the answer.
+    /// Counts the connection of a request for its caller. If the caller has too many, the request is refused and the
+    /// connection closed after the response.
     fn bind(&self, request: &Request, caller: &Caller) -> Result<(), Response> {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let bound = peer.map_or(Ok(()), |ConnectInfo(peer)| {
@@ -173,7 +173,7 @@ impl Entry {
         self.challenge(answer, called, needed, error)
     }
 
-    /// Tell what is needed, and where to read how to get it.
+    /// A 401 response that names the required scope and the resource metadata.
     fn challenge(
         &self,
         mut answer: Response,
@@ -193,7 +193,7 @@ impl Entry {
         answer
     }
 
-    /// The URL that clients know the endpoint by: as the settings say, or as this client calls it.
+    /// The public URL of the endpoint: from the settings, or as used by this client.
     fn resource(&self, called: &Called) -> String {
         let settings = self.host.settings();
         let configured = settings.auth.resource.clone();
@@ -213,11 +213,11 @@ impl Entry {
     }
 }
 
-/// What a request calls us by.
+/// The host name used by a request.
 #[derive(Clone)]
 pub(super) struct Called(Authority);
 
-/// Let nobody through who calls us by a name that is not ours.
+/// Refuses requests with an unknown host name.
 pub(super) async fn check_address(
     State(entry): State<Arc<Entry>>,
     mut request: Request,
@@ -233,7 +233,7 @@ pub(super) async fn check_address(
     }
 }
 
-/// Let nobody through to MCP who does not prove who they are, nor into the session of somebody else.
+/// Refuses unauthenticated requests to MCP, and requests to another caller's session.
 pub(super) async fn prove(
     State(entry): State<Arc<Entry>>,
     mut request: Request,
@@ -295,8 +295,8 @@ pub(super) async fn prove(
     bounded(answer, entry, credential)
 }
 
-/// What has happened since the start, for Prometheus. It shows how much others do, so it needs the scope `admin`. It has
-/// no paths of notes and no names of notebooks.
+/// Metrics since the start, for Prometheus. They show how much others do, so they require the scope `admin`. They
+/// contain no paths of notes and no names of notebooks.
 pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     if let Err(answer) = entry.admin_only(&request, "the metrics") {
         return answer;
@@ -314,7 +314,7 @@ pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -
         .into_response()
 }
 
-/// How to get in (RFC 9728). Everybody may know.
+/// The resource metadata (RFC 9728), which is public.
 pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     let Some(called) = request.extensions().get::<Called>() else {
         return refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`");
@@ -332,8 +332,8 @@ pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) 
     Json(told).into_response()
 }
 
-/// The bearer token that a request shows: in the header and nowhere else, and only one. Other kinds of credentials are
-/// meant for somebody between the client and us.
+/// The bearer token of a request: only from the header, and only one. Other kinds of credentials may be meant for a
+/// proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     let mut shown = None;
     for value in headers.get_all(AUTHORIZATION) {
@@ -349,7 +349,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     Ok(shown)
 }
 
-/// An answer that says no, in the same words as a call's error.
+/// A refusing response, in the form of a call's error.
 pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response {
     let retryable = status == StatusCode::SERVICE_UNAVAILABLE;
     let error: Value =

@@ -1,5 +1,5 @@
-//! Whose session is whose, in the era that has them: a session belongs to the caller who began it, ends with the token that
-//! was last shown for it, and nobody can begin any number of them.
+//! Sessions of the session-based MCP revisions. A session belongs to the caller who started it, ends with the token
+//! that was last used for it, and their number is limited per caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use super::credential::Credential;
 use notehost_policy::auth::{Caller, Proof};
 
-/// So many sessions are held at once, at about 55 KiB each.
+/// The maximum number of sessions, at about 55 KiB each.
 const MAX_SESSIONS: usize = 4096;
 
-/// And so many of one caller, so that none can keep the others out.
+/// The maximum per caller, so that none can lock out the others.
 const MAX_SESSIONS_OF_CALLER: usize = 2048;
 
-/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one.
+/// The session store of rmcp. An idle session is ended; its client starts another one.
 pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(idle);
@@ -39,7 +39,7 @@ pub(super) async fn tell_end(request: Request, next: Next) -> Response {
     response
 }
 
-/// Who began which session.
+/// The owners of sessions.
 pub(super) struct Owners {
     manager: Arc<LocalSessionManager>,
     by_session: Mutex<HashMap<String, Held>>,
@@ -75,12 +75,12 @@ impl Owners {
         }
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub(super) async fn count(&self) -> usize {
         self.manager.sessions.read().await.len()
     }
 
-    /// Whether a caller began this session. From now on the session ends with this credential.
+    /// Whether a caller owns this session. From now on the session ends with this credential.
     pub(super) fn is_of(&self, session: &str, credential: &Credential) -> bool {
         let mut sessions = self.lock();
         let held = sessions.get_mut(session);
@@ -109,7 +109,7 @@ impl Owners {
                     < MAX_SESSIONS_OF_CALLER)
     }
 
-    /// A caller began a session.
+    /// Registers a session of a caller.
     pub(super) fn begin(&self, session: &str, credential: &Credential) {
         let held = Held {
             owner: Owner::of(credential.caller()),
@@ -118,7 +118,7 @@ impl Owners {
         self.lock().insert(session.to_owned(), held);
     }
 
-    /// Ends the sessions whose credential no longer holds.
+    /// Ends sessions with invalid credentials.
     pub(super) async fn end_lapsed(&self, holds: impl Fn(&Credential) -> bool) {
         let held: Vec<(String, Credential)> = {
             let sessions = self.lock();

@@ -1,5 +1,5 @@
-//! TLS with a certificate and a key from files, read again when they change. One that cannot be used is told in the
-//! log, and the one before stays in use.
+//! TLS with a certificate and a key from files, reloaded when they change. An unusable certificate is logged, and the
+//! previous one stays in use.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use notehost_config::HttpSettings;
 use notehost_platform::private::is_readable_by_others;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A certificate in use, and where it came from.
@@ -29,10 +29,10 @@ pub(super) struct Certificate {
     in_use: RustlsConfig,
 }
 
-/// What tells one state of the two files from another without reading them.
+/// Metadata that detects changed files without reading them.
 type Stamp = [Option<(SystemTime, u64, u64)>; 2];
 
-/// The certificate that the settings name; `None` where they name none.
+/// The configured certificate, if any.
 pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, String> {
     let (certificate, key) = match (&settings.tls_cert, &settings.tls_key) {
         (None, None) => return Ok(None),
@@ -51,12 +51,12 @@ pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, Strin
 }
 
 impl Certificate {
-    /// What connections are made with; it changes when the files do.
+    /// The TLS configuration, which changes with the files.
     pub(super) fn in_use(&self) -> RustlsConfig {
         self.in_use.clone()
     }
 
-    /// Follow what happens to the files, for ever.
+    /// Watches the files for changes.
     pub(super) async fn follow(mut self) -> Infallible {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;

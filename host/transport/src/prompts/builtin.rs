@@ -1,5 +1,5 @@
-//! The prompts that come with the host: what people do with notes whatever components they have. Short and practical; how
-//! an action is called is filled in for the client's surface.
+//! The built-in prompts: common tasks with notes, independent of components. Short and practical; the name of an action
+//! is filled in for the client's surface.
 
 use std::sync::LazyLock;
 

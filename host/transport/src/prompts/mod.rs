@@ -1,5 +1,5 @@
-//! Prompts: what a person picks in a client to begin with. The host brings some, components bring theirs; all are filled
-//! in here. A note that an argument names goes with the prompt as a resource, marked as data: what it says instructs nobody.
+//! Prompts that a person picks in a client. The host has some, components add theirs; all are filled in here. A note
+//! named by an argument is attached as a resource and marked as data, not instructions.
 
 mod builtin;
 
@@ -22,11 +22,11 @@ use notehost_pipeline::data_line;
 use notehost_pipeline::registry::{Origin, Piece, Snapshot, pieces};
 use notehost_policy::auth::Caller;
 
-/// A longer note is cut; the model reads the rest itself.
+/// The maximum size of an attached note; the model reads the rest itself.
 const MAX_NOTE_BYTES: usize = 64 << 10;
 /// A longer path is cut where it is named.
 const MAX_PATH_CHARS: usize = 300;
-/// The argument that every prompt has where a caller has several vaults.
+/// The argument of every prompt if the caller has several vaults.
 const VAULT: &str = "vault";
 
 /// The prompts that a caller is shown.
@@ -46,7 +46,7 @@ pub(super) fn list(server: &Server, caller: &Caller) -> ListPromptsResult {
     ListPromptsResult::with_all_items(listed.collect())
 }
 
-/// What a prompt takes that a caller is shown.
+/// The arguments of a visible prompt.
 pub(super) fn arguments_of(
     server: &Server,
     caller: &Caller,
@@ -106,7 +106,7 @@ pub(super) async fn fill(
     Ok(GetPromptResult::new(messages).with_description(&prompt.description))
 }
 
-/// A note as it goes with a prompt: first that it is data, then the note, then where it ends.
+/// A note attached to a prompt: a marker that it is data, the note, and an end marker.
 fn embedded(vault: &str, path: &str, content: FileContent) -> [ContentBlock; 3] {
     let name = data_line(path, MAX_PATH_CHARS);
     let mut about =
@@ -166,7 +166,7 @@ fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Option<(String, &'a Prompt)> 
     offered.find(|(known, _)| known == name)
 }
 
-/// What a prompt takes.
+/// The arguments of a prompt.
 fn arguments(prompt: &Prompt, several_vaults: bool) -> Vec<PromptArgument> {
     let mut arguments = prompt.arguments.clone();
     if several_vaults {
@@ -175,7 +175,7 @@ fn arguments(prompt: &Prompt, several_vaults: bool) -> Vec<PromptArgument> {
     arguments
 }
 
-/// The arguments that were given, by name. Empty ones were not: clients send what a form has.
+/// The given arguments by name, without empty ones: clients send all fields of a form.
 fn given(
     arguments: &[PromptArgument],
     sent: serde_json::Map<String, Value>,
@@ -212,7 +212,7 @@ fn given(
     }
 }
 
-/// What a text is filled in with.
+/// The values for a prompt's text.
 struct Filling<'a> {
     snapshot: &'a Snapshot,
     surface: Surface,
@@ -220,7 +220,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// The text without the lines that name what was not given or is not there.
+    /// The text without lines that refer to missing arguments or actions.
     fn text(&self, text: &str) -> String {
         let lines = text.lines().filter_map(|line| self.line(line));
         lines.collect::<Vec<_>>().join("\n")
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_own_prompt_can_be_filled_in() {
+    fn every_builtin_prompt_can_be_filled_in() {
         for prompt in builtin::own() {
             let found = pieces(&prompt.text).expect("every brace is closed");
             for piece in found {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_empty_was_not_given() {
+    fn empty_arguments_are_ignored() {
         let arguments = [
             PromptArgument::note("note", "The note").required(),
             PromptArgument::text("length", ""),
