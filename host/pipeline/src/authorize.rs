@@ -117,7 +117,7 @@ impl Gate<'_> {
 }
 
 impl Allowed {
-    /// Names what is asked for: the action, the vault and the arguments, without telling them.
+    /// A hash of action, vault and arguments.
     pub(super) fn binding(&self) -> String {
         let common = &self.checked.common;
         let whole = serde_json::json!([

@@ -18,7 +18,7 @@ use notehost_runtime::{Progress, Repeatable, Standing, Surroundings, Used};
 use notehost_vault::{Effect, Transaction, Vault, VaultError};
 
 /// The environment of one call.
-pub(super) struct CallEnvironment {
+pub(super) struct HostCallEnvironment {
     host: Weak<Host>,
     caller: Caller,
     vault: Arc<Vault>,
@@ -28,13 +28,13 @@ pub(super) struct CallEnvironment {
     frozen: Option<FrozenEnvironment>,
 }
 
-impl CallEnvironment {
+impl HostCallEnvironment {
     pub(super) fn of(
         host: &Host,
         allowed: &Allowed,
         frozen: Option<&FrozenEnvironment>,
-    ) -> CallEnvironment {
-        CallEnvironment {
+    ) -> HostCallEnvironment {
+        HostCallEnvironment {
             host: host.shared(),
             caller: allowed.caller.clone(),
             vault: allowed.vault.clone(),
@@ -46,7 +46,7 @@ impl CallEnvironment {
     }
 }
 
-impl Surroundings for CallEnvironment {
+impl Surroundings for HostCallEnvironment {
     fn now(&self) -> Now {
         if let Some(stopped) = self.host.upgrade().and_then(|host| host.stopped_clock()) {
             return stopped;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::claim::Claim;
-use super::confirm::Settled;
+use super::confirm::ConfirmOutcome;
 use super::conform::{QUICK_BYTES, off_worker};
 use super::egress::CallEgress;
 use super::{CallError, Content, Host, Reply};
@@ -31,7 +31,7 @@ const MAX_ATTEMPTS_WITH_REQUESTS: u32 = 4;
 const MAX_DIFF_BYTES: usize = 2 << 20;
 
 /// The outcome of a commit attempt.
-pub(super) enum Landing {
+pub(super) enum CommitOutcome {
     Landed(Landed),
     /// Something that was read changed meanwhile.
     Conflict(Option<String>),
@@ -158,11 +158,11 @@ fn jitter(attempt: u32) -> Duration {
 pub(super) async fn commit(
     allowed: &Allowed,
     claim: &Claim,
-    settled: Settled,
-) -> Result<Landing, CallError> {
+    settled: ConfirmOutcome,
+) -> Result<CommitOutcome, CallError> {
     let (mut ran, changes, counting) = match settled {
-        Settled::Ran(ran, changes, counting) => (*ran, changes, counting),
-        Settled::Torn(path) => return Ok(Landing::Conflict(path)),
+        ConfirmOutcome::Ran(ran, changes, counting) => (*ran, changes, counting),
+        ConfirmOutcome::Conflict(path) => return Ok(CommitOutcome::Conflict(path)),
     };
     let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
     let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);
@@ -179,7 +179,7 @@ pub(super) async fn commit(
         let is_undisturbed = transaction.is_undisturbed();
         let valid = off_worker(is_undisturbed, move || transaction.validate()).await?;
         if let Err(conflict) = valid {
-            return Ok(Landing::Conflict(conflict.path));
+            return Ok(CommitOutcome::Conflict(conflict.path));
         }
     } else {
         let request = &allowed.checked.found.request;
@@ -216,7 +216,7 @@ pub(super) async fn commit(
         .await;
         match committed {
             Ok(Ok(committed)) => (change, is_landed) = (committed.change, committed.is_landed),
-            Ok(Err(CommitError::Conflict { path })) => return Ok(Landing::Conflict(path)),
+            Ok(Err(CommitError::Conflict { path })) => return Ok(CommitOutcome::Conflict(path)),
             Ok(Err(CommitError::Failed(error) | CommitError::Unsettled(error))) => {
                 return Err(error.into());
             }
@@ -256,7 +256,7 @@ pub(super) async fn commit(
         }
     });
     match landed.or_else(|| Landed::without_reply(footprint)) {
-        Some(landed) => Ok(Landing::Landed(landed)),
+        Some(landed) => Ok(CommitOutcome::Landed(landed)),
         None => Err(VaultError::broken("the reply could not be built").into()),
     }
 }

@@ -1,5 +1,5 @@
-//! Whether what an action staged keeps the rules that hold for every component: the notes are those that the caller had
-//! read, and they get no tags that the vault's owner does not want.
+//! Checks staged changes against the rules for every component: `if_match` holds, and the tag policy allows their new
+//! tags.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 /// So much of what was staged, before and after together, is compared on the thread that answers. Few enough that even if
 /// every second byte is a line of its own a diff takes a few milliseconds.
 pub(super) const QUICK_BYTES: u64 = 4 << 10;
-/// How many of the tags that may be used are told.
+/// How many of the existing tags are listed.
 const MAX_TAGS_IN_DETAILS: usize = 200;
 /// How many of the tags that may not be used are named.
 const MAX_TAGS_NAMED: usize = 20;
@@ -28,8 +28,8 @@ const MAX_TAGS_NAMED: usize = 20;
 /// What an action staged, and it may be asked for.
 pub(super) enum Staged {
     Ran(Box<Ran>, Vec<StagedChange>),
-    /// The vault changed while the action looked at it.
-    Torn,
+    /// The vault changed while the action read it.
+    Conflict,
 }
 
 /// Check what was staged.
@@ -40,7 +40,7 @@ pub(super) async fn conform(
 ) -> Result<Staged, CallError> {
     let ran = match attempt {
         Attempt::Ran(ran) => ran,
-        Attempt::Torn => return Ok(Staged::Torn),
+        Attempt::Conflict => return Ok(Staged::Conflict),
     };
     let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
     let watches_tags = host.settings().tags.policy == TagPolicy::Existing;
@@ -62,7 +62,7 @@ pub(super) async fn conform(
     Ok(Staged::Ran(ran, changes))
 }
 
-/// The caller said what it had read: one of the notes that change, or that were looked at, must still be that.
+/// Checks `if_match`: one of the changed or read notes must still have that etag.
 fn require_match(
     etag: &str,
     changes: &[StagedChange],
@@ -92,7 +92,7 @@ fn require_match(
     .with_details(json!({ "etags": now })))
 }
 
-/// Work on what was staged: here if it is quick, else on a thread where nobody waits for it.
+/// Processes staged changes here if they are small, else on a blocking thread.
 pub(super) async fn off_worker<T: Send + 'static>(
     is_quick: bool,
     work: impl FnOnce() -> T + Send + 'static,

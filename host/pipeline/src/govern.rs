@@ -1,5 +1,5 @@
-//! No reply is larger than a client can take. A list is cut between two items and a note between two lines, each with
-//! the way to go on; never within JSON.
+//! Bounds the size of replies. A list is cut between two items and a note between two lines, each with a way to
+//! continue; JSON is never cut.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use super::authorize::Allowed;
 use super::commit::Landed;
 use super::{CallError, Host, Reply};
 
-/// What a cursor begins with that points into the middle of a component's own page.
+/// The prefix of a cursor that points into a component's own page.
 const MARK: &str = "cut.";
 
-/// Where a list was cut: so many items into the page that the component gives for its own cursor.
+/// Where a list was cut: the number of items into the component's page, and its own cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
     skip: usize,
@@ -18,7 +18,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Take a cursor of ours out of the arguments, leaving the component its own.
+    /// Takes our cursor out of the arguments and puts back the component's own.
     pub(super) fn take(arguments: &mut Map<String, Value>) -> Option<Cut> {
         let cut = Cut::parse(arguments.get("cursor")?.as_str()?)?;
         if cut.cursor.is_empty() {
@@ -121,7 +121,7 @@ fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
     }
 }
 
-/// Keep as many items as fit; the cursor leads to the rest.
+/// Keeps as many items as fit; the cursor continues with the rest.
 fn cut_items(
     structured: &mut Map<String, Value>,
     text: &mut String,
@@ -157,7 +157,7 @@ fn cut_items(
     true
 }
 
-/// Keep as many of the changes as fit, and tell how many there were.
+/// Keeps as many changes as fit, and states their total.
 fn cut_changes(structured: &mut Map<String, Value>, budget: usize) {
     let Some(Value::Array(changes)) = structured.get_mut("changes") else {
         return;

@@ -58,7 +58,7 @@ pub use notehost_runtime::Progress;
 use authorize::{Allowed, authorize};
 use circuit_breaker::check_breaker;
 use claim::{Claim, Claimed, claim};
-use commit::{Attempts, Landed, Landing, commit};
+use commit::{Attempts, CommitOutcome, Landed, commit};
 use confirm::{Confirmation, confirm};
 use conform::conform;
 use govern::govern;
@@ -131,9 +131,9 @@ async fn answer(
         let staged = conform(host, &allowed, attempt).await?; // what it wants to change keeps the vault's rules
         let settled = confirm(host, &allowed, &mut confirmation, staged).await?; // a person has seen what is destructive
         match commit(&allowed, &claim, settled).await? {
-            Landing::Landed(landed) => break landed,
+            CommitOutcome::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
-            Landing::Conflict(path) => attempts.again(path, &allowed.outside).await?,
+            CommitOutcome::Conflict(path) => attempts.again(path, &allowed.outside).await?,
         }
     };
     record.landed(&landed, confirmation.confirmed());

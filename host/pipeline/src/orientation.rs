@@ -1,10 +1,9 @@
-//! What a model should know about a vault before it works in it: the notes that its owner wrote for assistants, the
-//! notebooks, the tags in use, how links and attachments are kept. Made from the index, for one caller: it names
-//! nothing that this caller may not see.
+//! The orientation for a model about a vault: assistant notes, notebooks, tags in use, conventions for links and
+//! attachments. Made from the index for one caller: it names nothing that this caller may not see.
 //!
-//! A note is shown as written for assistants only if its frontmatter has the tag and the config lists its notebook: a
-//! clipped page can bring a tag in its text, and anybody who may write can bring one in a frontmatter. What comes from the
-//! vault is quoted, one line each; whoever shows these words marks them as data.
+//! A note counts as an assistant note only if its frontmatter has the tag and the config lists its notebook: a clipped
+//! page can have a tag in its text, and any writer can add one to a frontmatter. Text from the vault is quoted, one
+//! line each; whatever shows it marks it as data.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use notehost_index::{Answer, Index, Question};
 use notehost_policy::auth::Caller;
 use notehost_vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault, VaultError};
 
-/// How many of each are told.
+/// The maximum numbers of listed items.
 const MAX_NOTES: u32 = 12;
 const MAX_TAGS: u32 = 15;
 const MAX_NOTEBOOKS: usize = 20;

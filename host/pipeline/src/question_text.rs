@@ -1,6 +1,6 @@
-//! What a person reads before deciding: a summary that leads with what is lost, and the excerpt of the diff that fits into a
-//! question (the diff itself is in `approval_diff.rs`). Characters that cannot be seen are made visible; what an approval is
-//! bound to are the bytes themselves.
+//! The text of a question: a summary that starts with the losses, and the excerpt of the diff that fits (the diff
+//! itself is in `approval_diff.rs`). Invisible characters are made visible; an approval is bound to the bytes
+//! themselves.
 
 use std::cmp::Reverse;
 

@@ -1,5 +1,4 @@
-//! Settings that change while Notehost runs. A file that cannot be used leaves everything as it is, and that is told:
-//! in the log, and to whoever asks.
+//! Reloading of settings at run time. An unusable file changes nothing, and is reported in the log and in the status.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,15 +12,15 @@ const PERIOD: Duration = Duration::from_millis(200);
 /// How long a file that was changed must have rested.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// The file that is watched, and what is wrong with it.
+/// The watched file, and its problem.
 pub(super) struct Watching {
     source: Source,
     problem: Mutex<Option<String>>,
-    /// One after the other: the file's last state must be the one that holds.
+    /// Serializes reloads: the file's last state must win.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// Why other settings are not in force.
+/// Why a reload failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReloadError {
     /// There is no file to read them from.
@@ -33,7 +32,7 @@ pub enum ReloadError {
 }
 
 impl Host {
-    /// Put what the config file says in force whenever it changes.
+    /// Reloads the config file whenever it changes.
     pub fn watch(self: &Arc<Self>, source: Source) {
         let watching = Watching {
             source,
@@ -63,8 +62,8 @@ impl Host {
         tracing::info!("the components were reloaded");
     }
 
-    /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
-    /// must not finish it.
+    /// Checks regularly whether tokens were revoked, also by the command line: running calls of their callers must not
+    /// finish.
     pub fn watch_tokens(self: &Arc<Self>) {
         let host = Arc::downgrade(self);
         let started = std::thread::Builder::new()
@@ -75,7 +74,7 @@ impl Host {
         }
     }
 
-    /// Put what the config file says now in force. Returns the keys that changed and wait for a restart.
+    /// Reloads the config file. Returns the changed keys that take effect after a restart.
     pub async fn reload(&self) -> Result<Vec<&'static str>, ReloadError> {
         let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
         let _turn = watching.turn.lock().await;
@@ -109,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Change the config file, and put what it says then in force.
+    /// Changes the config file and reloads it.
     pub async fn edit_config(
         &self,
         change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,

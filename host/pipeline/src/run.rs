@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::admin;
 use super::authorize::Allowed;
-use super::call_environment::CallEnvironment;
+use super::call_environment::HostCallEnvironment;
 use super::reply::component_code;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
@@ -21,8 +21,8 @@ const MAX_MESSAGE_CHARS: usize = 2000;
 /// The outcome of a run.
 pub(super) enum Attempt {
     Ran(Box<Ran>),
-    /// The vault changed while the action looked at it.
-    Torn,
+    /// The vault changed while the action read it.
+    Conflict,
 }
 
 /// The reply of an action and its staged changes.
@@ -75,7 +75,7 @@ pub(super) async fn run(
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
-        surroundings: Arc::new(CallEnvironment::of(host, allowed, frozen)),
+        surroundings: Arc::new(HostCallEnvironment::of(host, allowed, frozen)),
         outside: allowed.outside.clone(),
         deadline,
         limits,
@@ -86,7 +86,7 @@ pub(super) async fn run(
     note(allowed, &outcome);
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(RunError::Torn) => return Ok(Attempt::Torn),
+        Err(RunError::Torn) => return Ok(Attempt::Conflict),
         Err(error) => return Err(told(error)),
     };
     let structured = match serde_json::from_str(&outcome.reply.structured) {
@@ -126,7 +126,7 @@ fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
     });
 }
 
-/// What a caller is told of a run that failed. A trap never reaches it verbatim.
+/// The error returned for a failed run. A trap is never returned verbatim.
 fn why(error: RunError, domain: &str, action: &str) -> CallError {
     match error {
         RunError::Refused { code, message, hint, details } => {

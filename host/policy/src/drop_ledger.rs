@@ -61,7 +61,7 @@ pub struct DropCount {
     pub vault: String,
     /// What it does to its notes.
     pub weights: Arc<CallWeights>,
-    /// A person approved it: counting begins anew.
+    /// A person approved it: counting restarts.
     pub is_approved: bool,
 }
 

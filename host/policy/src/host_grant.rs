@@ -1,12 +1,12 @@
-//! Which hosts a component may send requests to: what an admin granted, as far as its manifest asks for it.
+//! The hosts that a component may send requests to: those granted by an admin and requested by its manifest.
 
 use notehost_config::{Destination, HostPattern};
 
-/// The hosts within a component's reach, whoever calls.
+/// The hosts that a component may send requests to, for all callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostGrant {
     granted: Vec<HostPattern>,
-    /// What its manifest asks for.
+    /// The hosts that its manifest requests.
     ceiling: Vec<HostPattern>,
 }
 
@@ -33,7 +33,7 @@ impl HostGrant {
         HostGrant::default()
     }
 
-    /// What is granted and asked for.
+    /// Creates a grant from granted and requested hosts.
     pub fn new(granted: &[String], ceiling: &[String]) -> Result<HostGrant, BadHost> {
         Ok(HostGrant {
             granted: patterns(granted)?,
@@ -41,8 +41,8 @@ impl HostGrant {
         })
     }
 
-    /// Whether there is any host within reach. Where the two have nothing in common it may say so and be wrong; it never
-    /// says that there is none where there is one.
+    /// Whether any host may be allowed. May return `true` if the lists have nothing in common, but never `false` if a
+    /// host is allowed.
     pub fn is_open(&self) -> bool {
         !self.granted.is_empty() && !self.ceiling.is_empty()
     }

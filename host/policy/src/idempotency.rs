@@ -1,8 +1,8 @@
-//! A call that is sent twice happens once. The first one with a key claims it; when it has succeeded, its reply stands
-//! for every later one with the same arguments. A call that failed changed nothing and gives its key back.
+//! Idempotency keys: a repeated call runs once. The first call with a key claims it; if it succeeds, its reply is
+//! returned to later calls with the same arguments. A failed call changed nothing and releases its key.
 //!
-//! The key also travels with the commit, into the vault's history: after a crash between the commit and the reply the
-//! history knows that it happened.
+//! The key is also stored with the commit in the vault's history, which tells after a crash between commit and reply
+//! that the call was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,7 +35,7 @@ pub struct Idempotency {
 pub enum Claimed {
     /// Nobody has used it: go ahead, and keep the reply.
     Ours(Claim),
-    /// A process that is gone had claimed it, and nobody knows how far it came.
+    /// An exited process had claimed it; its progress is unknown.
     Orphan(Claim),
     /// It was answered before.
     Answered(String),
@@ -57,7 +57,7 @@ pub struct Claim {
 
 /// Nothing happened: the key is free again.
 const FREE: u8 = 0;
-/// A commit has begun, and whether it landed only the history knows.
+/// A commit has begun; only the history tells whether it succeeded.
 const UNKNOWN: u8 = 1;
 /// The reply is kept.
 const KEPT: u8 = 2;

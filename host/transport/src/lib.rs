@@ -100,7 +100,7 @@ pub enum TransportError {
     Bind {
         /// Where.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// The client's first messages were not a valid handshake.

@@ -15,7 +15,7 @@ const DOMAIN: [f32; 2] = [4.2, 0.5];
 /// The weight of the domain's name or a synonym of it.
 const NAMED: f32 = 3.0;
 
-/// How soon a word that is said again counts no more.
+/// How quickly repeated words saturate.
 const SATURATION: f32 = 3.2;
 /// How much a long field dilutes its words.
 const DILUTION: f32 = 0.15;
@@ -130,7 +130,7 @@ fn suits(wanted: Intent, action: Intent) -> f32 {
 /// A searchable index of texts with several fields.
 struct Texts {
     size: usize,
-    /// For each stem the texts that have it, with how much it is said there.
+    /// The texts of each stem, with its frequency there.
     postings: HashMap<String, Vec<(usize, f32)>>,
 }
 

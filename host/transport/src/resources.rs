@@ -244,7 +244,7 @@ async fn read_whole(
     }
 }
 
-/// The bytes that a reply brings: a picture, or what is no text.
+/// The bytes in a reply: a picture, or other binary content.
 fn bytes(reply: &mut Reply) -> Option<FileContent> {
     use base64::Engine as _;
     let encoded = reply.structured.remove("base64");

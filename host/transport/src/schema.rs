@@ -106,7 +106,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
         .unwrap_or("object")
 }
 
-/// Types that can be told in one number have one rank.
+/// Numeric types share one rank.
 fn rank(kind: &str) -> u8 {
     match kind {
         "boolean" => 0,

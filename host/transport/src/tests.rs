@@ -1,5 +1,5 @@
-//! The tools as a client meets them, over the components that are really embedded. Whether every model takes them, how long
-//! they are and what is found is asked of the built program, in `tests/surface`.
+//! Tests of the tools over the embedded components. Compatibility with models, sizes and search quality are tested on
+//! the built program, in `tests/surface`.
 
 use std::sync::Arc;
 

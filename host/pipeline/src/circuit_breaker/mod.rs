@@ -216,7 +216,7 @@ impl CircuitBreakers {
         };
         let mut state = watched.state();
         state.reset();
-        let rests = std::mem::take(&mut state.open);
+        let open = std::mem::take(&mut state.open);
         for who in open.keys() {
             released(host, &watched, who, "admin");
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::super::CallError;
 use notehost_config::SupervisionSettings;
-use notehost_policy::Quarantine;
+use notehost_policy::BreakerRecord;
 use notehost_records::database::now_ms;
 use notehost_records::when;
 

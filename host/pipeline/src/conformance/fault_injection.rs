@@ -21,14 +21,14 @@ pub(super) enum FaultPlan {
 
 /// Injects the planned fault, and counts host calls.
 #[derive(Debug)]
-pub(super) struct FaultInjector {
-    plan: Plan,
+pub(super) struct FaultScheduler {
+    plan: FaultPlan,
     host_calls: AtomicU64,
 }
 
-impl FaultInjector {
-    pub(super) fn new(plan: FaultPlan) -> FaultInjector {
-        FaultInjector {
+impl FaultScheduler {
+    pub(super) fn new(plan: FaultPlan) -> FaultScheduler {
+        FaultScheduler {
             plan,
             host_calls: AtomicU64::new(0),
         }
@@ -40,7 +40,7 @@ impl FaultInjector {
     }
 }
 
-impl Interference for FaultInjector {
+impl Interference for FaultScheduler {
     fn at(&self, host_call: u64) -> Meddling {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {

@@ -64,7 +64,7 @@ pub async fn test(component: &Component, compiled: &Path) -> Result<Report, Conf
     description::schemas(&description, &mut report);
     description::words(&description, &mut report);
 
-    let ground = TestVault::new(&runtime, component, &description, limits)?;
+    let test_vault = TestVault::new(&runtime, component, &description, limits)?;
     let calls = Calls::find(&test_vault, &description).await;
     description::examples(&test_vault, &description, &mut report).await;
     let over_limits = reply_checks::judge(&test_vault, &calls, &mut report).await;

@@ -97,7 +97,7 @@ impl ReplyFindings {
 /// The fault in how a call ended, if any.
 pub(super) fn fault(ending: &Ending) -> Option<String> {
     match ending {
-        Ending::Replied { .. } | Ending::Torn | Ending::Cancelled => None,
+        Ending::Replied { .. } | Ending::Conflict | Ending::Cancelled => None,
         Ending::Refused { code, message } => refusal_fault(code, message),
         Ending::TimedOut => Some("it does not terminate".to_owned()),
         Ending::OverLimit(limit) => Some(format!("it {limit}")),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::ConformanceError;
-use super::fault_injection::{FaultInjector, FaultPlan};
+use super::fault_injection::{FaultPlan, FaultScheduler};
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_platform::private::new_folder_in;
@@ -76,7 +76,7 @@ pub(super) struct TestVault<'kit> {
 pub(super) struct CallConditions {
     /// The tier on all paths.
     pub(super) tier: Tier,
-    pub(super) plan: Plan,
+    pub(super) plan: FaultPlan,
     pub(super) limits: LimitSettings,
 }
 
@@ -105,7 +105,7 @@ pub(super) enum Ending {
         message: String,
     },
     /// What it read changed meanwhile; a host runs it again.
-    Torn,
+    Conflict,
     Cancelled,
     TimedOut,
     OverLimit(String),
@@ -195,7 +195,7 @@ impl<'kit> TestVault<'kit> {
             tier: conditions.tier,
             oversteps: AtomicU64::new(0),
         });
-        let meddler = Arc::new(FaultInjector::new(conditions.plan));
+        let meddler = Arc::new(FaultScheduler::new(conditions.plan));
         let deadline = Instant::now() + Duration::from_millis(conditions.limits.call_ms);
         let transaction = self.vault.begin(Access {
             rules: rules.clone(),
@@ -232,7 +232,7 @@ impl<'kit> TestVault<'kit> {
                 }
             }
             Err(RunError::Refused { code, message, .. }) => Ending::Refused { code, message },
-            Err(RunError::Torn) => Ending::Torn,
+            Err(RunError::Torn) => Ending::Conflict,
             // Nobody takes anything away here.
             Err(RunError::Cancelled | RunError::Revoked(_)) => Ending::Cancelled,
             Err(RunError::TimedOut(_) | RunError::NotStarted(_)) => Ending::TimedOut,

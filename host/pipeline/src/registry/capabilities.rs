@@ -5,7 +5,7 @@ use notehost_runtime::{Inspected, Manifest};
 use notehost_vault::Effect;
 
 impl Difference {
-    /// The same, with what their bytes tell.
+    /// The same, including what inspecting their bytes found.
     pub fn with_capabilities(mut self, old: &Inspected, new: &Inspected) -> Difference {
         let interface = |import: &str| import.split('@').next().unwrap_or(import).to_owned();
         let asked: Vec<String> = old.imports.iter().map(|import| interface(import)).collect();

@@ -58,7 +58,7 @@ pub enum Origin {
     Embedded,
     /// It was installed.
     Installed,
-    /// The config says where its file is.
+    /// Its file is named in the config.
     File,
 }
 

@@ -120,7 +120,7 @@ pub enum TokenError {
     File {
         /// Where it is.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// The records cannot be used.

@@ -1,4 +1,4 @@
-//! Tests of what is remembered of dropped content.
+//! Tests of the ledger of dropped content.
 
 use std::cell::RefCell;
 use std::sync::mpsc;

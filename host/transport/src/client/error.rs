@@ -21,7 +21,7 @@ pub enum ClientError {
     Unreachable {
         /// Where.
         url: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
         /// Whether it is about the certificate.
         is_tls: bool,
@@ -41,7 +41,7 @@ pub enum ClientError {
         url: String,
         /// The status of HTTP.
         status: u16,
-        /// What the server said.
+        /// The message of the server.
         words: String,
     },
     /// The server returned a protocol error.
@@ -49,7 +49,7 @@ pub enum ClientError {
     Protocol {
         /// Where.
         url: String,
-        /// What the server said.
+        /// The message of the server.
         words: String,
     },
     /// It is not a Notehost server.

@@ -192,7 +192,7 @@ fn later(mut answer: Response, seconds: u64) -> Response {
     answer
 }
 
-/// Read the body of a request, so that a client that sends it byte by byte holds up nobody but itself.
+/// Reads the body of a request, so that a slow client delays only itself.
 pub(super) async fn take_in(
     State(intake): State<Arc<Intake>>,
     request: Request,

@@ -271,7 +271,8 @@ async fn ready(State(entry): State<Arc<Entry>>) -> (StatusCode, &'static str) {
     }
 }
 
-/// The limits on slow clients are those of HTTP/1. This must be said last: another acceptor makes a server forget it.
+/// Sets the limits on slow clients, which are those of HTTP/1. Must be called last: setting another acceptor resets
+/// them.
 fn only_http1<A>(server: HttpServer<SocketAddr, A>) -> HttpServer<SocketAddr, A> {
     server.http1_only()
 }
