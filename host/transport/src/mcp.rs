@@ -31,7 +31,7 @@ use super::results::Repeat;
 use super::subscriptions::{self, Clients};
 use super::surface::Offered;
 use super::tasks::{self, Tasks};
-use super::{client, completing, prompts, resources, results};
+use super::{client, completion, prompts, resources, results};
 use notehost_config::Surface;
 use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
@@ -135,7 +135,7 @@ impl Server {
         outcome: Result<Reply, CallError>,
     ) -> CallToolResult {
         let result = results::of(outcome, self.repeat(caller, context));
-        let told = &self.0.told;
+        let told = &self.0.oriented;
         told.with_first_result(&self.0.host, caller, context, result)
             .await
     }

@@ -75,7 +75,7 @@ pub(super) fn failed(error: &CallError) -> CallToolResult {
 }
 
 /// A long text in the structured part of a reply.
-struct LongText<'a> {
+struct LongValue<'a> {
     /// Its place, such as `items[3].content`.
     place: String,
     text: &'a str,
@@ -112,7 +112,7 @@ fn said_once(text: String, structured: &Map<String, Value>) -> String {
     short
 }
 
-fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongText<'a>>) {
+fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongValue<'a>>) {
     let first_line = map
         .get("lines")
         .and_then(|lines| lines.get("from")?.as_u64());
@@ -122,7 +122,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongTex
             place => format!("{place}.{key}"),
         };
         match value {
-            Value::String(text) if text.len() >= LONG_VALUE => found.push(LongText {
+            Value::String(text) if text.len() >= LONG_VALUE => found.push(LongValue {
                 place,
                 text: text.trim_end(),
                 first_line: first_line.filter(|_| key == "content"),
@@ -140,7 +140,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongTex
     }
 }
 
-impl LongText<'_> {
+impl LongValue<'_> {
     /// The first lines, in no more than so many bytes, and where the rest is.
     fn beginning(&self, most: usize) -> String {
         if self.text.len() <= most {

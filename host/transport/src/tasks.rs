@@ -92,7 +92,7 @@ impl Tasks {
     }
 
     /// Continues a call as a task; returns the call if there is no room.
-    fn take(&self, call: Long) -> Result<Task, Box<LongCall>> {
+    fn take(&self, call: LongCall) -> Result<Task, Box<LongCall>> {
         let by = call.caller.key();
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         owned.retain(|one| self.manager.get_task(&one.task).is_ok());
@@ -168,7 +168,7 @@ async fn told<T>(
     heard: ProgressReceiver,
     work: impl Future<Output = T>,
 ) -> T {
-    match telling {
+    match notifier {
         Some(notifier) => notifier.during(heard, work).await,
         None => work.await,
     }

@@ -8,7 +8,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::help::{first_sentence, is_common, is_paging, signature};
-use super::{brief, schema};
+use super::{schema, short_description};
 use notehost_pipeline::registry::{Action, Domain};
 
 /// Clients truncate a longer description.
