@@ -12,7 +12,7 @@ pub mod os_sandbox;
 pub use notehost_config as config;
 pub use notehost_index as index;
 pub use notehost_pipeline as dispatch;
-pub use notehost_pipeline::{kit, registry};
+pub use notehost_pipeline::{conformance, registry};
 pub use notehost_policy as policy;
 pub use notehost_policy::auth;
 pub use notehost_records::{audit, database, when};

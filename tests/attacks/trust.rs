@@ -353,10 +353,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
     place.config_file(&settings);
     let found = list_entry(&place);
     let problem = found["problem"].as_str().expect("a problem");
-    assert!(
-        problem.contains("lies inside the vault `main`"),
-        "{problem}"
-    );
+    assert!(problem.contains("is inside the vault `main`"), "{problem}");
 
     // A config that note tools could write where the next command looks for one.
     let mut bare = Command::new(env!("CARGO_BIN_EXE_notehost"));

@@ -85,7 +85,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     assert_ne!(changed, whole, "the edit changes something");
     std::fs::write(&source, changed).expect("the source is written");
     dev.wait_for("handed to the server", 2);
-    dev.wait_for("action `count` is described in other words", 1);
+    dev.wait_for("action `count` has a new description", 1);
     wait_until("the new version answers", || word_count() == 1003);
 
     let reply = client.call("tally.add", json!({"path": "Plan", "line": "four"}));

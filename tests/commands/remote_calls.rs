@@ -113,11 +113,11 @@ fn authentication_errors_name_the_missing_credential() {
     let read = ["document", "read", "--path", "Work/Plan"];
     workspace
         .run(&call_arguments(&url, &read))
-        .expect_failure(3, "it asks for a token");
+        .expect_failure(3, "it requires a token");
     let wrong = [&read[..], &["--token", "nonsense"]].concat();
     workspace
         .run(&call_arguments(&url, &wrong))
-        .expect_failure(3, "the token does not hold");
+        .expect_failure(3, "the token is invalid");
 
     // By a flag, from stdin, by a variable.
     let with = [&read[..], &["--token", &token]].concat();
@@ -184,11 +184,11 @@ fn non_mcp_servers_are_reported() {
     let list = ["document", "list"];
     workspace
         .run(&call_arguments(&nobody, &list))
-        .expect_failure(3, "is the server running there?");
+        .expect_failure(3, "check that the server is running");
     for bad in ["127.0.0.1:8765", "notes", "ftp://notes.example"] {
         workspace
             .run(&call_arguments(bad, &list))
-            .expect_failure(2, "is no address of a server");
+            .expect_failure(2, "is not a server address");
     }
     // Servers that reply with something else.
     for answer in [

@@ -86,7 +86,7 @@ fn component_with_a_wrong_digest_is_rejected() {
     assert_rejected(
         &workspace,
         &["component", "upgrade", "steady", &two, "--digest", &wrong],
-        "was asked for",
+        "not the requested",
     );
     let report = workspace.succeed(&["component", "inspect", &two]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");

@@ -55,7 +55,7 @@ async fn component_with_an_action_above_its_manifest_is_rejected() {
     let bytes = std::fs::read(guest("ceiling_broken")).expect("a component");
     assert_eq!(
         reason("ceiling", &bytes).await,
-        "action `wipe` has the effect `delete`, and the component's manifest says that it needs no more than `write`"
+        "action `wipe` has the effect `delete`, but the component's manifest allows at most `write`"
     );
 }
 

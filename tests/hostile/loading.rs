@@ -64,7 +64,7 @@ async fn invalid_descriptions_are_rejected() {
         ("spins", "failed to describe itself"),
         ("traps", "failed to describe itself"),
         ("bad_name", "`Read; rm -rf` is no name"),
-        ("other_name", "calls itself `document`"),
+        ("other_name", "its name is `document`"),
         ("reserved", "`approval`"),
         ("twice", "`read` twice"),
         ("empty", "no actions"),

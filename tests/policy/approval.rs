@@ -83,7 +83,7 @@ fn approved_call_runs_once() {
 
     let twice = approval(&place, &["approve", &id]);
     assert_eq!(twice.code, Some(1), "{twice:#?}");
-    assert!(twice.errors.contains("decided already: used"), "{twice:#?}");
+    assert!(twice.errors.contains("already decided: used"), "{twice:#?}");
     client.disconnect();
     let outcomes: Vec<Value> = audit(&place, &["--action", "remove"])
         .iter()
@@ -115,7 +115,7 @@ fn denied_call_does_not_run() {
     let turned = approval(&place, &["approve", &id]);
     assert_eq!(turned.code, Some(1), "{turned:#?}");
     assert!(
-        turned.errors.contains("decided already: denied"),
+        turned.errors.contains("already decided: denied"),
         "{turned:#?}"
     );
     client.disconnect();

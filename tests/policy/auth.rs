@@ -65,10 +65,10 @@ fn invalid_token_options_are_rejected() {
     let place = place_with_notes();
     token(&place, "taken", &[]);
     for (arguments, expected) in [
-        (&["--name", "a b"][..], "cannot be the name"),
-        (&["--name", "stdio"], "cannot be the name"),
+        (&["--name", "a b"][..], "is not a valid token name"),
+        (&["--name", "stdio"], "is not a valid token name"),
         (&["--name", "taken"], "already"),
-        (&["--name", "x", "--scopes", "reed"], "is no scope"),
+        (&["--name", "x", "--scopes", "reed"], "is not a scope"),
         (&["--name", "x", "--scopes", ""], "names nothing"),
         (&["--name", "x", "--permission", "Work=x"], "is not a tier"),
         (&["--name", "x", "--permission", "Work"], "is no permission"),
@@ -422,7 +422,7 @@ fn unusable_authentication_settings_fail_at_startup() {
                 s.auth.jwt.secret_file = Some(secret.clone());
                 s.auth.resource = None;
             },
-            "whom they must be made for",
+            "without an audience",
         ),
         // A path where a note tool could write its own keys.
         (

@@ -32,7 +32,11 @@ async fn long_list_is_cut_between_items_and_can_be_continued() {
         let Some(next) = page.structured.get("next_cursor") else {
             break;
         };
-        assert!(page.text.contains("go on with `cursor`"), "{}", page.text);
+        assert!(
+            page.text.contains("continue with `cursor`"),
+            "{}",
+            page.text
+        );
         arguments["cursor"] = next.clone();
     }
     assert_eq!(seen.len(), 300);

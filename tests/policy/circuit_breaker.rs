@@ -68,7 +68,7 @@ fn circuit_breaker_opens_after_failures_until_an_admin_resets_it() {
     let reason = error["details"]["reason"].as_str().expect("a reason");
     assert_eq!(
         reason,
-        "it failed 2 times within 3600 s; the last time, in `hostile.recurse`, it wanted more than it may use"
+        "it failed 2 times within 3600 s; the last time, in `hostile.recurse`, it exceeded a limit"
     );
     assert!(
         error["message"]
@@ -169,7 +169,7 @@ fn half_open_breaker_tries_one_call() {
     assert_eq!(code(&refused), "unavailable");
     let reason = &refused["structuredContent"]["error"]["details"]["reason"];
     let reason = reason.as_str().expect("a reason");
-    assert!(reason.contains("the trial failed as well"), "{reason}");
+    assert!(reason.contains("the trial call failed too"), "{reason}");
     let report = status(&place);
     let moment = |field: &str| report["quarantine"][0][field].as_str().map(str::to_owned);
     assert!(moment("until") > moment("since"), "{report}");

@@ -219,7 +219,7 @@ fn keys_are_rotated_while_the_server_runs() {
         assert_eq!(request_with_token(&server, &after).status, 200);
         assert_refused(&request_with_token(&server, &before), true);
     }
-    server.wait_for_log("the keys of before stay");
+    server.wait_for_log("the previous keys stay in use");
     std::fs::write(&file, r#"{"keys": []}"#).expect("a file");
     assert_refused(&request_with_token(&server, &after), true);
 }

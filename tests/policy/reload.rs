@@ -267,7 +267,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
         ),
         ("read_only = tru\n".to_owned(), "notehost.toml:1: "),
         (text(&unreachable), "`a/b` is no notebook"),
-        (String::new(), "waits for a restart: vaults"),
+        (String::new(), "takes effect after a restart: vaults"),
     ] {
         rewrite(&setup.config, &broken);
         setup.wait_for_log(expected);

@@ -235,7 +235,7 @@ fn unrelated_changes_do_not_affect_a_call() {
         notebooks.insert("Other".into(), Tier::None);
     };
     setup.change(other);
-    setup.server.wait_for_log("the config file was read again");
+    setup.server.wait_for_log("the config file was reloaded");
     // It still waits, and sees the same: only now one of its permissions is revoked.
     setup.change(|settings| {
         other(settings);

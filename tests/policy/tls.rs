@@ -104,10 +104,10 @@ fn certificates_are_reloaded_and_broken_ones_ignored() {
     let (file, key) = install(&place, "second");
     wait_until("the new certificate is used", || is_served("second"));
     assert!(!is_served("first"));
-    server.wait_for_log("the certificate was read again");
+    server.wait_for_log("the certificate was reloaded");
 
     std::fs::write(&file, "no certificate").expect("a file");
-    server.wait_for_log("the new certificate cannot be used, the one before stays");
+    server.wait_for_log("the new certificate cannot be used, the previous one stays in use");
     assert!(is_served("second"));
     // The key of another certificate.
     std::fs::copy(certificate("first"), &file).expect("a certificate");

@@ -39,7 +39,7 @@ fn prompts_are_listed_and_rendered() {
         assert!(!text.contains("heading"), "{text}");
         assert!(!text.contains("{{"), "{text}");
         let marked = messages[1]["content"]["text"].as_str().expect("text");
-        assert!(marked.contains("data of the vault"), "{marked}");
+        assert!(marked.contains("data from the vault"), "{marked}");
         let note = &messages[2]["content"]["resource"];
         assert_eq!(note["uri"], uri("Work/Plan"));
         assert!(note["text"].as_str().expect("text").contains("write tests"));
@@ -79,7 +79,11 @@ fn prompt_errors_name_the_reason() {
                 json!({"note": "Gone"}),
                 "`note`: no note `Gone`",
             ),
-            ("daily_review", json!({"who": "me"}), "`who` is no argument"),
+            (
+                "daily_review",
+                json!({"who": "me"}),
+                "`who` is not an argument",
+            ),
         ] {
             let error = wire.refused("prompts/get", json!({"name": name, "arguments": arguments}));
             assert_eq!(error["code"], -32602, "{error}");

@@ -58,7 +58,7 @@ const MODULES: [(&str, &[&str]); 5] = [
     ),
     (
         "host/pipeline/src/registry/",
-        &["crate::kit", "crate::host"],
+        &["crate::conformance", "crate::host"],
     ),
     ("host/records/src/audit/", &["crate::state_folder"]),
     ("host/records/src/database.rs", &["crate::audit"]),

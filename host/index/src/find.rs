@@ -186,39 +186,39 @@ impl NoteRenderer<'_> {
     fn render(&self, (doc_id, score): Hit) -> Result<FoundNote, VaultError> {
         let (graph, view, budget) = (self.graph, self.view, self.budget);
         budget.take_item([graph.path(doc_id).len()])?;
-        let mut told = FoundNote {
+        let mut rendered = FoundNote {
             path: graph.path(doc_id).to_owned(),
             score: score.map(rounded),
             ..FoundNote::default()
         };
         let Some(file) = graph.file(doc_id) else {
-            return Ok(told);
+            return Ok(rendered);
         };
         let asks = |field: Field| self.fields.contains(&field);
-        told.modified = asks(Field::Modified).then(|| file.stamp.modified_millis());
-        told.size = asks(Field::Size).then(|| file.stamp.size());
+        rendered.modified = asks(Field::Modified).then(|| file.stamp.modified_millis());
+        rendered.size = asks(Field::Size).then(|| file.stamp.size());
         let Some(note) = &file.note else {
-            return Ok(told);
+            return Ok(rendered);
         };
-        told.etag = asks(Field::Etag).then(|| note.etag.to_string());
+        rendered.etag = asks(Field::Etag).then(|| note.etag.to_string());
         if asks(Field::Properties) {
             self.deadline.before_all(note.property_bytes())?;
             budget.take(note.property_bytes())?;
             let properties = note.properties.as_deref();
-            told.properties = Some(properties.cloned().unwrap_or_default());
+            rendered.properties = Some(properties.cloned().unwrap_or_default());
         }
         if asks(Field::Links) {
             let links = links::outgoing(graph, view, doc_id, budget, self.deadline)?;
-            told.links = Some(links);
+            rendered.links = Some(links);
         }
         if asks(Field::Degree) {
-            told.degree = Some(view.link_graph(graph, self.deadline)?.degree(doc_id));
+            rendered.degree = Some(view.link_graph(graph, self.deadline)?.degree(doc_id));
         }
-        self.render_rest(note, &mut told)?;
-        Ok(told)
+        self.render_rest(note, &mut rendered)?;
+        Ok(rendered)
     }
 
-    fn render_rest(&self, note: &Note, told: &mut FoundNote) -> Result<(), VaultError> {
+    fn render_rest(&self, note: &Note, rendered: &mut FoundNote) -> Result<(), VaultError> {
         let asks = |field: Field| self.fields.contains(&field);
         let of_rest = [
             Field::Tags,
@@ -235,11 +235,12 @@ impl NoteRenderer<'_> {
         // What does not fit when it is packed, does not when it is unpacked.
         self.budget.check(bytes)?;
         let rest = note.rest();
-        told.tags = self.kept(Field::Tags, rest.tags, |tag| tag.tag.len())?;
-        told.aliases = self.kept(Field::Aliases, rest.aliases, String::len)?;
-        told.headings = self.kept(Field::Headings, rest.headings, |heading| heading.text.len())?;
-        told.blocks = self.kept(Field::Blocks, rest.blocks, |block| block.id.len())?;
-        told.tasks = self.kept(Field::Tasks, rest.tasks, |task| task.text.len())?;
+        rendered.tags = self.kept(Field::Tags, rest.tags, |tag| tag.tag.len())?;
+        rendered.aliases = self.kept(Field::Aliases, rest.aliases, String::len)?;
+        rendered.headings =
+            self.kept(Field::Headings, rest.headings, |heading| heading.text.len())?;
+        rendered.blocks = self.kept(Field::Blocks, rest.blocks, |block| block.id.len())?;
+        rendered.tasks = self.kept(Field::Tasks, rest.tasks, |task| task.text.len())?;
         Ok(())
     }
 

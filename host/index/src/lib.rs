@@ -83,7 +83,7 @@ enum IndexerThread {
 impl Index {
     /// Opens the index of a vault. Nothing is read before [`Index::start`], or before somebody asks.
     pub fn open(vault: &Arc<Vault>) -> Arc<Index> {
-        let (messages, hears) = channel();
+        let (messages, receiver) = channel();
         let core = Arc::new(Core::new(vault.clone()));
         // A caller always finds what it just wrote: whoever asks reads first what commits changed. The keeper does so at
         // once, so that mostly nobody has to; the commit itself does not wait for it.
@@ -101,7 +101,7 @@ impl Index {
         Arc::new(Index {
             core,
             messages,
-            indexer: Mutex::new(IndexerThread::NotStarted(hears)),
+            indexer: Mutex::new(IndexerThread::NotStarted(receiver)),
             assistant_notes: Mutex::default(),
         })
     }
@@ -109,8 +109,8 @@ impl Index {
     /// Begins to keep the index, in a thread of its own. Returns at once; whether it was not begun before.
     pub fn start(&self) -> bool {
         let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
-        let hears = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
-            IndexerThread::NotStarted(hears) => hears,
+        let receiver = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
+            IndexerThread::NotStarted(receiver) => receiver,
             other => {
                 *indexer = other;
                 return false;
@@ -119,7 +119,7 @@ impl Index {
         let (core, messages) = (self.core.clone(), self.messages.clone());
         let thread = std::thread::Builder::new()
             .name("index".into())
-            .spawn(move || indexer::run(&core, &hears, &messages));
+            .spawn(move || indexer::run(&core, &receiver, &messages));
         match thread {
             Ok(thread) => *indexer = IndexerThread::Running(thread),
             Err(error) => tracing::error!("cannot start the indexer: {error}"),

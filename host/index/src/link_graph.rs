@@ -70,7 +70,7 @@ impl MissingTargets {
     }
 
     /// A target with these of its places.
-    fn told(
+    fn rendered(
         &self,
         places: &[Place],
         most: usize,
@@ -80,12 +80,12 @@ impl MissingTargets {
         let target = first.and_then(|place| self.spellings.get(place.spelling as usize));
         let target = target.map_or("", |target| &**target);
         budget.take_item([target.len()])?;
-        let mut told = Vec::new();
+        let mut rendered = Vec::new();
         for place in places.iter().take(most) {
             deadline.step()?;
             let path = graph.path(place.doc_id);
             budget.take_item([path.len()])?;
-            told.push(PlaceAt {
+            rendered.push(PlaceAt {
                 path: path.to_owned(),
                 line: place.line,
             });
@@ -93,7 +93,7 @@ impl MissingTargets {
         Ok(Missing {
             target: target.to_owned(),
             count: places.len() as u64,
-            places: told,
+            places: rendered,
         })
     }
 }
@@ -179,7 +179,7 @@ impl LinkGraph {
     }
 
     /// Who links to whom, for the caller.
-    pub(super) fn told(
+    pub(super) fn rendered(
         &self,
         graph: &Graph,
         view: &CallerView,
@@ -198,16 +198,16 @@ impl LinkGraph {
             }
         }
         let edges = in_order(edges, Ord::cmp, deadline)?;
-        let mut told = Edges::default();
+        let mut rendered = Edges::default();
         for doc_id in &doc_ids {
             deadline.step()?;
             let path = graph.path(*doc_id);
             budget.take_item([path.len()])?;
-            told.paths.push(path.to_owned());
-            told.broken.push(self.degree(*doc_id).broken);
+            rendered.paths.push(path.to_owned());
+            rendered.broken.push(self.degree(*doc_id).broken);
         }
-        told.edges = edges.into_iter().flatten().collect();
-        Ok(told)
+        rendered.edges = edges.into_iter().flatten().collect();
+        Ok(rendered)
     }
 
     /// A page of the targets that are not there.
@@ -237,10 +237,10 @@ impl LinkGraph {
             if !asked.under.is_empty() {
                 places = Cow::Owned(places_under(graph, &places, &asked.under, deadline)?);
             }
-            let told = self
-                .missing
-                .told(&places, most_places, (graph, budget, deadline))?;
-            items.push(told);
+            let rendered =
+                self.missing
+                    .rendered(&places, most_places, (graph, budget, deadline))?;
+            items.push(rendered);
         }
         Ok(Unresolved {
             items,

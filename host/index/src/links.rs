@@ -321,7 +321,7 @@ pub(super) fn outgoing(
     deadline: &Deadline,
 ) -> Result<Vec<LinkAt>, VaultError> {
     let mut resolver = Resolver::of(graph, doc_id, &view.sees);
-    let mut told = Vec::new();
+    let mut rendered = Vec::new();
     let mut fragments: HashMap<u32, Vec<(usize, &str)>> = HashMap::new();
     for (at, (link, _)) in links_of(graph, doc_id, deadline)?.enumerate() {
         deadline.step()?;
@@ -340,7 +340,7 @@ pub(super) fn outgoing(
             link.fragment.map_or(0, str::len),
             link.text.map_or(0, str::len),
         ])?;
-        told.push(LinkAt {
+        rendered.push(LinkAt {
             kind: link.kind,
             path: resolved.map(|resolved| resolved.path.to_owned()),
             rivals: resolved.map_or(0, |resolved| {
@@ -359,10 +359,10 @@ pub(super) fn outgoing(
             continue;
         };
         for (at, is_found) in places_in(note, &fragments, deadline)? {
-            told[at].fragment_found = Some(is_found);
+            rendered[at].fragment_found = Some(is_found);
         }
     }
-    Ok(told)
+    Ok(rendered)
 }
 
 /// For each fragment, which names a heading or a block, whether a note has it. The note is decoded once, and each fragment

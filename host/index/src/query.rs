@@ -316,7 +316,7 @@ impl Core {
             }
             Question::Edges => {
                 let link_graph = view.link_graph(&graph, deadline)?;
-                json(&link_graph.told(&graph, &view, list, deadline)?)
+                json(&link_graph.rendered(&graph, &view, list, deadline)?)
             }
             Question::NamesIn(text) => json(&names::names_in(&graph, &view, text, page, deadline)?),
             Question::Files => {

@@ -1,5 +1,5 @@
-//! The diff that a person decides on. What fits is shown as it is; of what does not fit the losses come first: every hunk
-//! that removes something, with little of what it adds, before any hunk that only adds. Whatever is left out is counted.
+//! The diff shown for an approval. If it does not fit, losses come first: every hunk that removes something, with few
+//! of its added lines, before any hunk that only adds. Whatever is left out is counted.
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use super::question_text::change_line;
 use notehost_records::visible::{visible, visible_name, visible_with_line_ends};
 use notehost_vault::{DiffHunk, FileDiff, SUMMARISED, StagedChange, file_diff};
 
-/// How a diff says that more of it is kept, and how it says that no more is.
+/// The marks of a cut diff: with more of it stored, and without.
 pub(super) const CUT_HERE: &str = "… cut here: ";
 pub(super) const CUT: &str = "… cut: ";
 /// How much is shown of lines that are added, or the same, beside lines that are removed.

@@ -1,24 +1,24 @@
-//! Whether this caller may, and on which vault. What it may do where is not asked here but handed on: the vault
-//! itself enforces it, path by path.
+//! Authorizes a call and picks its vault. Permissions on paths are not checked here but handed on: the vault enforces
+//! them path by path.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::outside::CallOutside;
+use super::egress::CallEgress;
+use super::live_rights::{CallStart, LiveRights};
 use super::resolve::nearest;
 use super::rights::{BadRights, Rights};
-use super::standing::{Beginning, CallStanding};
 use super::validate::Checked;
 use super::{CallError, Host};
 use crate::registry::{Action, Domain};
 use notehost_config::{Settings, VaultEntry};
 use notehost_index::Index;
-use notehost_policy::Both;
+use notehost_policy::Intersection;
 use notehost_policy::auth::{Caller, Scope, Scopes};
 use notehost_vault::{Effect, Rules, Vault};
 
-/// A request that may run. Only [`authorize`] makes one.
+/// A request that may run. Only [`authorize`] creates one.
 pub(super) struct Allowed {
     pub(super) checked: Checked,
     pub(super) caller: Caller,
@@ -27,10 +27,10 @@ pub(super) struct Allowed {
     pub(super) index: Arc<Index>,
     /// What the caller and the component's grant both allow.
     pub(super) rules: Arc<dyn Rules>,
-    /// What it may ask of others.
-    pub(super) outside: Arc<CallOutside>,
-    /// What it may still do while it runs.
-    pub(super) standing: Arc<CallStanding>,
+    /// Its outgoing requests.
+    pub(super) outside: Arc<CallEgress>,
+    /// Its rights while it runs.
+    pub(super) standing: Arc<LiveRights>,
 }
 
 /// Pick the vault, and intersect what the caller and the component may do. `generation` is the registry's, from before
@@ -57,9 +57,9 @@ pub(super) fn authorize(
     let effect = action.effect;
     let vault = vaults[chosen].clone();
     let index = host.index_of(&vault);
-    let standing = Arc::new(CallStanding::new(
+    let standing = Arc::new(LiveRights::new(
         host,
-        Beginning {
+        CallStart {
             caller,
             domain: &checked.found.domain,
             action: &action.name,
@@ -71,8 +71,8 @@ pub(super) fn authorize(
         },
     ));
     Ok(Allowed {
-        outside: Arc::new(CallOutside::of(host, &checked, effect, standing.clone())),
-        rules: Arc::new(Both::new(
+        outside: Arc::new(CallEgress::of(host, &checked, effect, standing.clone())),
+        rules: Arc::new(Intersection::new(
             rights.permissions.clone(),
             checked.found.domain.grant.clone(),
         )),
@@ -85,7 +85,7 @@ pub(super) fn authorize(
     })
 }
 
-/// What stands before the vault: the scope, the binding to vaults, the kill switch.
+/// The checks before the vault: scope, vault binding, kill switch.
 pub(super) struct Gate<'call> {
     pub(super) settings: &'call Settings,
     pub(super) rights: &'call Rights,
@@ -117,7 +117,7 @@ impl Gate<'_> {
 }
 
 impl Allowed {
-    /// Names what is asked for: the action, the vault and the arguments, without telling them.
+    /// A hash of action, vault and arguments.
     pub(super) fn binding(&self) -> String {
         let common = &self.checked.common;
         let whole = serde_json::json!([
@@ -132,7 +132,7 @@ impl Allowed {
     }
 }
 
-/// The same value, whatever the order in which a client wrote its fields.
+/// The value in canonical form, independent of the order of its fields.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -192,11 +192,11 @@ fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {
         (None, [_]) => Ok(0),
         (None, []) => Err(CallError::new(
             "not_found",
-            "there is no vault for this caller",
+            "this caller has access to no vault",
         )),
         (None, _) => Err(CallError::new(
             "validation_error",
-            format!("`vault` is missing: there are {}", ids.join(", ")),
+            format!("`vault` is missing: choose one of {}", ids.join(", ")),
         )),
         (Some(wanted), ids) => ids.iter().position(|id| *id == wanted).ok_or_else(|| {
             let near = nearest(wanted, ids.iter().copied());

@@ -1,4 +1,5 @@
-//! A call that is sent twice happens once: its `idempotency_key` is claimed before it runs, and its reply is kept.
+//! Idempotent calls: the `idempotency_key` of a call is claimed before it runs, and its reply is stored for repeated
+//! calls.
 
 use std::sync::Arc;
 
@@ -9,11 +10,11 @@ use super::{CallError, Host, Reply};
 use notehost_policy as policy;
 use notehost_vault::{Committed, Effect};
 
-/// What the key of a call comes to.
+/// The outcome of claiming a key.
 pub(super) enum Claimed {
-    /// It is to be done.
+    /// The call has to run.
     ToDo(Claim),
-    /// It was done before: this was the reply.
+    /// The call was done before; this was its reply.
     Answered(Reply),
 }
 
@@ -23,24 +24,24 @@ pub(super) struct Claim(Option<Arc<Held>>);
 
 struct Held {
     claim: policy::Claim,
-    /// The rules by which the reply is given.
+    /// The rules under which the reply was made.
     rules: String,
 }
 
 impl Claim {
-    /// What names this call in the vault's history.
+    /// Identifies this call in the vault's history.
     pub(super) fn in_history(&self) -> Option<String> {
         self.0.as_ref().map(|held| held.claim.in_history())
     }
 
-    /// A commit has begun: whatever happens now, the key is not given back as if nothing had.
+    /// A commit has begun: the key must not be released any more.
     pub(super) fn committing(&self, is_begun: bool) {
         if let Some(held) = &self.0 {
             held.claim.committing(is_begun);
         }
     }
 
-    /// Keep the reply for whoever calls again.
+    /// Stores the reply for repeated calls.
     pub(super) fn keep(self, reply: &Reply) {
         if let Some(held) = self.0 {
             let kept = json!({
@@ -53,7 +54,7 @@ impl Claim {
     }
 }
 
-/// Claim the key of a call.
+/// Claims the key of a call.
 pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError> {
     let common = &allowed.checked.common;
     let Some(key) = common.idempotency_key.as_deref() else {
@@ -111,10 +112,10 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
     }
 }
 
-/// A kept reply. Where other rules hold by now than when it was given, only that it happened is told: what it names may be
-/// for fewer eyes.
+/// A stored reply. If the rules changed since, only the fact that the call was done is returned: the reply may name
+/// what the caller may no longer see.
 fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
-    let broken = || CallError::new("internal_error", "the kept reply cannot be read");
+    let broken = || CallError::new("internal_error", "the stored reply cannot be read");
     let mut kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
     let is_as_then = kept["rules"] == rules;
     let (Value::String(text), Value::Object(structured)) =
@@ -137,7 +138,7 @@ fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
     })
 }
 
-/// What can still be told of a call whose reply was lost with the process that ran it.
+/// The reply for a call whose own reply was lost with its process.
 fn reply_of(committed: Committed) -> Reply {
     let changes: Vec<Value> = committed
         .files
@@ -166,7 +167,7 @@ fn reply_of(committed: Committed) -> Reply {
     }
     Reply {
         text: format!(
-            "This call had already been carried out{undo}. What it answered was lost when the server stopped."
+            "This call had already been carried out{undo}. Its reply was lost when the server stopped."
         ),
         structured,
         content: Vec::new(),

@@ -1,5 +1,5 @@
-//! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
-//! nobody's change is lost.
+//! Commits the staged changes atomically, or only shows them in a dry run. What the call has read is checked first, so
+//! that no concurrent change is lost.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::claim::Claim;
-use super::confirm::Settled;
+use super::confirm::ConfirmOutcome;
 use super::conform::{QUICK_BYTES, off_worker};
-use super::outside::CallOutside;
+use super::egress::CallEgress;
 use super::{CallError, Content, Host, Reply};
 use notehost_records::audit::Happening;
 use notehost_records::database::now_ms;
@@ -20,30 +20,30 @@ use notehost_vault::{
     reply_point, unified_diff,
 };
 
-/// How often a call is run, and for how long at least, before its caller is told of the conflict: on a busy machine many
-/// attempts take no time at all.
-const MOST_ATTEMPTS: u32 = 40;
-const PATIENCE: Duration = Duration::from_secs(15);
-/// How often a call is run that asks others each time.
-const MOST_ATTEMPTS_OUTSIDE: u32 = 4;
+/// How often a call is retried, and for how long at least, before a conflict is returned: on a busy machine many
+/// attempts take almost no time.
+const MAX_ATTEMPTS: u32 = 40;
+const MAX_RETRY_TIME: Duration = Duration::from_secs(15);
+/// How often a call is retried that sends requests each time.
+const MAX_ATTEMPTS_WITH_REQUESTS: u32 = 4;
 
-/// How many bytes of diffs are made for one reply: more than any reply may have.
+/// The maximum size of the diffs of one reply: more than any reply may have.
 const MAX_DIFF_BYTES: usize = 2 << 20;
 
-/// What became of a run.
-pub(super) enum Landing {
+/// The outcome of a commit attempt.
+pub(super) enum CommitOutcome {
     Landed(Landed),
     /// Something that was read changed meanwhile.
     Conflict(Option<String>),
 }
 
-/// A reply whose changes are on disk, or were only asked for.
+/// A reply whose changes are on disk, or were only shown in a dry run.
 pub(super) struct Landed {
     pub(super) text: String,
     pub(super) structured: Map<String, Value>,
     pub(super) content: Vec<Content>,
     pub(super) footprint: Footprint,
-    /// What the component says to people.
+    /// Messages of the component to people.
     notices: Vec<Notice>,
 }
 
@@ -77,7 +77,7 @@ impl Landed {
     }
 }
 
-/// What a call left on disk, as far as records tell it.
+/// What a call changed on disk, for the records.
 #[derive(Clone, Default)]
 pub(super) struct Footprint {
     /// Whether anything changed: notes, folders, or the store of a component.
@@ -120,23 +120,24 @@ impl Attempts {
         Attempts(0, Instant::now())
     }
 
-    /// Wait a moment before the next try, or give up.
+    /// Waits before the next attempt, or gives up.
     pub(super) async fn again(
         &mut self,
         path: Option<String>,
-        outside: &CallOutside,
+        outside: &CallEgress,
     ) -> Result<(), CallError> {
         self.0 += 1;
         let what = path.map_or_else(|| "the vault".to_owned(), |path| format!("`{path}`"));
         if outside.may_have_changed() {
             let message = format!(
-                "{what} changed while the call ran; no note was changed, and the call was not run again because it had \
-                 already sent a request that may have changed something elsewhere: look there before you try again"
+                "{what} changed while the call ran; no note was changed. The call was not repeated because it had \
+                already sent a request that may have changed something elsewhere: check there before \
+                you try again"
             );
             return Err(CallError::new("conflict", message));
         }
-        let is_enough = self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE;
-        if is_enough || outside.was_asked() && self.0 >= MOST_ATTEMPTS_OUTSIDE {
+        let is_enough = self.0 >= MAX_ATTEMPTS && self.1.elapsed() > MAX_RETRY_TIME;
+        if is_enough || outside.was_asked() && self.0 >= MAX_ATTEMPTS_WITH_REQUESTS {
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
             return Err(CallError::new("conflict", message));
@@ -153,15 +154,15 @@ fn jitter(attempt: u32) -> Duration {
     Duration::from_micros(RandomState::new().hash_one(attempt) % most)
 }
 
-/// Land what was staged, or show it.
+/// Commits the staged changes, or shows them.
 pub(super) async fn commit(
     allowed: &Allowed,
     claim: &Claim,
-    settled: Settled,
-) -> Result<Landing, CallError> {
+    settled: ConfirmOutcome,
+) -> Result<CommitOutcome, CallError> {
     let (mut ran, changes, counting) = match settled {
-        Settled::Ran(ran, changes, counting) => (*ran, changes, counting),
-        Settled::Torn(path) => return Ok(Landing::Conflict(path)),
+        ConfirmOutcome::Ran(ran, changes, counting) => (*ran, changes, counting),
+        ConfirmOutcome::Conflict(path) => return Ok(CommitOutcome::Conflict(path)),
     };
     let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
     let content = shown_content(ran.content, allowed.vault.id(), &mut ran.transaction);
@@ -178,7 +179,7 @@ pub(super) async fn commit(
         let is_undisturbed = transaction.is_undisturbed();
         let valid = off_worker(is_undisturbed, move || transaction.validate()).await?;
         if let Err(conflict) = valid {
-            return Ok(Landing::Conflict(conflict.path));
+            return Ok(CommitOutcome::Conflict(conflict.path));
         }
     } else {
         let request = &allowed.checked.found.request;
@@ -215,13 +216,13 @@ pub(super) async fn commit(
         .await;
         match committed {
             Ok(Ok(committed)) => (change, is_landed) = (committed.change, committed.is_landed),
-            Ok(Err(CommitError::Conflict { path })) => return Ok(Landing::Conflict(path)),
+            Ok(Err(CommitError::Conflict { path })) => return Ok(CommitOutcome::Conflict(path)),
             Ok(Err(CommitError::Failed(error) | CommitError::Unsettled(error))) => {
                 return Err(error.into());
             }
             Err(error) => {
-                tracing::error!("a commit broke: {error}");
-                return Err(VaultError::broken("the commit broke").into());
+                tracing::error!("the commit task failed: {error}");
+                return Err(VaultError::broken("the commit failed").into());
             }
         }
     }
@@ -255,8 +256,8 @@ pub(super) async fn commit(
         }
     });
     match landed.or_else(|| Landed::without_reply(footprint)) {
-        Some(landed) => Ok(Landing::Landed(landed)),
-        None => Err(VaultError::broken("the reply could not be made").into()),
+        Some(landed) => Ok(CommitOutcome::Landed(landed)),
+        None => Err(VaultError::broken("the reply could not be built").into()),
     }
 }
 
@@ -324,10 +325,10 @@ pub(super) fn kind_word(kind: ChangeKind) -> &'static str {
     }
 }
 
-/// How many changes are told in a reply's text.
-const MOST_TOLD: usize = 10;
+/// How many changes are listed in a reply's text.
+const MAX_LISTED_CHANGES: usize = 10;
 
-/// What the action had to say, and the changes in a line each.
+/// The action's text, and one line per change.
 fn with_changes_told(
     text: &str,
     changes: &[StagedChange],
@@ -338,7 +339,7 @@ fn with_changes_told(
     if is_idle {
         lines.push("Nothing changed.".to_owned());
     }
-    lines.extend(changes.iter().take(MOST_TOLD).map(change_line));
+    lines.extend(changes.iter().take(MAX_LISTED_CHANGES).map(change_line));
     lines.extend(more(changes));
     lines.extend(id.map(|id| format!("Change {id} (can be undone).")));
     joined(&lines)
@@ -350,7 +351,7 @@ fn with_changes_shown(text: &str, changes: &[StagedChange], diffs: &[String]) ->
         "Dry run: nothing was changed. Without `dry_run`:".to_owned(),
         text.trim_end().to_owned(),
     ];
-    for (change, diff) in changes.iter().zip(diffs).take(MOST_TOLD) {
+    for (change, diff) in changes.iter().zip(diffs).take(MAX_LISTED_CHANGES) {
         lines.push(change_line(change));
         lines.push(diff.trim_end().to_owned());
     }
@@ -372,7 +373,7 @@ fn change_line(change: &StagedChange) -> String {
 }
 
 fn more(changes: &[StagedChange]) -> Option<String> {
-    let more = changes.len().saturating_sub(MOST_TOLD);
+    let more = changes.len().saturating_sub(MAX_LISTED_CHANGES);
     (more > 0).then(|| format!("and {more} more"))
 }
 

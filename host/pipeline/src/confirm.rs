@@ -1,7 +1,7 @@
-//! What a person must have seen before it lands: that notes are removed, that content is dropped, that many notes
-//! change at once. The question shows the exact diff, and its approval holds for that diff only. How a person is
-//! reached (by the client, in the console, at a terminal) is none of this stage's affair: it asks, refuses, and
-//! recognises the approval when the call comes again.
+//! Confirmation: which changes need a person's approval before the commit: removed notes, dropped content, many notes
+//! at once. The question shows the exact diff, and its approval is valid for that diff only. How a person is reached
+//! (client, console, terminal) is decided elsewhere: this stage creates the question, refuses the call, and accepts the
+//! approval when the call is repeated.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,25 +23,25 @@ use notehost_policy::{
 use notehost_records::database::{DatabaseError, now_ms};
 use notehost_vault::{ChangeKind, CommitError, Effect, StagedChange, VaultError};
 
-/// Changes of so many bytes are gone through in a moment.
+/// Changes up to this size are processed on the answering thread.
 const QUICK_BYTES: usize = 64 << 10;
 
-/// A run that may land.
-pub(super) enum Settled {
+/// A run that may be committed.
+pub(super) enum ConfirmOutcome {
     Ran(Box<Ran>, Arc<[StagedChange]>, Option<Counting>),
-    /// The vault changed while the action looked at it.
-    Torn(Option<String>),
+    /// The vault changed while the action read it.
+    Conflict(Option<String>),
 }
 
-/// What is counted of a change when it lands, so that small steps add up.
+/// Counts dropped content of a committed change, so that small steps add up.
 pub(super) struct Counting {
     drops: Arc<DropLedger>,
     count: DropCount,
 }
 
 impl Counting {
-    /// Land a change and count it. Where meanwhile so much was dropped that a person has to see it first, the call runs
-    /// again, and asks.
+    /// Commits a change and counts it. If so much was dropped meanwhile that approval is required, the call runs again
+    /// and requests it.
     pub(super) fn land<T>(
         &self,
         land: impl FnOnce() -> Result<T, CommitError>,
@@ -58,7 +58,7 @@ impl Counting {
     }
 }
 
-/// What a person said about this call, and what the call has to run with so that it does what the person saw.
+/// The decision on this call, and the environment that reproduces the change that the person saw.
 pub(super) struct Confirmation {
     approval: Option<String>,
     /// The change that was approved: the same change is not asked about twice within one call.
@@ -66,9 +66,9 @@ pub(super) struct Confirmation {
     confirmed: Option<Confirmed>,
     /// The clock and the randomness of every run of this call; `None` for actions that only read.
     frozen: Option<FrozenEnvironment>,
-    /// They are those of a question that stands.
+    /// They come from a pending question.
     is_repeated: bool,
-    /// The question's were given up: nobody has to be asked any more.
+    /// The question's environment was dropped: no approval is required any more.
     is_renewed: bool,
 }
 
@@ -109,8 +109,12 @@ impl Confirmation {
 
 fn fresh(host: &Host) -> Result<FrozenEnvironment, CallError> {
     let mut seed = [0; 32];
-    getrandom::fill(&mut seed)
-        .map_err(|error| CallError::new("unavailable", format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut seed).map_err(|error| {
+        CallError::new(
+            "unavailable",
+            format!("the random number generator failed: {error}"),
+        )
+    })?;
     let stopped = host.stopped_clock().map(|now| now.milliseconds);
     Ok(FrozenEnvironment {
         milliseconds: stopped.unwrap_or_else(|| u64::try_from(now_ms()).unwrap_or_default()),
@@ -118,7 +122,7 @@ fn fresh(host: &Host) -> Result<FrozenEnvironment, CallError> {
     })
 }
 
-/// What the question of this call that stands was run with.
+/// The environment of this call's pending question.
 fn standing(
     host: &Host,
     allowed: &Allowed,
@@ -136,10 +140,10 @@ pub(super) async fn confirm(
     allowed: &Allowed,
     confirmation: &mut Confirmation,
     staged: Staged,
-) -> Result<Settled, CallError> {
+) -> Result<ConfirmOutcome, CallError> {
     let (ran, changes) = match staged {
         Staged::Ran(ran, changes) => (ran, changes),
-        Staged::Torn => return Ok(Settled::Torn(None)),
+        Staged::Conflict => return Ok(ConfirmOutcome::Conflict(None)),
     };
     let settings = host.settings();
     let changes: Arc<[StagedChange]> = changes.into();
@@ -147,7 +151,7 @@ pub(super) async fn confirm(
     let is_quick = is_quick(&changes);
     let is_renamed = changes.iter().any(|change| change.from.is_some());
     if !is_asked && (allowed.checked.common.dry_run || !is_renamed) {
-        return Ok(Settled::Ran(ran, changes, None));
+        return Ok(ConfirmOutcome::Ran(ran, changes, None));
     }
     let weights = {
         let weighed = changes.clone();
@@ -173,7 +177,7 @@ pub(super) async fn confirm(
         },
     };
     if !is_asked {
-        return Ok(Settled::Ran(ran, changes, Some(counting)));
+        return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
     }
     let unavailable = |error: DatabaseError| CallError::new("unavailable", error.to_string());
     let removes = allowed.effect == Effect::Delete;
@@ -195,16 +199,16 @@ pub(super) async fn confirm(
         if is_old && !confirmation.is_renewed && !allowed.outside.was_asked() {
             confirmation.is_renewed = true;
             confirmation.frozen = Some(fresh(host)?);
-            return Ok(Settled::Torn(None));
+            return Ok(ConfirmOutcome::Conflict(None));
         }
-        return Ok(Settled::Ran(ran, changes, Some(counting)));
+        return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
     };
     // What is shown must be what is there. If another commit landed meanwhile, this waits for the one that is landing.
     let is_undisturbed = ran.transaction.is_undisturbed();
     let validate = move || (ran.transaction.validate(), ran);
     let (valid, ran) = off_worker(is_undisturbed, validate).await?;
     if let Err(conflict) = valid {
-        return Ok(Settled::Torn(conflict.path));
+        return Ok(ConfirmOutcome::Conflict(conflict.path));
     }
     counting.count.is_approved = true;
     let action = allowed.checked.found.full_name();
@@ -221,7 +225,7 @@ pub(super) async fn confirm(
         .await?
     };
     if confirmation.approved.as_ref() == Some(&change) {
-        return Ok(Settled::Ran(ran, changes, Some(counting)));
+        return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
     }
     let question = Question {
         caller: allowed.caller.key(),
@@ -238,7 +242,7 @@ pub(super) async fn confirm(
             Ok(confirmed) => {
                 confirmation.approved = Some(question.change);
                 confirmation.confirmed = Some(confirmed);
-                return Ok(Settled::Ran(ran, changes, Some(counting)));
+                return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
             }
             // It has to be decided (again): below.
             Err(ApprovalError::OtherChange(_) | ApprovalError::Pending(_)) => {}
@@ -246,7 +250,7 @@ pub(super) async fn confirm(
             Err(error) => {
                 return Err(CallError::new(
                     "approval_invalid",
-                    format!("{error}; call without `approval` to ask anew"),
+                    format!("{error}; call without `approval` to request a new one"),
                 ));
             }
         }
@@ -260,7 +264,7 @@ pub(super) async fn confirm(
     {
         confirmation.is_repeated = true;
         confirmation.frozen = Some(frozen);
-        return Ok(Settled::Torn(None));
+        return Ok(ConfirmOutcome::Conflict(None));
     }
     let seconds = match host.is_attended(&allowed.caller) {
         true => settings.confirmation.expires_seconds,
@@ -308,7 +312,7 @@ fn ask(
         ),
     )
     .with_hint(format!(
-        "look at it with `notehost approval show {id}`, decide with `notehost approval approve {id}` or `deny`",
+        "review it with `notehost approval show {id}`, decide with `notehost approval approve {id}` or `deny`",
         id = approval.id
     ))
     .with_details(json!({
@@ -329,7 +333,7 @@ fn is_asked(settings: &Settings, allowed: &Allowed, changes: &[StagedChange]) ->
     allowed.caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
 }
 
-/// Why a person should see these changes first, whatever the caller did before.
+/// Why these changes need approval regardless of the caller's earlier changes.
 fn reason_to_ask(
     removes: bool,
     most_notes: usize,
@@ -409,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn another_change_has_another_digest() {
+    fn different_changes_have_different_digests() {
         let change = modify("a\n", "b\n");
         let of = |change: &StagedChange| digest(std::slice::from_ref(change));
         assert_eq!(of(&change), of(&change.clone()));

@@ -1,5 +1,5 @@
-//! Whether what an action staged keeps the rules that hold for every component: the notes are those that the caller had
-//! read, and they get no tags that the vault's owner does not want.
+//! Checks staged changes against the rules for every component: `if_match` holds, and the tag policy allows their new
+//! tags.
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
@@ -16,20 +16,20 @@ use notehost_index::{Answer, Index, Question};
 use notehost_vault::{Access, Effect, Limits, StagedChange, Transaction, VaultError};
 
 /// How long is waited for an index that is being built.
-const PATIENCE: Duration = Duration::from_secs(10);
+const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 /// So much of what was staged, before and after together, is compared on the thread that answers. Few enough that even if
 /// every second byte is a line of its own a diff takes a few milliseconds.
 pub(super) const QUICK_BYTES: u64 = 4 << 10;
-/// How many of the tags that may be used are told.
-const MOST_TAGS_TOLD: usize = 200;
+/// How many of the existing tags are listed.
+const MAX_TAGS_IN_DETAILS: usize = 200;
 /// How many of the tags that may not be used are named.
 const MAX_TAGS_NAMED: usize = 20;
 
 /// What an action staged, and it may be asked for.
 pub(super) enum Staged {
     Ran(Box<Ran>, Vec<StagedChange>),
-    /// The vault changed while the action looked at it.
-    Torn,
+    /// The vault changed while the action read it.
+    Conflict,
 }
 
 /// Check what was staged.
@@ -40,7 +40,7 @@ pub(super) async fn conform(
 ) -> Result<Staged, CallError> {
     let ran = match attempt {
         Attempt::Ran(ran) => ran,
-        Attempt::Torn => return Ok(Staged::Torn),
+        Attempt::Conflict => return Ok(Staged::Conflict),
     };
     let is_quick = ran.transaction.bytes_to_compare() <= QUICK_BYTES;
     let watches_tags = host.settings().tags.policy == TagPolicy::Existing;
@@ -62,7 +62,7 @@ pub(super) async fn conform(
     Ok(Staged::Ran(ran, changes))
 }
 
-/// The caller said what it had read: one of the notes that change, or that were looked at, must still be that.
+/// Checks `if_match`: one of the changed or read notes must still have that etag.
 fn require_match(
     etag: &str,
     changes: &[StagedChange],
@@ -87,12 +87,12 @@ fn require_match(
         .collect();
     Err(CallError::new(
         "conflict",
-        format!("nothing here has the etag `{etag}` any more: read the note again"),
+        format!("no note has the etag `{etag}` any more: read the note again"),
     )
     .with_details(json!({ "etags": now })))
 }
 
-/// Work on what was staged: here if it is quick, else on a thread where nobody waits for it.
+/// Processes staged changes here if they are small, else on a blocking thread.
 pub(super) async fn off_worker<T: Send + 'static>(
     is_quick: bool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -101,10 +101,10 @@ pub(super) async fn off_worker<T: Send + 'static>(
         return Ok(work());
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        tracing::error!("comparing what was staged broke: {error}");
+        tracing::error!("comparing the staged changes failed: {error}");
         CallError::new(
             "internal_error",
-            "the host failed at this call; nothing was changed",
+            "internal error in the host; nothing was changed",
         )
     })
 }
@@ -135,7 +135,7 @@ async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), Call
         let known: HashSet<String> = usable.iter().map(|tag| tag.to_lowercase()).collect();
         let unknown = new.into_iter().filter(|tag| !known.contains(tag));
         let unknown: Vec<String> = unknown.collect();
-        usable.truncate(MOST_TAGS_TOLD);
+        usable.truncate(MAX_TAGS_IN_DETAILS);
         Ok((unknown, usable))
     };
     let (mut unknown, usable) = tokio::task::spawn_blocking(compared)
@@ -175,10 +175,10 @@ fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, Va
         ..TagsQuery::default()
     };
     index.start();
-    if !index.wait(Some(Instant::now() + PATIENCE)) {
+    if !index.wait(Some(Instant::now() + INDEX_TIMEOUT)) {
         return Err(VaultError::new(
             "unavailable",
-            "the index is still being built, so it cannot be told which tags exist: try again",
+            "the index is still being built and the existing tags are not known yet: try again",
         ));
     }
     match index.ask(&mut looking, Question::Tags(asked))? {

@@ -1,5 +1,5 @@
-//! How the owner of a vault keeps it: what the settings of Obsidian say, told to one caller. A folder or a property that
-//! this caller may not see is not named.
+//! The conventions of a vault from the settings of Obsidian, for one caller. A folder or property that the caller may
+//! not see is not named.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use serde_json::Value;
 use notehost_index::{Answer, Index, Question};
 use notehost_vault::{Tier, Transaction, Vault};
 
-/// More than that is no settings file.
-const LARGEST_SETTINGS: u64 = 1 << 20;
-/// How many types of properties are looked at.
-const MOST_TYPES: usize = 200;
+/// The maximum size of a settings file.
+const MAX_SETTINGS_BYTES: u64 = 1 << 20;
+/// The maximum number of property types read.
+const MAX_PROPERTY_TYPES: usize = 200;
 
-/// What a vault's settings say, as far as this transaction may see what they name.
+/// The conventions in a vault's settings, limited to what this transaction may see.
 pub(super) fn conventions(vault: &Vault, transaction: &mut Transaction) -> Conventions {
     let app = settings(vault, ".obsidian/app.json");
     let templates = settings(vault, ".obsidian/templates.json");
@@ -54,7 +54,7 @@ pub(super) fn property_types(
     let types = types["types"].as_object().into_iter().flatten();
     let named = types.filter_map(|(name, kind)| Some((name, kind.as_str()?)));
     named
-        .take(MOST_TYPES)
+        .take(MAX_PROPERTY_TYPES)
         .filter(|(name, _)| is_used(name, index, transaction))
         .map(|(name, kind)| (name.clone(), kind.to_owned()))
         .collect()
@@ -78,7 +78,7 @@ fn is_used(name: &str, index: &Index, transaction: &mut Transaction) -> bool {
     }
 }
 
-/// A folder that a setting names, if it is there and may be seen.
+/// A folder named by a setting, if it exists and is visible.
 fn folder(named: &Value, transaction: &mut Transaction) -> Option<String> {
     let folder = named.as_str()?.trim_matches('/');
     let is_told = !folder.is_empty()
@@ -89,7 +89,7 @@ fn folder(named: &Value, transaction: &mut Transaction) -> Option<String> {
 }
 
 fn settings(vault: &Vault, path: &str) -> Value {
-    let bytes = vault.own_file(path, LARGEST_SETTINGS);
+    let bytes = vault.own_file(path, MAX_SETTINGS_BYTES);
     let parsed = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     parsed.unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Why a caller may or may not: the same checks as a call meets, with the line that decided. Nothing is run and no
-//! vault is opened.
+//! Explains a permission decision: runs the checks of a call and reports which setting decided. Runs no component and
+//! opens no vault.
 
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
@@ -13,33 +13,33 @@ use notehost_policy::Decision;
 use notehost_policy::auth::Caller;
 use notehost_vault::{Effect, Kind, Tier, is_open_path};
 
-/// What somebody wants to know.
+/// A question about a permission.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'asked> {
+pub struct ExplainQuery<'asked> {
     /// The action's domain.
     pub domain: &'asked str,
     /// The action.
     pub action: &'asked str,
     /// The vault, where there are several.
     pub vault: Option<&'asked str>,
-    /// Where it would do something.
+    /// The path of the action's effect.
     pub path: &'asked str,
-    /// What is there, if that is known.
+    /// The kind of the entry at that path, if known.
     pub kind: Option<Kind>,
 }
 
-/// What decided.
+/// Which check decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deciding {
-    /// There is no such action, or it is switched off.
+pub enum DecidedBy {
+    /// The action does not exist or is disabled.
     Action,
     /// The caller's scopes.
     Scope,
-    /// Which vaults the caller may use.
+    /// The vaults of the caller.
     Vault,
     /// The kill switch.
     ReadOnly,
-    /// It is no path.
+    /// The path is invalid.
     Path,
     /// A folder whose name begins with a dot.
     DotFolder,
@@ -51,53 +51,53 @@ pub enum Deciding {
     Grant,
 }
 
-impl Deciding {
-    /// The word for it.
+impl DecidedBy {
+    /// Its name in output.
     pub fn word(self) -> &'static str {
         match self {
-            Deciding::Action => "action",
-            Deciding::Scope => "scope",
-            Deciding::Vault => "vault",
-            Deciding::ReadOnly => "read_only",
-            Deciding::Path => "path",
-            Deciding::DotFolder => "dot_folder",
-            Deciding::Notebook => "notebook",
-            Deciding::Rule => "rule",
-            Deciding::Grant => "grant",
+            DecidedBy::Action => "action",
+            DecidedBy::Scope => "scope",
+            DecidedBy::Vault => "vault",
+            DecidedBy::ReadOnly => "read_only",
+            DecidedBy::Path => "path",
+            DecidedBy::DotFolder => "dot_folder",
+            DecidedBy::Notebook => "notebook",
+            DecidedBy::Rule => "rule",
+            DecidedBy::Grant => "grant",
         }
     }
 }
 
-/// The answer.
+/// The explanation.
 #[derive(Debug, Clone)]
 pub struct Explanation {
-    /// Whether the caller may.
+    /// Whether the caller is allowed.
     pub allowed: bool,
     /// What decided it.
-    pub decided_by: Deciding,
-    /// The key of the config that says so, where one does.
+    pub decided_by: DecidedBy,
+    /// The config key that decided, if any.
     pub key: Option<String>,
     /// The glob of the rule or grant.
     pub glob: Option<String>,
-    /// What the caller may do there, as far as it came to that.
+    /// The caller's tier there, if it was reached.
     pub tier: Option<Tier>,
-    /// What the action needs there.
+    /// The tier that the action needs there.
     pub needed: Option<Tier>,
-    /// The whole in a sentence.
+    /// The explanation as a sentence.
     pub sentence: String,
 }
 
-/// Whether a caller may do something somewhere, and why.
+/// Explains whether a caller may run an action at a path.
 pub fn explain(
     settings: &Settings,
     domains: &Snapshot,
     caller: &Caller,
-    asked: Asked<'_>,
+    query: ExplainQuery<'_>,
 ) -> Result<Explanation, BadRights> {
     let rights = Rights::of(settings, caller)?;
     let request = Request {
-        domain: asked.domain.to_owned(),
-        action: asked.action.to_owned(),
+        domain: query.domain.to_owned(),
+        action: query.action.to_owned(),
         arguments: Map::new(),
         cancelled: CancellationToken::new(),
         traceparent: None,
@@ -105,11 +105,11 @@ pub fn explain(
     };
     let found = match resolve::find(&rights.scopes, domains, request) {
         Ok(found) => found,
-        Err(error) => return Ok(Explanation::refused(Deciding::Action, &error)),
+        Err(error) => return Ok(Explanation::refused(DecidedBy::Action, &error)),
     };
     let action = match found.action() {
         Ok(action) => action,
-        Err(error) => return Ok(Explanation::refused(Deciding::Action, &error)),
+        Err(error) => return Ok(Explanation::refused(DecidedBy::Action, &error)),
     };
     let ids = settings.vaults.iter().map(|vault| vault.id.as_str());
     let ids: Vec<&str> = ids.filter(|id| rights.may_use(id)).collect();
@@ -120,37 +120,37 @@ pub fn explain(
         action,
         vaults: &ids,
     };
-    if let Err(error) = gate.pass(asked.vault, false) {
+    if let Err(error) = gate.pass(query.vault, false) {
         let by = match error.code {
-            "forbidden" => Deciding::Scope,
-            "read_only" => Deciding::ReadOnly,
-            _ => Deciding::Vault,
+            "forbidden" => DecidedBy::Scope,
+            "read_only" => DecidedBy::ReadOnly,
+            _ => DecidedBy::Vault,
         };
         return Ok(Explanation::refused(by, &error));
     }
-    let path = asked.path;
+    let path = query.path;
     match is_open_path(path) {
         Ok(true) => {}
         Ok(false) => {
             let sentence = format!(
-                "nobody may do anything at `{path}`: names that begin with a dot are closed, whatever the config says"
+                "no caller may access `{path}`: names that begin with a dot are closed, regardless of the config"
             );
-            return Ok(Explanation::plain(Deciding::DotFolder, sentence));
+            return Ok(Explanation::plain(DecidedBy::DotFolder, sentence));
         }
-        Err(error) => return Ok(Explanation::plain(Deciding::Path, error.message)),
+        Err(error) => return Ok(Explanation::plain(DecidedBy::Path, error.message)),
     }
     let needed = needed(action.effect);
-    let decision = rights.permissions.decide(path, asked.kind);
+    let decision = rights.permissions.decide(path, query.kind);
     let (granted, granting) = found.domain.grant.decide(path);
-    let told = Told {
+    let told = Sentence {
         caller: caller.name(),
-        action: format!("{}.{}", asked.domain, asked.action),
+        action: format!("{}.{}", query.domain, query.action),
         path,
         needed,
     };
     // The caller's own permissions come first; a grant only takes away.
     Ok(if decision.tier >= needed && granted < needed {
-        told.by_grant(asked.domain, granted, granting)
+        told.by_grant(query.domain, granted, granting)
     } else {
         told.by_permissions(&decision)
     })
@@ -165,31 +165,31 @@ fn needed(effect: Effect) -> Tier {
     }
 }
 
-/// What a sentence is made of.
-struct Told<'asked> {
+/// The parts of an explaining sentence.
+struct Sentence<'asked> {
     caller: &'asked str,
     action: String,
     path: &'asked str,
     needed: Tier,
 }
 
-impl Told<'_> {
+impl Sentence<'_> {
     fn by_permissions(&self, decision: &Decision<'_>) -> Explanation {
-        let key = decision.said().map(|said| said.key.clone());
+        let key = decision.stated().map(|said| said.key.clone());
         let glob = decision
             .narrowed
             .as_ref()
             .map(|narrowed| narrowed.glob.to_owned());
         let why = match (&key, &glob) {
             (Some(key), Some(glob)) => {
-                format!("the rule for `{glob}` (`{key}`) says `{}`", decision.tier)
+                format!("the rule for `{glob}` (`{key}`) allows `{}`", decision.tier)
             }
-            (Some(key), None) => format!("`{key}` says `{}`", decision.tier),
-            (None, _) => "anybody may list a vault".to_owned(),
+            (Some(key), None) => format!("`{key}` allows `{}`", decision.tier),
+            (None, _) => "every caller may list a vault".to_owned(),
         };
         let by = match glob {
-            Some(_) => Deciding::Rule,
-            None => Deciding::Notebook,
+            Some(_) => DecidedBy::Rule,
+            None => DecidedBy::Notebook,
         };
         self.explanation(by, key, glob, decision.tier, &why)
     }
@@ -203,7 +203,7 @@ impl Told<'_> {
             None => format!("`{key}` grants the component nothing there"),
         };
         self.explanation(
-            Deciding::Grant,
+            DecidedBy::Grant,
             Some(key),
             glob.map(str::to_owned),
             granted,
@@ -213,13 +213,13 @@ impl Told<'_> {
 
     fn explanation(
         &self,
-        decided_by: Deciding,
+        decided_by: DecidedBy,
         key: Option<String>,
         glob: Option<String>,
         tier: Tier,
         why: &str,
     ) -> Explanation {
-        let Told {
+        let Sentence {
             caller,
             action,
             path,
@@ -231,7 +231,7 @@ impl Told<'_> {
                 format!("`{caller}` may use `{action}` at `{path}`, which needs `{needed}`: {why}")
             }
             (false, Tier::None) => {
-                format!("for `{caller}` and `{action}` there is nothing at `{path}`: {why}")
+                format!("`{path}` is not visible to `{caller}` with `{action}`: {why}")
             }
             (false, _) => format!(
                 "`{caller}` may not use `{action}` at `{path}`, which needs `{needed}`: {why}"
@@ -250,11 +250,11 @@ impl Told<'_> {
 }
 
 impl Explanation {
-    fn refused(by: Deciding, error: &CallError) -> Explanation {
+    fn refused(by: DecidedBy, error: &CallError) -> Explanation {
         Explanation::plain(by, error.message.clone())
     }
 
-    fn plain(decided_by: Deciding, sentence: String) -> Explanation {
+    fn plain(decided_by: DecidedBy, sentence: String) -> Explanation {
         Explanation {
             allowed: false,
             decided_by,

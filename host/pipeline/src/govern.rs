@@ -1,5 +1,5 @@
-//! No reply is larger than a client can take. A list is cut between two items and a note between two lines, each with
-//! the way to go on; never within JSON.
+//! Bounds the size of replies. A list is cut between two items and a note between two lines, each with a way to
+//! continue; JSON is never cut.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use super::authorize::Allowed;
 use super::commit::Landed;
 use super::{CallError, Host, Reply};
 
-/// What a cursor begins with that points into the middle of a component's own page.
+/// The prefix of a cursor that points into a component's own page.
 const MARK: &str = "cut.";
 
-/// Where a list was cut: so many items into the page that the component gives for its own cursor.
+/// Where a list was cut: the number of items into the component's page, and its own cursor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
     skip: usize,
@@ -18,7 +18,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Take a cursor of ours out of the arguments, leaving the component its own.
+    /// Takes our cursor out of the arguments and puts back the component's own.
     pub(super) fn take(arguments: &mut Map<String, Value>) -> Option<Cut> {
         let cut = Cut::parse(arguments.get("cursor")?.as_str()?)?;
         if cut.cursor.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
             return Err(CallError::new(
                 "too_large",
                 format!(
-                    "the reply has {size} bytes and {} is the most: ask for less at once",
+                    "the reply has {size} bytes, and the limit is {}: request less at once",
                     limits.reply_bytes
                 ),
             )
@@ -121,7 +121,7 @@ fn skip_items(structured: &mut Map<String, Value>, skip: usize) {
     }
 }
 
-/// Keep as many items as fit; the cursor leads to the rest.
+/// Keeps as many items as fit; the cursor continues with the rest.
 fn cut_items(
     structured: &mut Map<String, Value>,
     text: &mut String,
@@ -151,13 +151,13 @@ fn cut_items(
     let next = Cut::word(skipped + kept, cursor);
     *text = cut_text(std::mem::take(text), budget);
     text.push_str(&format!(
-        "\n… ({kept} of {all} items of this page fit: go on with `cursor`: `{next}`)"
+        "\n… ({kept} of {all} items of this page fit: continue with `cursor`: `{next}`)"
     ));
     structured.insert("next_cursor".into(), next.into());
     true
 }
 
-/// Keep as many of the changes as fit, and tell how many there were.
+/// Keeps as many changes as fit, and states their total.
 fn cut_changes(structured: &mut Map<String, Value>, budget: usize) {
     let Some(Value::Array(changes)) = structured.get_mut("changes") else {
         return;
@@ -202,7 +202,7 @@ fn cut_note(
     let kept = content[..=end].to_owned();
     let next = from + kept.bytes().filter(|byte| *byte == b'\n').count() as u64;
     if let Some(place) = text.find(content.as_str()) {
-        let advice = format!("… (cut: go on with `offset` {next})\n");
+        let advice = format!("… (cut: continue with `offset` {next})\n");
         text.replace_range(place..place + content.len(), &(kept.clone() + &advice));
     }
     structured.insert("content".into(), kept.into());
@@ -219,7 +219,7 @@ fn cut_text(mut text: String, budget: usize) -> String {
         let most = text.floor_char_boundary(budget);
         let end = text[..most].rfind('\n').unwrap_or(most);
         text.truncate(end);
-        text.push_str("\n… (cut: ask for less at once, or go on with `cursor` or `offset`)");
+        text.push_str("\n… (cut: request less at once, or continue with `cursor` or `offset`)");
     }
     text
 }
@@ -237,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_between_items_and_can_be_gone_on_with() {
+    fn lists_are_cut_between_items_with_a_cursor() {
         let items: Vec<String> = (0..1000).map(|number| format!("item {number}")).collect();
         let mut reply = object(json!({ "items": items }));
         let mut text = String::from("a list");
         assert!(cut_items(&mut reply, &mut text, 4096, 0, "own"));
-        assert!(text.contains("of 1000 items of this page fit: go on with `cursor`: `cut."));
+        assert!(text.contains("of 1000 items of this page fit: continue with `cursor`: `cut."));
         let kept = reply["items"].as_array().map_or(0, Vec::len);
         assert!(kept > 0 && kept < 1000);
         let mut arguments = object(json!({ "cursor": reply["next_cursor"] }));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_that_is_not_ours_stays() {
+    fn foreign_cursors_are_passed_on() {
         let mut arguments = object(json!({"cursor": "cut"}));
         assert_eq!(Cut::take(&mut arguments), None);
         assert_eq!(arguments["cursor"], "cut");

@@ -1,4 +1,4 @@
-//! The host as a whole: what a running Notehost consists of.
+//! The host: what a running Notehost consists of.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use notehost_sdk::host::Now;
 use tokio::sync::broadcast;
 
-use super::hearing::{Happened, Happenings};
+use super::call_environment::moment_of_start;
+use super::circuit_breaker::CircuitBreakers;
+use super::file_events::{FileEvent, FileEvents};
 use super::orientation::assistant_notes;
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
-use super::supervision::Supervision;
-use super::surroundings::moment_of_start;
 use crate::registry::Registry;
 use notehost_config::Settings;
 use notehost_index::Index;
@@ -28,18 +28,18 @@ use notehost_vault::{Vault, VaultError, VaultSettings};
 
 /// A running Notehost.
 pub struct Host {
-    /// The settings in force, with what callers may do by them.
+    /// The current settings, with the rights derived from them.
     current: ArcSwap<RightsBySettings>,
-    /// Where the settings came from, if they can change.
+    /// The source of the settings, if they can change.
     pub(super) watching: OnceLock<Watching>,
-    /// One after the other: what was loaded last must be what holds.
+    /// Serializes reloads, so that the last one wins.
     pub(super) refreshing: tokio::sync::Mutex<()>,
     runtime: Runtime,
     registry: Registry,
     vaults: Vec<Arc<Vault>>,
     /// One per vault, in the same order.
     indexes: Vec<Arc<Index>>,
-    happenings: Happenings,
+    file_events: FileEvents,
     state: PathBuf,
     tokens: Arc<Tokens>,
     approvals: Approvals,
@@ -48,18 +48,18 @@ pub struct Host {
     rates: Rates,
     audit: Audit,
     component_logs: ComponentLogs,
-    supervision: Supervision,
-    /// The names of the tokens that no longer hold, as far as is known.
+    circuit_breakers: CircuitBreakers,
+    /// The names of tokens known to be revoked.
     revoked: ArcSwap<HashSet<String>>,
     database: Arc<Database>,
-    /// The moment at which the clock of the components stands, if it does.
+    /// The fixed time of the components' clock, if any.
     clock: ArcSwapOption<Now>,
-    /// When it began, in milliseconds since 1970.
+    /// Its start time, in milliseconds since 1970.
     started: u64,
     me: Weak<Host>,
 }
 
-/// Why Notehost cannot run.
+/// Why Notehost cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is nothing to serve.
@@ -68,22 +68,22 @@ pub enum StartError {
     /// A vault cannot be opened.
     #[error("{0}")]
     Vault(#[from] VaultError),
-    /// The sandbox cannot be made.
+    /// The sandbox cannot be created.
     #[error(transparent)]
     Runtime(#[from] LoadError),
-    /// What is remembered about calls cannot be used.
+    /// The records of calls cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
     /// A rule about a caller cannot be read.
     #[error(transparent)]
     Rights(#[from] BadRights),
-    /// The system has no randomness to give.
-    #[error("no random numbers: {0}")]
+    /// The system's random number generator failed.
+    #[error("the random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
 }
 
 impl StartError {
-    /// What a person can do about it.
+    /// A hint for the operator.
     pub fn hint(&self) -> Option<String> {
         match self {
             StartError::NoVault => Some("name a folder: `notehost serve ~/notes`".into()),
@@ -97,7 +97,7 @@ impl StartError {
 }
 
 impl Host {
-    /// Open the vaults, finishing what a crash left, and load the components.
+    /// Opens the vaults, recovering from a crash, and loads the components.
     pub async fn start(settings: Settings, state: &Path) -> Result<Arc<Host>, StartError> {
         if settings.vaults.is_empty() {
             return Err(StartError::NoVault);
@@ -134,7 +134,7 @@ impl Host {
             refreshing: tokio::sync::Mutex::default(),
             runtime,
             registry,
-            happenings: Happenings::of(&vaults, &indexes),
+            file_events: FileEvents::of(&vaults, &indexes),
             indexes,
             vaults,
             state: state.to_owned(),
@@ -145,7 +145,7 @@ impl Host {
             rates,
             audit,
             component_logs: ComponentLogs::new(&state.join("logs")),
-            supervision: Supervision::new(database.clone()),
+            circuit_breakers: CircuitBreakers::new(database.clone()),
             revoked: ArcSwap::default(),
             database,
             clock: ArcSwapOption::empty(),
@@ -154,22 +154,22 @@ impl Host {
         }))
     }
 
-    /// Compile in the background what is not compiled yet, so that no call has to wait for it.
+    /// Compiles components in the background, so that no call has to wait for it.
     pub fn warm_up(self: &Arc<Self>) {
         let host = self.clone();
         tokio::spawn(async move { host.registry.warm_up(&host.runtime).await });
     }
 
-    /// Begin to keep the indexes, so that they are ready when somebody asks.
+    /// Starts the indexers, so that the indexes are ready for the first query.
     pub fn start_indexes(&self) {
         for index in &self.indexes {
             index.start();
         }
     }
 
-    /// What happens to the files of all vaults from now on. Who may be told is for [`super::Hearing`] to say.
-    pub fn happenings(&self) -> broadcast::Receiver<Happened> {
-        self.happenings.listen()
+    /// Subscribes to events on the files of all vaults. [`super::EventFilter`] decides who may receive them.
+    pub fn file_events(&self) -> broadcast::Receiver<FileEvent> {
+        self.file_events.listen()
     }
 
     /// The index of each vault, with the vault's id.
@@ -194,8 +194,8 @@ impl Host {
         self.current.load().settings().clone()
     }
 
-    /// Put other settings in force, for every call that begins from now on. What is opened at the start (vaults, the
-    /// sandbox) stays as it is; components that are switched on or off are, and clients are told.
+    /// Applies other settings to every call that starts from now on. What is opened at the start (vaults, the sandbox)
+    /// stays as it is; components that are enabled or disabled are swapped, and clients are notified.
     pub async fn apply(&self, settings: Settings) -> Result<(), BadRights> {
         let before = self.settings();
         let current = RightsBySettings::new(settings)?;
@@ -213,54 +213,54 @@ impl Host {
         Ok(())
     }
 
-    /// Another number with every change of what calls may do.
+    /// A generation number that changes whenever the rights of calls change.
     pub(super) fn generation(&self) -> u64 {
         self.registry.generation().load(Ordering::Acquire)
     }
 
-    /// Whether a token is known to hold no longer.
+    /// Whether a token is known to be revoked.
     pub(super) fn is_revoked(&self, token: &str) -> bool {
         self.revoked.load().contains(token)
     }
 
-    /// Whether what a caller authenticated with still holds, as far as is known: neither revoked nor expired.
+    /// Whether a caller's credential is still valid: neither revoked nor expired.
     pub fn still_holds(&self, caller: &Caller) -> bool {
         let is_revoked = caller.proof() == Proof::Token && self.is_revoked(caller.name());
         !is_revoked && !caller.has_expired()
     }
 
-    /// These tokens no longer hold: the calls of whoever showed one of them are ended at their next step.
+    /// Revokes tokens: calls of their callers end at their next step.
     pub(super) fn set_revoked(&self, tokens: HashSet<String>) {
         self.revoked.store(Arc::new(tokens));
         self.registry.step();
     }
 
-    /// What components print and log.
+    /// The logs of components.
     pub fn component_logs(&self) -> &ComponentLogs {
         &self.component_logs
     }
 
-    /// Which components rest because they failed too often.
-    pub(super) fn supervision(&self) -> &Supervision {
-        &self.supervision
+    /// The circuit breakers of the components.
+    pub(super) fn circuit_breakers(&self) -> &CircuitBreakers {
+        &self.circuit_breakers
     }
 
-    /// When it began, in milliseconds since 1970.
+    /// Its start time, in milliseconds since 1970.
     pub(super) fn started(&self) -> u64 {
         self.started
     }
 
-    /// Let the clock that components are told stand at a moment: for tests, which have to come out the same every day.
+    /// Fixes the components' clock, for reproducible tests.
     pub fn stop_clock(&self, now: Now) {
         self.clock.store(Some(Arc::new(now)));
     }
 
-    /// The moment at which the clock of the components stands, if it does.
+    /// The fixed time of the components' clock, if any.
     pub(super) fn stopped_clock(&self) -> Option<Now> {
         self.clock.load().as_deref().cloned()
     }
 
-    /// The host, for what may outlive a call.
+    /// A weak reference to the host, for tasks that may outlive a call.
     pub(super) fn shared(&self) -> Weak<Host> {
         self.me.clone()
     }
@@ -285,22 +285,22 @@ impl Host {
         &self.tokens
     }
 
-    /// What people are asked, and what they said.
+    /// The approvals.
     pub fn approvals(&self) -> &Approvals {
         &self.approvals
     }
 
-    /// What callers dropped of notes.
+    /// The record of content dropped by callers.
     pub(super) fn drops(&self) -> &Arc<DropLedger> {
         &self.drops
     }
 
-    /// How many calls callers have left.
+    /// The rate limits of callers.
     pub fn rates(&self) -> &Rates {
         &self.rates
     }
 
-    /// What is written down about calls.
+    /// The audit log.
     pub fn audit(&self) -> &Audit {
         &self.audit
     }
@@ -328,7 +328,7 @@ impl Host {
             .unwrap_or_default()
     }
 
-    /// What a caller may do at all.
+    /// The scopes of a caller.
     pub fn scopes_of(&self, caller: &Caller) -> Scopes {
         self.rights_of(caller)
             .map(|rights| rights.scopes.clone())
@@ -344,8 +344,8 @@ impl Host {
             .collect())
     }
 
-    /// Whether a caller's client is trusted to ask its user, and to report the answer. Of others a program may answer
-    /// its own questions, so the decision is made elsewhere.
+    /// Whether a caller's client is trusted to ask its user and to report the answer. Other callers might answer their
+    /// own questions, so their approvals are decided elsewhere.
     pub fn is_attended(&self, caller: &Caller) -> bool {
         let settings = self.settings();
         let own = settings.callers.get(caller.name());

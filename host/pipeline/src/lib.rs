@@ -1,24 +1,27 @@
-//! The order of checks: everything that happens to a call between the wire and the disk. Each stage consumes what
-//! the stage before it made, so that leaving one out does not compile.
+//! The pipeline: everything that happens to a call between the wire and the disk. Each stage consumes the value that
+//! the previous stage made, so skipping one does not compile.
 
-pub mod kit;
+pub mod conformance;
 pub mod registry;
 
 mod admin;
 mod approval_diff;
 mod authorize;
+mod call_environment;
+mod circuit_breaker;
 mod claim;
 mod commit;
-mod completing;
+mod completion;
 mod confirm;
 mod conform;
 mod conventions;
+mod egress;
 mod explain;
+mod file_events;
 mod govern;
-mod hearing;
 mod host;
+mod live_rights;
 mod orientation;
-mod outside;
 mod progress;
 mod question_text;
 mod record;
@@ -27,17 +30,14 @@ mod reply;
 mod resolve;
 mod rights;
 mod run;
-mod standing;
 mod status;
-mod supervision;
-mod surroundings;
 mod throttle;
 mod validate;
 mod vault_data;
 
-pub use completing::{complete, complete_notebook};
-pub use explain::{Asked, Deciding, Explanation, explain};
-pub use hearing::{Happened, Hearing};
+pub use completion::{complete, complete_notebook};
+pub use explain::{DecidedBy, ExplainQuery, Explanation, explain};
+pub use file_events::{EventFilter, FileEvent};
 pub use host::{Host, StartError};
 pub use notehost_index::{CompletionKind, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;
@@ -47,7 +47,7 @@ pub use question_text::diff_excerpt;
 pub use reload::ReloadError;
 pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
 pub use rights::BadRights;
-pub use status::{ComponentStatus, RestTold, component_status};
+pub use status::{ComponentStatus, OpenBreakerStatus, component_status};
 pub use vault_data::data_line;
 
 use serde_json::{Map, Value};
@@ -56,8 +56,9 @@ use tokio_util::sync::CancellationToken;
 pub use notehost_runtime::Progress;
 
 use authorize::{Allowed, authorize};
+use circuit_breaker::check_breaker;
 use claim::{Claim, Claimed, claim};
-use commit::{Attempts, Landed, Landing, commit};
+use commit::{Attempts, CommitOutcome, Landed, commit};
 use confirm::{Confirmation, confirm};
 use conform::conform;
 use govern::govern;
@@ -66,11 +67,10 @@ use notehost_vault::{contained, reply_point};
 use record::Record;
 use resolve::resolve;
 use run::run;
-use supervision::supervise;
 use throttle::throttle;
 use validate::validate;
 
-/// What a caller asks for.
+/// A request of a caller.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The domain.
@@ -83,11 +83,11 @@ pub struct Request {
     pub cancelled: CancellationToken,
     /// The caller's span that this call belongs to, as W3C writes it. Controlled by the caller.
     pub traceparent: Option<String>,
-    /// Hears how far the call has come, if somebody wants to know.
+    /// Receives progress of the call, if requested.
     pub progress: Option<ProgressSink>,
 }
 
-/// One call, from the wire to the disk and back. Whatever comes of it is recorded.
+/// Runs one call, from the wire to the disk and back. Its outcome is always recorded.
 pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Reply, CallError> {
     let mut record = Record::begin(host, caller, &request);
     let outcome = answer(host, caller, request, &mut record).await;
@@ -95,7 +95,7 @@ pub async fn call(host: &Host, caller: &Caller, request: Request) -> Result<Repl
     outcome
 }
 
-/// Write down what was answered without a call: help, and tools that nobody knows.
+/// Records what was answered without a call: help, and unknown tools.
 pub fn answered(
     host: &Host,
     caller: &Caller,
@@ -123,7 +123,7 @@ async fn answer(
         Claimed::ToDo(claim) => claim,
     };
     throttle(host, &allowed)?; // not more often than this caller may
-    let _watched = supervise(host, &allowed)?; // a component that keeps failing rests
+    let _watched = check_breaker(host, &allowed)?; // a component that keeps failing rests
     let mut attempts = Attempts::new();
     let mut confirmation = Confirmation::of(host, &allowed)?;
     let landed = loop {
@@ -131,16 +131,16 @@ async fn answer(
         let staged = conform(host, &allowed, attempt).await?; // what it wants to change keeps the vault's rules
         let settled = confirm(host, &allowed, &mut confirmation, staged).await?; // a person has seen what is destructive
         match commit(&allowed, &claim, settled).await? {
-            Landing::Landed(landed) => break landed,
+            CommitOutcome::Landed(landed) => break landed,
             // What the action had read changed meanwhile: it decides again on what is there now.
-            Landing::Conflict(path) => attempts.again(path, &allowed.outside).await?,
+            CommitOutcome::Conflict(path) => attempts.again(path, &allowed.outside).await?,
         }
     };
     record.landed(&landed, confirmation.confirmed());
     reply(host, &allowed, landed, claim)
 }
 
-/// What is left to do when everything has landed. A panic here must not make a failure of it.
+/// Work after the commit. A panic here must not turn the call into a failure.
 fn reply(host: &Host, allowed: &Allowed, landed: Landed, claim: Claim) -> Result<Reply, CallError> {
     let (is_landed, change) = (landed.footprint.is_landed, landed.footprint.change.clone());
     contained(|| {

@@ -1,10 +1,9 @@
-//! What a model should know about a vault before it works in it: the notes that its owner wrote for assistants, the
-//! notebooks, the tags in use, how links and attachments are kept. Made from the index, for one caller: it names
-//! nothing that this caller may not see.
+//! The orientation for a model about a vault: assistant notes, notebooks, tags in use, conventions for links and
+//! attachments. Made from the index for one caller: it names nothing that this caller may not see.
 //!
-//! A note is shown as written for assistants only if its frontmatter has the tag and the config lists its notebook: a
-//! clipped page can bring a tag in its text, and anybody who may write can bring one in a frontmatter. What comes from the
-//! vault is quoted, one line each; whoever shows these words marks them as data.
+//! A note counts as an assistant note only if its frontmatter has the tag and the config lists its notebook: a clipped
+//! page can have a tag in its text, and any writer can add one to a frontmatter. Text from the vault is quoted, one
+//! line each; whatever shows it marks it as data.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -22,10 +21,10 @@ use notehost_index::{Answer, Index, Question};
 use notehost_policy::auth::Caller;
 use notehost_vault::{Access, Effect, Kind, Limits, Rules, Transaction, Vault, VaultError};
 
-/// How many of each are told.
-const MOST_NOTES: u32 = 12;
-const MOST_TAGS: u32 = 15;
-const MOST_NOTEBOOKS: usize = 20;
+/// The maximum numbers of listed items.
+const MAX_NOTES: u32 = 12;
+const MAX_TAGS: u32 = 15;
+const MAX_NOTEBOOKS: usize = 20;
 /// A description is one or two sentences.
 const MAX_DESCRIPTION_CHARS: usize = 200;
 /// How long it may take together. Whoever asks for it waits for something else.
@@ -148,7 +147,7 @@ impl Looking {
                 by: SortBy::Path,
                 descending: false,
             }],
-            limit: MOST_NOTES,
+            limit: MAX_NOTES,
             fields: vec![Field::Properties],
             ..Query::default()
         };
@@ -195,8 +194,8 @@ impl Looking {
         if told.is_empty() {
             return;
         }
-        let shown = told.iter().take(MOST_NOTEBOOKS).cloned();
-        let more = match told.len().saturating_sub(MOST_NOTEBOOKS) {
+        let shown = told.iter().take(MAX_NOTEBOOKS).cloned();
+        let more = match told.len().saturating_sub(MAX_NOTEBOOKS) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -210,7 +209,7 @@ impl Looking {
     fn tags(&mut self, text: &mut String) -> Result<(), VaultError> {
         let asked = TagsQuery {
             by_count: true,
-            limit: MOST_TAGS,
+            limit: MAX_TAGS,
             ..TagsQuery::default()
         };
         let tags: Tags = self.ask(Question::Tags(asked))?.unwrap_or_default();

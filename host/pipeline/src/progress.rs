@@ -1,5 +1,5 @@
-//! How far a call has come, on its way to whoever waits for it: a few times a second at most, and never backwards. A
-//! component may say it as often as it likes, and anything; a call that is run again begins again at nothing.
+//! Progress reports of a call: throttled to a few per second, and never decreasing. A component may report as often as
+//! it likes; a call that is run again starts at zero.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use notehost_runtime::Progress;
 
-/// The least time between two that are told.
-const PAUSE: Duration = Duration::from_millis(250);
+/// The minimum interval between two reports.
+const MIN_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Where a call tells how far it has come. Clones tell the same one.
+/// The sink for progress of a call. Clones share it.
 #[derive(Clone)]
 pub struct ProgressSink(Arc<Shared>);
 
@@ -22,12 +22,12 @@ struct Shared {
 #[derive(Default)]
 struct Told {
     last: Option<(u64, Instant)>,
-    /// Whether the end was told, which waits for no pause.
+    /// Whether the end was reported, which is never throttled.
     end: bool,
 }
 
 impl ProgressSink {
-    /// A sink that tells through this function, which must not wait.
+    /// A sink that reports through this function, which must not block.
     pub fn new(tell: impl Fn(Progress) + Send + Sync + 'static) -> ProgressSink {
         ProgressSink(Arc::new(Shared {
             tell: Box::new(tell),
@@ -35,7 +35,7 @@ impl ProgressSink {
         }))
     }
 
-    /// Tell how far it is, if it is time to.
+    /// Reports the progress, unless throttled.
     pub fn report(&self, progress: Progress) {
         let now = Instant::now();
         let is_news = {
@@ -52,7 +52,7 @@ impl Told {
     fn takes(&mut self, progress: &Progress, now: Instant) -> bool {
         let is_end = progress.total == Some(progress.done) && !self.end;
         if let Some((done, time)) = self.last
-            && (progress.done <= done || (now < time + PAUSE && !is_end))
+            && (progress.done <= done || (now < time + MIN_INTERVAL && !is_end))
         {
             return false;
         }
@@ -72,7 +72,7 @@ impl fmt::Debug for ProgressSink {
 mod tests {
     use super::*;
 
-    /// Which of these, said at these milliseconds, are told.
+    /// Which of these reports, made at these milliseconds, are passed on.
     fn told(said: &[(u64, u64, Option<u64>)]) -> Vec<u64> {
         let began = Instant::now();
         let mut state = Told::default();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_times_a_second_and_the_end_at_once() {
+    fn reports_are_throttled_except_the_end() {
         let said = [
             (0, 1, Some(9)),
             (1, 2, Some(9)),
@@ -100,12 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn never_backwards() {
+    fn progress_never_decreases() {
         assert_eq!(told(&[(0, 5, None), (500, 5, None), (900, 3, None)]), [5]);
     }
 
     #[test]
-    fn one_that_is_always_at_its_end_is_not_told_more_often() {
+    fn repeated_end_reports_are_throttled() {
         let said: Vec<_> = (0..50)
             .map(|step| (step, step + 1, Some(step + 1)))
             .collect();

@@ -1,6 +1,6 @@
-//! What a person reads before deciding: a summary that leads with what is lost, and the excerpt of the diff that fits into a
-//! question (the diff itself is in `approval_diff.rs`). Characters that cannot be seen are made visible; what an approval is
-//! bound to are the bytes themselves.
+//! The text of a question: a summary that starts with the losses, and the excerpt of the diff that fits (the diff
+//! itself is in `approval_diff.rs`). Invisible characters are made visible; an approval is bound to the bytes
+//! themselves.
 
 use std::cmp::Reverse;
 
@@ -46,7 +46,7 @@ impl<'c> Losses<'c> {
         Losses { changes }
     }
 
-    /// What would happen, in a sentence.
+    /// A summary of the change.
     pub(super) fn summary(&self, action: &str, reason: Reason) -> String {
         let deleted = self
             .changes
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_leads_with_what_is_lost() {
+    fn summaries_start_with_losses() {
         let mut changes: Vec<StagedChange> = (0..20)
             .map(|number| change(&format!("{number}.md"), "a b\n", "a b c\n"))
             .collect();
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn an_excerpt_shows_what_is_lost_whatever_stands_before_it() {
+    fn excerpts_show_losses_regardless_of_position() {
         let kept: String = (0..10).map(|line| format!("line {line}\n")).collect();
         let before = format!("{kept}a precious thing\n-- a/forged.md\nanother\n");
         let after = format!("{}{kept}", "harmless\n".repeat(2000));
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summarised_diff_shows_what_it_removes_first() {
+    fn summarised_diffs_show_removals_first() {
         let before: String = (0..70_000)
             .map(|line| format!("old line {line}\n"))
             .collect();
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_saw_comes_first_and_what_is_new_does_not() {
+    fn hidden_losses_come_before_additions() {
         let unseen = StagedChange {
             before: None,
             ..change("z.md", "x", "small\n")
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_that_differ_are_shown() {
+    fn differing_line_endings_are_shown() {
         let shown = |before: &str, after: &str| losses(&[change("a.md", before, after)]).diffs().0;
         let mixed = shown("a\r\nb\r\n", "a\nb\r\n");
         assert!(

@@ -1,5 +1,5 @@
-//! What is written down of every call, also of refused and failed ones: who, what, how long, what came of it. Never
-//! the content of notes.
+//! The audit record of every call, including refused and failed ones: who, what, how long, which outcome. Never the
+//! content of notes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::commit::Landed;
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::{CallError, Host, Reply, Request};
 use crate::registry::Domain;
 use notehost_policy::Confirmed;
@@ -17,16 +17,16 @@ use notehost_records::audit::{Entry, InFlight, Usage};
 use notehost_records::database::now_ms;
 
 /// How many of the paths are kept that a call asks for, and how much of each.
-const MOST_PATHS: usize = 20;
-const LONGEST_PATH: usize = 256;
+const MAX_PATHS: usize = 20;
+const MAX_PATH_CHARS: usize = 256;
 
-/// A call that has begun. A call that is given up midway is recorded too, when this is dropped.
+/// A call in progress. A cancelled call is recorded as well, when this is dropped.
 pub(super) struct Record<'h> {
     host: &'h Host,
     began: Instant,
     entry: Entry,
-    /// With what its component used and how it failed.
-    standing: Option<(Arc<CallStanding>, Arc<Domain>)>,
+    /// The resources its component used, and how it failed.
+    standing: Option<(Arc<LiveRights>, Arc<Domain>)>,
     _in_flight: InFlight,
 }
 
@@ -68,10 +68,10 @@ impl<'h> Record<'h> {
         self.standing = Some((allowed.standing.clone(), domain.clone()));
     }
 
-    /// What the component used, if it was run.
+    /// The resources the component used, if it ran.
     fn usage(&self) -> Option<Usage> {
         let (standing, domain) = self.standing.as_ref()?;
-        let conduct = standing.conduct();
+        let conduct = standing.guest_outcome();
         let used = conduct.used?;
         Some(Usage {
             digest: Arc::from(domain.component.as_ref()?.digest()),
@@ -81,7 +81,7 @@ impl<'h> Record<'h> {
         })
     }
 
-    /// What it did is there.
+    /// Its reply exists.
     pub(super) fn landed(&mut self, landed: &Landed, confirmed: Option<&Confirmed>) {
         self.entry.confirmed = confirmed.map(|confirmed| confirmed.via.as_str());
         self.entry.confirmed_by = confirmed.and_then(|confirmed| confirmed.by.clone());
@@ -125,12 +125,12 @@ impl Drop for Record<'_> {
     }
 }
 
-/// What a caller sent in place of a name may be anything.
+/// Shortens a name sent by a caller, which may be anything.
 fn shortened(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
-/// The notes that a call asks for, as it spelt them.
+/// The paths in the call's arguments, as spelled by the caller.
 fn asked_for(arguments: &Map<String, Value>) -> Vec<String> {
     let several = arguments.get("paths").and_then(Value::as_array);
     arguments
@@ -138,13 +138,13 @@ fn asked_for(arguments: &Map<String, Value>) -> Vec<String> {
         .into_iter()
         .chain(several.into_iter().flatten())
         .filter_map(Value::as_str)
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .map(shortened_path)
         .collect()
 }
 
 fn shortened_path(path: &str) -> String {
-    path.chars().take(LONGEST_PATH).collect()
+    path.chars().take(MAX_PATH_CHARS).collect()
 }
 
 /// Four bytes are about a token.

@@ -1,5 +1,4 @@
-//! Settings that change while Notehost runs. A file that cannot be used leaves everything as it is, and that is told:
-//! in the log, and to whoever asks.
+//! Reloading of settings at run time. An unusable file changes nothing, and is reported in the log and in the status.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,21 +10,21 @@ use notehost_config::{ConfigError, Edit, Source, in_force};
 /// How often the file, and the tokens, are looked at.
 const PERIOD: Duration = Duration::from_millis(200);
 /// How long a file that was changed must have rested.
-const REST: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// The file that is watched, and what is wrong with it.
+/// The watched file, and its problem.
 pub(super) struct Watching {
     source: Source,
     problem: Mutex<Option<String>>,
-    /// One after the other: the file's last state must be the one that holds.
+    /// Serializes reloads: the file's last state must win.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// Why other settings are not in force.
+/// Why a reload failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReloadError {
     /// There is no file to read them from.
-    #[error("there is no config file to read again")]
+    #[error("there is no config file to reload")]
     NoFile,
     /// The file cannot be used.
     #[error("{0}")]
@@ -33,7 +32,7 @@ pub enum ReloadError {
 }
 
 impl Host {
-    /// Put what the config file says in force whenever it changes.
+    /// Reloads the config file whenever it changes.
     pub fn watch(self: &Arc<Self>, source: Source) {
         let watching = Watching {
             source,
@@ -60,22 +59,22 @@ impl Host {
         self.registry()
             .refresh(&settings, runtime, self.state())
             .await;
-        tracing::info!("the components were loaded again");
+        tracing::info!("the components were reloaded");
     }
 
-    /// Look now and then whether tokens were revoked, by the command line as well: whoever showed one when a call began
-    /// must not finish it.
+    /// Checks regularly whether tokens were revoked, also by the command line: running calls of their callers must not
+    /// finish.
     pub fn watch_tokens(self: &Arc<Self>) {
         let host = Arc::downgrade(self);
         let started = std::thread::Builder::new()
             .name("notehost-tokens".into())
             .spawn(move || keep_looking_at_tokens(&host));
         if let Err(error) = started {
-            tracing::error!("calls of tokens that are revoked run to their end: {error}");
+            tracing::error!("running calls of revoked tokens will not be stopped: {error}");
         }
     }
 
-    /// Put what the config file says now in force. Returns the keys that changed and wait for a restart.
+    /// Reloads the config file. Returns the changed keys that take effect after a restart.
     pub async fn reload(&self) -> Result<Vec<&'static str>, ReloadError> {
         let watching = self.watching.get().ok_or(ReloadError::NoFile)?;
         let _turn = watching.turn.lock().await;
@@ -93,15 +92,15 @@ impl Host {
         match outcome {
             Ok(waiting) => {
                 *problem = None;
-                tracing::info!("the config file was read again");
+                tracing::info!("the config file was reloaded");
                 if !waiting.is_empty() {
-                    tracing::warn!("waits for a restart: {}", waiting.join(", "));
+                    tracing::warn!("takes effect after a restart: {}", waiting.join(", "));
                 }
                 Ok(waiting)
             }
             Err(told) => {
                 tracing::warn!(
-                    "the config file changed and cannot be used, so nothing changed: {told}"
+                    "the changed config file is invalid, the previous config stays in use: {told}"
                 );
                 *problem = Some(told.clone());
                 Err(ReloadError::Unusable(told))
@@ -109,7 +108,7 @@ impl Host {
         }
     }
 
-    /// Change the config file, and put what it says then in force.
+    /// Changes the config file and reloads it.
     pub async fn edit_config(
         &self,
         change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
@@ -147,7 +146,7 @@ async fn keep_looking(host: Weak<Host>) {
     // Editors empty a file before they write it: what was changed is read when it has rested.
     let mut is_being_written = false;
     loop {
-        tokio::time::sleep(if is_being_written { REST } else { PERIOD }).await;
+        tokio::time::sleep(if is_being_written { DEBOUNCE } else { PERIOD }).await;
         let Some(host) = host.upgrade() else {
             return;
         };

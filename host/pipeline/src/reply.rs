@@ -1,15 +1,15 @@
-//! What a call comes to: a reply, or an error that says who can act.
+//! The outcome of a call: a reply, or an error that states who can act.
 
 use serde_json::{Map, Value, json};
 
 use notehost_vault::VaultError;
 
-/// What a call answers.
+/// The reply of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// Short, made to be read.
+    /// A short text.
     pub text: String,
-    /// The same for programs; fits the action's output schema.
+    /// The structured reply; matches the action's output schema.
     pub structured: Map<String, Value>,
     /// Pictures, sounds and links.
     pub content: Vec<Content>,
@@ -44,7 +44,7 @@ pub enum Content {
         /// Its MIME type.
         mime: String,
     },
-    /// Something to listen to.
+    /// A sound.
     Audio {
         /// Its bytes.
         bytes: Vec<u8>,
@@ -66,7 +66,7 @@ pub enum Content {
 pub struct CallError {
     /// One of [`CODES`].
     pub code: &'static str,
-    /// For the model: how to mend the call.
+    /// For the model: how to fix the call.
     pub message: String,
     /// For a person: what an admin can do.
     pub hint: Option<String>,
@@ -99,8 +99,7 @@ pub const CODES: [&str; 21] = [
     "internal_error",
 ];
 
-/// The codes that only the host may use: they speak of its own checks, and a component must not be able to pretend that
-/// one of them happened.
+/// The codes reserved for the host: a component must not be able to pretend that one of its checks failed.
 const OF_THE_HOST: [&str; 9] = [
     "disabled",
     "unauthorized",
@@ -113,12 +112,12 @@ const OF_THE_HOST: [&str; 9] = [
     "component_failed",
 ];
 
-/// The code of a word that callers know.
+/// Parses an error code.
 pub fn known_code(word: &str) -> Option<&'static str> {
     CODES.into_iter().find(|code| *code == word)
 }
 
-/// The code of a word that a component refused with; `None` if the contract gives it no such code.
+/// Parses an error code of a component; `None` if the contract does not allow it.
 pub fn component_code(word: &str) -> Option<&'static str> {
     known_code(word).filter(|code| !OF_THE_HOST.contains(code))
 }
@@ -134,13 +133,13 @@ impl CallError {
         }
     }
 
-    /// Tell a person what an admin can do.
+    /// Adds a hint on what an admin can do.
     pub fn with_hint(mut self, hint: impl Into<String>) -> CallError {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Add what a program may want to know.
+    /// Adds details for programs.
     pub fn with_details(mut self, details: Value) -> CallError {
         self.details = Some(details);
         self
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_component_cannot_speak_for_the_host() {
+    fn components_cannot_use_host_codes() {
         assert_eq!(component_code("not_found"), Some("not_found"));
         assert_eq!(component_code("made_up"), None);
         for code in OF_THE_HOST {

@@ -1,4 +1,5 @@
-//! From a name to an action. What is hidden or unknown looks the same; what an admin switched off says so.
+//! Resolves a name to an action. Hidden and unknown actions look the same; one disabled by an admin is reported as
+//! disabled.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use notehost_config::SwitchReason;
 use notehost_policy::auth::{Caller, Scope, Scopes};
 use notehost_vault::Effect;
 
-/// The longest name that is compared with ours.
+/// The longest name for which similar names are searched.
 const MAX_COMPARED_BYTES: usize = 256;
 
 /// A request whose action exists.
@@ -22,7 +23,7 @@ impl Found {
     pub(super) fn action(&self) -> Result<&Action, CallError> {
         self.domain
             .action(&self.request.action)
-            .ok_or_else(|| CallError::new("internal_error", "the action is gone"))
+            .ok_or_else(|| CallError::new("internal_error", "the action was removed"))
     }
 
     /// `domain.action`.
@@ -31,7 +32,7 @@ impl Found {
     }
 }
 
-/// Find the action that a request names.
+/// Finds the action that a request names.
 pub(super) fn resolve(
     host: &Host,
     domains: &Snapshot,
@@ -41,7 +42,7 @@ pub(super) fn resolve(
     find(&host.scopes_of(caller), domains, request)
 }
 
-/// Find the action that a request names, for a caller with these scopes.
+/// Finds the action that a request names.
 pub(super) fn find(
     scopes: &Scopes,
     domains: &Snapshot,
@@ -99,14 +100,14 @@ pub(super) fn find(
     })
 }
 
-/// Whether a caller could use what is switched off, if it were not: for others it is not there.
+/// Whether a caller could use the disabled action if it were enabled; for others it does not exist.
 fn may_know(scopes: &Scopes, domain: &str, effect: Option<Effect>) -> bool {
     let effects = [Effect::Read, Effect::Write, Effect::Delete].into_iter();
     let mut wanted = effects.filter(|known| effect.is_none_or(|effect| effect == *known));
     wanted.any(|effect| scopes.allow(domain, Scope::of(effect)))
 }
 
-/// Something is switched off: by whom and why, as far as somebody said so.
+/// The error for something disabled: by whom and why, if known.
 pub(super) fn switched_off(
     domain: &str,
     action: Option<&str>,
@@ -138,7 +139,7 @@ pub(super) fn switched_off(
     }
 }
 
-/// `; did you mean `x`?` for the name that is most alike, if one is.
+/// `; did you mean `x`?` for the most similar name, if any.
 pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
     // Comparing takes the product of both lengths, and no name is that long.
     if wanted.len() > MAX_COMPARED_BYTES {

@@ -1,4 +1,4 @@
-//! What a caller may do, as the settings and its token say: its scopes, its vaults, its tiers.
+//! The rights of a caller from the settings and its token: scopes, vaults, tiers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,16 +7,16 @@ use notehost_config::Settings;
 use notehost_policy::auth::{Caller, Scopes, UnknownScope};
 use notehost_policy::{BadGlob, Permissions};
 
-/// How many callers' rights are remembered: signed tokens may bring any number of names.
-const MOST_KNOWN: usize = 10_000;
+/// How many callers' rights are cached: signed tokens may bring any number of names.
+const MAX_CACHED_CALLERS: usize = 10_000;
 
-/// What a caller may do.
+/// The rights of a caller.
 pub(super) struct Rights {
     pub(super) permissions: Arc<Permissions>,
     pub(super) scopes: Scopes,
-    /// Names the rules that its tiers follow from: another name, and it may see something else.
+    /// Identifies the rules behind its tiers: with another identity it may see something else.
     pub(super) rules: String,
-    /// The vaults it is bound to; `None` is all of them.
+    /// The vaults it is bound to; `None` means all.
     vaults: Option<Vec<String>>,
 }
 
@@ -31,15 +31,14 @@ pub enum BadRights {
     Scope(#[from] UnknownScope),
 }
 
-/// Settings, and what callers may do by them. They go together, so that nobody keeps rights of settings that are no
-/// longer in force.
+/// The settings with the rights derived from them, kept together so that no outdated rights remain in use.
 pub(super) struct RightsBySettings {
     settings: Arc<Settings>,
     known: Mutex<HashMap<String, Arc<Rights>>>,
 }
 
 impl RightsBySettings {
-    /// Every rule is read once, so that none can fail at a call.
+    /// Parses every rule once, so that none can fail during a call.
     pub(super) fn new(settings: Settings) -> Result<RightsBySettings, BadRights> {
         for name in settings.callers.keys().map(String::as_str).chain([""]) {
             Rights::of(&settings, &Caller::command_line(Some(name)))?;
@@ -54,7 +53,7 @@ impl RightsBySettings {
         &self.settings
     }
 
-    /// What a caller may do.
+    /// The rights of a caller.
     pub(super) fn of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
         let who = identity(caller);
         let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +62,7 @@ impl RightsBySettings {
         }
         let rights = Arc::new(Rights::of(&self.settings, caller)?);
         let mut known = known();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_CACHED_CALLERS {
             known.clear();
         }
         known.insert(who, rights.clone());
@@ -72,7 +71,7 @@ impl RightsBySettings {
 }
 
 impl Rights {
-    /// What a caller may do by these settings.
+    /// The rights of a caller under these settings.
     pub(super) fn of(settings: &Settings, caller: &Caller) -> Result<Rights, BadRights> {
         let own = settings.callers.get(caller.name());
         let configured = own
@@ -122,7 +121,7 @@ fn rules(settings: &Settings, caller: &Caller) -> String {
         .to_string()
 }
 
-/// What a caller's rights follow from, besides the settings.
+/// The key of cached rights: what they depend on besides the settings.
 fn identity(caller: &Caller) -> String {
     if !caller.has_token() {
         return format!("{} {}", caller.entrance().word(), caller.name());

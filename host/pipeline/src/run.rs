@@ -1,4 +1,4 @@
-//! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
+//! Runs the action: a fresh instance, a fresh transaction, and nothing visible to others yet.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,25 +7,25 @@ use serde_json::{Map, Value};
 
 use super::admin;
 use super::authorize::Allowed;
+use super::call_environment::HostCallEnvironment;
 use super::reply::component_code;
-use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
 use notehost_records::audit::Failure;
 use notehost_runtime::{GuestContent, Job, Notice, Outcome, RunError};
 use notehost_vault::{Access, Limits, Transaction};
 
-/// The longest message that a caller is told, in characters. It may repeat an argument, and that can be of any length.
-const LONGEST_MESSAGE: usize = 2000;
+/// The longest message returned to a caller, in characters. It may repeat an argument of any length.
+const MAX_MESSAGE_CHARS: usize = 2000;
 
-/// What a run came to.
+/// The outcome of a run.
 pub(super) enum Attempt {
     Ran(Box<Ran>),
-    /// The vault changed while the action looked at it.
-    Torn,
+    /// The vault changed while the action read it.
+    Conflict,
 }
 
-/// What an action answered and staged.
+/// The reply of an action and its staged changes.
 pub(super) struct Ran {
     pub(super) text: String,
     pub(super) structured: Map<String, Value>,
@@ -34,7 +34,7 @@ pub(super) struct Ran {
     pub(super) notices: Vec<Notice>,
 }
 
-/// Run the action once, with this clock and randomness if they stand still.
+/// Runs the action once, with a frozen clock and randomness if given.
 pub(super) async fn run(
     host: &Host,
     allowed: &Allowed,
@@ -75,7 +75,7 @@ pub(super) async fn run(
         arguments: allowed.checked.arguments.clone(),
         transaction,
         index: allowed.index.clone(),
-        environment: Arc::new(CallSurroundings::of(host, allowed, frozen)),
+        environment: Arc::new(HostCallEnvironment::of(host, allowed, frozen)),
         egress: allowed.outside.clone(),
         deadline,
         limits,
@@ -86,7 +86,7 @@ pub(super) async fn run(
     note(allowed, &outcome);
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        Err(RunError::Conflict) => return Ok(Attempt::Torn),
+        Err(RunError::Conflict) => return Ok(Attempt::Conflict),
         Err(error) => return Err(told(error)),
     };
     let structured = match serde_json::from_str(&outcome.reply.structured) {
@@ -94,7 +94,7 @@ pub(super) async fn run(
         _ => {
             tracing::error!(
                 domain = found.domain.name,
-                "answered with something that is no JSON object"
+                "returned something that is not a JSON object"
             );
             return Err(failed(&found.domain.name));
         }
@@ -108,8 +108,8 @@ pub(super) async fn run(
     })))
 }
 
-/// Note how the component conducted itself. What its caller or the vault did is not its failure, nor is a deadline that
-/// passed while it waited for its turn.
+/// Records the component's outcome. What the caller or the vault caused is not its failure, nor is a deadline that
+/// passed in the queue.
 fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
     allowed.standing.note(|conduct| {
         let has_run = conduct.used.is_some();
@@ -126,13 +126,13 @@ fn note(allowed: &Allowed, outcome: &Result<Outcome, RunError>) {
     });
 }
 
-/// What a caller is told of a run that failed. A trap never reaches it verbatim.
+/// The error returned for a failed run. A trap is never returned verbatim.
 fn why(error: RunError, domain: &str, action: &str) -> CallError {
     match error {
         RunError::Refused { code, message, hint, details } => {
             // Controlled by the component: an unknown code is its defect.
             let Some(code) = component_code(&code) else {
-                tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
+                tracing::error!(domain, action, "returned the unknown error code `{}`", code.escape_debug());
                 return failed(domain);
             };
             CallError {
@@ -145,7 +145,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         RunError::TimedOut(allowed) => CallError::new(
             "timeout",
             format!(
-                "`{domain}.{action}` was ended after {} ms and changed nothing; ask for less at once",
+                "`{domain}.{action}` was stopped after {} ms; nothing was changed: request less at once",
                 allowed.as_millis()
             ),
         )
@@ -153,26 +153,26 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         RunError::NotStarted(allowed) => CallError::new(
             "timeout",
             format!(
-                "`{domain}.{action}` could not start within {} ms and changed nothing: too many calls of this caller, or of \
-                 all callers, are running; wait for their answers and try again",
+                "`{domain}.{action}` could not start within {} ms: too many calls of this caller, or of all callers, \
+                are running; wait for their replies and try again",
                 allowed.as_millis()
             ),
         )
         .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
         RunError::OutOfSharedMemory => CallError::new(
             "unavailable",
-            format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
+            format!("the running calls use the memory that `{domain}.{action}` needs; nothing was changed, try again"),
         ),
         RunError::Conflict => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
         RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
-            tracing::warn!(domain, action, "ended: {limit}");
-            CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
-                .with_hint("what one call may use is told under `[limits]` in the config")
+            tracing::warn!(domain, action, "stopped: {limit}");
+            CallError::new("component_failed", format!("`{domain}` was stopped because it {limit}; nothing was changed"))
+                .with_hint("the limits of a call are set under `[limits]` in the config")
         }
         RunError::Failed(reason) => {
-            tracing::error!(domain, action, "broke: {reason}");
+            tracing::error!(domain, action, "failed: {reason}");
             failed(domain)
         }
         RunError::Load(error) => {
@@ -184,7 +184,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
 }
 
 fn bounded(text: String) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
@@ -195,5 +195,5 @@ fn failed(domain: &str) -> CallError {
         "component_failed",
         format!("the component `{domain}` failed; nothing was changed"),
     )
-    .with_hint("the log says why; tell the component's author")
+    .with_hint("the server log has the cause; report it to the component's author")
 }

@@ -1,16 +1,16 @@
-//! How the components are doing: what they used, how they failed, which of them rest. Made from the records, so that the
-//! command line can tell it beside a running server.
+//! The status of components: resource use, failures, open circuit breakers. Read from the records, so that the command
+//! line can show it beside a running server.
 
 use serde::Serialize;
 
 use crate::registry::Snapshot;
 use notehost_config::SwitchReason;
-use notehost_policy::quarantines;
+use notehost_policy::open_breakers;
 use notehost_records::audit::{durations, usage};
 use notehost_records::database::{Database, DatabaseError};
 use notehost_records::when;
 
-/// How one component is doing.
+/// The status of one component.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ComponentStatus {
     /// Its domain's name.
@@ -20,57 +20,57 @@ pub struct ComponentStatus {
     /// Its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Of its content.
+    /// The digest of its content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
     /// Why it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Why it is switched off, and by whom.
+    /// Why it is disabled, and by whom.
     #[serde(flatten)]
     pub off: SwitchReason,
     /// How many calls of this version were run.
     pub calls: u64,
-    /// Half of the latest were at least as fast, in milliseconds.
+    /// The median duration of the latest calls, in milliseconds.
     pub p50_ms: f64,
-    /// 99 of 100 of the latest were at least as fast, in milliseconds.
+    /// The 99th percentile of the latest calls, in milliseconds.
     pub p99_ms: f64,
-    /// How many broke.
+    /// The number of traps.
     pub traps: u64,
-    /// How many wanted more than they may use.
+    /// The number of calls over a limit.
     pub over_limits: u64,
-    /// How many took too long.
+    /// The number of timeouts.
     pub timeouts: u64,
-    /// How many host functions were refused because of what it is granted.
+    /// The number of host calls denied by its grant.
     pub denials: u64,
     /// The most memory that one call used, in bytes.
     pub memory_bytes: u64,
-    /// Whether it rests because it failed too often, and for whom.
-    pub quarantine: Vec<RestTold>,
+    /// Its open circuit breakers.
+    pub quarantine: Vec<OpenBreakerStatus>,
 }
 
-/// A rest, as it is told.
+/// An open circuit breaker for output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RestTold {
-    /// The only caller that is kept away; without it everybody is.
+pub struct OpenBreakerStatus {
+    /// The caller it is open for; without it, all callers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub for_caller: Option<String>,
-    /// What the component did.
+    /// Why it opened.
     pub reason: String,
-    /// When it began.
+    /// When it opened.
     pub since: String,
-    /// When a call is tried again.
+    /// When a trial call is let through.
     pub until: String,
 }
 
-/// How the components are doing; `only` is the name of one.
+/// The status of all components, or of the one named `only`.
 pub fn component_status(
     domains: &Snapshot,
     database: &Database,
     only: Option<&str>,
 ) -> Result<Vec<ComponentStatus>, DatabaseError> {
     let (used, taken) = (usage(database)?, durations(database)?);
-    let resting = quarantines(database)?;
+    let resting = open_breakers(database)?;
     let mut all = Vec::new();
     for domain in domains.domains() {
         let Some(component) = &domain.component else {
@@ -97,7 +97,7 @@ pub fn component_status(
             denials: sum.denials,
             memory_bytes: sum.memory_bytes,
             quarantine: rests
-                .map(|rest| RestTold {
+                .map(|rest| OpenBreakerStatus {
                     for_caller: rest.caller.clone(),
                     reason: rest.reason.clone(),
                     since: when::iso(rest.since),

@@ -1,4 +1,4 @@
-//! The arguments against the action's schema. An error names the field, what was wrong with it, and what is taken.
+//! Validates the arguments against the action's schema. An error names the field, the problem and the accepted values.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{CallError, Request};
 use crate::registry::{Action, COMMON_ARGUMENTS};
 use notehost_vault::Effect;
 
-/// The longest key that is kept.
-const LONGEST_KEY: usize = 256;
-/// How many bytes the arguments of an action may have that only reads: it takes names and conditions, no content.
+/// The longest idempotency key.
+const MAX_KEY_BYTES: usize = 256;
+/// The maximum size of a reading action's arguments: names and conditions, no content.
 const MAX_READ_ARGUMENT_BYTES: usize = 1 << 20;
-/// How many problems are told, and how many unknown arguments of one object.
+/// How many problems are reported, and how many unknown arguments of one object.
 const MAX_PROBLEMS: usize = 5;
 
-/// A request whose arguments fit.
+/// A request with valid arguments.
 pub(super) struct Checked {
     pub(super) found: Found,
     pub(super) common: Common,
@@ -38,7 +38,7 @@ pub(super) struct Common {
     pub(super) approval: Option<String>,
 }
 
-/// Take out what the host handles, and check the rest.
+/// Takes out the arguments that the host handles, and validates the rest.
 pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     let common = Common::take(&mut found.request)?;
     let resumed = Cut::take(&mut found.request.arguments);
@@ -63,7 +63,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
         return Err(CallError::new(
             "too_large",
             format!(
-                "the arguments have {} bytes, and an action that reads takes {MAX_READ_ARGUMENT_BYTES}",
+                "the arguments have {} bytes, and the limit of an action that reads is {MAX_READ_ARGUMENT_BYTES}",
                 arguments.len()
             ),
         ));
@@ -76,7 +76,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     })
 }
 
-/// An error that ends with a call as it should look.
+/// An error that ends with an example of a valid call.
 fn mended(problems: String, domain: &str, action: &Action) -> CallError {
     let usage = usage(domain, action);
     let Some(example) = action.examples.first() else {
@@ -104,12 +104,12 @@ impl Common {
         let approval = text("approval")?;
         let idempotency_key = text("idempotency_key")?;
         if let Some(key) = &idempotency_key
-            && !(1..=LONGEST_KEY).contains(&key.len())
+            && !(1..=MAX_KEY_BYTES).contains(&key.len())
         {
             return Err(CallError::new(
                 "validation_error",
                 format!(
-                    "`idempotency_key` has {} bytes, and may have 1 to {LONGEST_KEY}",
+                    "`idempotency_key` has {} bytes, and 1 to {MAX_KEY_BYTES} are allowed",
                     key.len()
                 ),
             ));
@@ -136,7 +136,7 @@ fn wrong_type(name: &str, wanted: &str, found: &Value) -> CallError {
     )
 }
 
-/// One thing that is wrong, in words.
+/// Describes one problem.
 fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
     let at = field(&error.instance_path().to_string());
     let at = if at.is_empty() {
@@ -153,7 +153,7 @@ fn problem(error: &jsonschema::ValidationError<'_>, action: &Action) -> String {
                 .map(|name| {
                     let near = nearest(name, known.iter().map(String::as_str));
                     format!(
-                        "`{}` is no argument of `{}`{near}",
+                        "`{}` is not an argument of `{}`{near}",
                         short(name),
                         action.name
                     )
@@ -234,7 +234,7 @@ fn field(pointer: &str) -> String {
     name
 }
 
-/// The names that are taken at a place of the arguments.
+/// The names accepted at a place of the arguments.
 fn accepted(action: &Action, pointer: &str) -> Vec<String> {
     let mut schema = Value::Object(action.own_input().clone());
     for part in pointer.split('/').skip(1) {
@@ -272,7 +272,7 @@ fn meaning(action: &Action, argument: &str) -> String {
         .unwrap_or_default()
 }
 
-/// `document.read(path, [section], …)`: how the call should look.
+/// `document.read(path, [section], …)`: the signature of the call.
 fn usage(domain: &str, action: &Action) -> String {
     let empty = Map::new();
     let properties = action

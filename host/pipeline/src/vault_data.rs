@@ -1,5 +1,5 @@
-//! Text of a vault on a line of the host's own text. Whoever reads the line must be able to tell where the vault's text
-//! begins and ends, and must see all of it.
+//! Text of a vault within a line of the host's own text. A reader must be able to tell where the vault's text begins
+//! and ends, and must see all of it.
 
 /// A text of a vault as one line of at most so many characters: without control characters, without characters that
 /// nobody sees or that reorder others, and without the marks that the host quotes with.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_breaks_out_of_the_line_and_nothing_is_hidden() {
+    fn quoted_text_stays_on_one_visible_line() {
         let text = "House\nstyle\t\"for\" `all`\u{202e}\u{200b}\u{e0041}\u{7} notes\u{2028}now";
         assert_eq!(data_line(text, 200), "House style 'for' 'all' notes now");
         assert_eq!(data_line("äöü", 2), "äö…");

@@ -1,5 +1,5 @@
-//! What a person decides before it lands. A question is bound to one caller, one action, these arguments and exactly
-//! this change; its approval works once, and not for long.
+//! Approvals: changes that a person decides before they are committed. A question is bound to one caller, one action,
+//! its arguments and exactly one change; its approval is valid once, for a limited time.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::question::{
 };
 use notehost_records::database::{Database, now_ms, random_word};
 
-/// Where questions and their answers are kept.
+/// The table of approvals.
 pub const APPROVALS_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS approvals (
     id TEXT PRIMARY KEY,
@@ -32,24 +32,24 @@ CREATE TABLE IF NOT EXISTS approvals (
     valid_ms INTEGER NOT NULL DEFAULT 0 -- how long the question, and then the decision, holds
 ) STRICT;";
 
-/// How many are listed, and how much of each diff.
-const MOST_LISTED: i64 = 500;
+/// The maximum number of listed approvals, and the length of each diff.
+const MAX_LISTED_APPROVALS: i64 = 500;
 const MAX_LISTED_DIFF_CHARS: i64 = 16 << 10;
-/// How many bytes of diffs of one caller may wait for a person.
+/// The maximum size of a caller's pending diffs.
 const MAX_WAITING_BYTES: i64 = 64 << 20;
-/// How many of a caller's questions that are decided or expired are kept.
+/// The maximum number of a caller's decided or expired approvals.
 const MAX_DECIDED: i64 = 100;
 /// Every column that [`approval`] reads, but the diff.
 const COLUMNS: &str = "id, caller, action, vault, arguments, change, summary, created, expires, state, decided_by, \
                        decided_via";
-/// How long what was decided can still be looked at.
-const KEPT_MS: i64 = 24 * 60 * 60 * 1000;
+/// How long decided approvals are kept.
+const RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The questions of this machine.
 #[derive(Clone)]
 pub struct Approvals {
     database: Arc<Database>,
-    /// Counts what this process asked and decided, for those who show it.
+    /// Counts the changes made by this process, for watchers.
     changed: watch::Sender<u64>,
 }
 
@@ -62,22 +62,23 @@ impl Approvals {
         }
     }
 
-    /// Counts what this process asked and decided.
+    /// Counts the changes made by this process.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changed.subscribe()
     }
 
-    /// Put a question. The same question that still stands is not put twice.
+    /// Creates a question. An identical pending one is reused.
     pub fn ask(&self, question: &Question, expires_ms: i64) -> Result<Approval, ApprovalError> {
         let now = now_ms();
-        let new = random_word(16)
-            .map_err(|error| ApprovalError::Unknown(format!("(no random numbers: {error})")))?;
+        let new = random_word(16).map_err(|error| {
+            ApprovalError::Unknown(format!("(the random number generator failed: {error})"))
+        })?;
         let frozen = question.frozen.as_ref();
         // A time and bytes can always be written.
         let frozen = frozen.map(|frozen| serde_json::to_string(frozen).unwrap_or_default());
         let id = self.database.with(|connection| {
             let transaction = connection.transaction()?;
-            transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - KEPT_MS])?;
+            transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - RETENTION_MS])?;
             transaction.execute(
                 "DELETE FROM approvals WHERE id IN (SELECT id FROM approvals WHERE caller = ?1
                      AND (state IN ('denied', 'used') OR expires <= ?2) ORDER BY created DESC LIMIT -1 OFFSET ?3)",
@@ -156,8 +157,8 @@ impl Approvals {
         found.ok_or_else(|| ApprovalError::Unknown(id.to_owned()))
     }
 
-    /// The questions that stand; with those that are decided, if asked. The latest first. Long diffs are cut:
-    /// [`Approvals::get`] has all that is kept.
+    /// The pending approvals, optionally with decided ones, the latest first. Long diffs are cut: [`Approvals::get`]
+    /// has all that is stored.
     pub fn list(&self, with_decided: bool) -> Result<Vec<Approval>, ApprovalError> {
         let mut all = self.database.with(|connection| {
             let mut statement = connection.prepare(&format!(
@@ -167,7 +168,7 @@ impl Approvals {
                  FROM approvals WHERE ?1 OR (state = 'pending' AND expires > ?2) ORDER BY created DESC, id LIMIT ?3",
             ))?;
             let rows = statement.query_map(
-                params![with_decided, now_ms(), MOST_LISTED, MAX_LISTED_DIFF_CHARS],
+                params![with_decided, now_ms(), MAX_LISTED_APPROVALS, MAX_LISTED_DIFF_CHARS],
                 approval,
             )?;
             rows.collect::<rusqlite::Result<Vec<Approval>>>()
@@ -176,8 +177,8 @@ impl Approvals {
         Ok(all)
     }
 
-    /// The clock and the randomness of the question that this call brings the approval of, or that it asked before and
-    /// nobody has decided. Of other callers' questions nothing is said.
+    /// The clock and seed of the question whose approval this call brings, or that it asked before and is not decided.
+    /// Reveals nothing about other callers' questions.
     pub fn frozen(
         &self,
         id: Option<&str>,
@@ -198,13 +199,12 @@ impl Approvals {
         Ok(found.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
-    /// Say yes or no to a question that stands, elsewhere than where it was asked.
+    /// Decides a pending approval elsewhere than at the client that asked.
     pub fn decide(&self, id: &str, yes: bool, by: &str) -> Result<Approval, ApprovalError> {
         self.decide_via(id, yes, ConfirmedVia::Approval, by)
     }
 
-    /// Say yes or no to a question that stands, and how the person was asked. A yes may be used for as long as the question
-    /// could be decided.
+    /// Decides a pending approval, with how the person was asked. An approval is valid for as long as the question was.
     pub fn decide_via(
         &self,
         id: &str,
@@ -231,7 +231,7 @@ impl Approvals {
         Ok(approval)
     }
 
-    /// Use an approval for exactly what it was given for. It never works again. Returns how it was given.
+    /// Uses up an approval for exactly the call it was given for. Returns how it was given.
     pub fn use_up(&self, id: &str, question: &Question) -> Result<Confirmed, ApprovalError> {
         let id = || id.to_owned();
         let (approval, bound) = self.bound(&id())?;
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn an_approval_works_once_and_for_nothing_else() {
+    fn an_approval_is_valid_once_for_one_call() {
         let (_state, approvals) = approvals();
         let asked = approvals.ask(&question(), 60_000).expect("asked");
         assert_eq!(
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_does_not_stand_for_ever() {
+    fn pending_approvals_expire() {
         let (_state, approvals) = approvals();
         let asked = approvals.ask(&question(), 0).expect("asked");
         assert_eq!(asked.state, ApprovalState::Expired);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_opens_a_fresh_window() {
+    fn a_decision_restarts_the_validity() {
         let (_state, approvals) = approvals();
         let asked = approvals.ask(&question(), 60_000).expect("asked");
         // Nearly a minute has passed.
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_and_listed_is_bounded() {
+    fn stored_and_listed_approvals_are_bounded() {
         let (_state, approvals) = approvals();
         let long = Question {
             diff: "-line\n".repeat(100_000),

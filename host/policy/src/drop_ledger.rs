@@ -42,7 +42,7 @@ const MAX_UNWRITTEN: usize = 8;
 /// Commits of different vaults rarely wait for each other.
 const LOCKS: usize = 16;
 /// How many rows are read at once.
-const ROWS_AT_ONCE: usize = 32;
+const BATCH_ROWS: usize = 32;
 
 /// What callers dropped.
 pub struct DropLedger {
@@ -61,7 +61,7 @@ pub struct DropCount {
     pub vault: String,
     /// What it does to its notes.
     pub weights: Arc<CallWeights>,
-    /// A person approved it: counting begins anew.
+    /// A person approved it: counting restarts.
     pub is_approved: bool,
 }
 
@@ -69,10 +69,10 @@ pub struct DropCount {
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum NotCounted {
     /// Meanwhile so much was dropped that a person has to see it first.
-    #[error("a person has to see it first")]
+    #[error("a person has to review it first")]
     MeetsFloor,
     /// What was dropped before is not known.
-    #[error("what was dropped before cannot be read: {0}")]
+    #[error("the record of dropped content cannot be read: {0}")]
     Unavailable(DatabaseError),
 }
 
@@ -126,7 +126,7 @@ impl DropLedger {
             // It is on disk: whatever happens to the count, the call succeeded.
             self.unwritten().push(count.clone());
             if let Some(Err(error)) = contained(|| self.write_unwritten(lock)) {
-                tracing::error!(%error, "what was dropped could not be written; the next change tries again");
+                tracing::error!(%error, "dropped content could not be recorded; the next change tries again");
             }
         }
         Ok(landed)
@@ -169,7 +169,7 @@ impl DropLedger {
     fn steps(&self, count: &DropCount, now: i64) -> Result<Steps, DatabaseError> {
         let notes: Vec<&NoteWeights> = count.weights.remaining().collect();
         let mut known = Vec::new();
-        for notes in notes.chunks(ROWS_AT_ONCE) {
+        for notes in notes.chunks(BATCH_ROWS) {
             known.extend(self.database.with(|connection| {
                 let bytes = notes.iter().map(|note| find(connection, count, note, now));
                 bytes.collect::<rusqlite::Result<Vec<_>>>()
@@ -219,7 +219,7 @@ impl DropLedger {
         })?;
         // It is counted: if this fails, the next change does it.
         if let Err(error) = self.bound(&count.caller, now / HOUR_MS) {
-            tracing::warn!(%error, "what is remembered of dropped content could not be bounded");
+            tracing::warn!(%error, "the record of dropped content could not be trimmed");
         }
         Ok(())
     }
@@ -427,7 +427,7 @@ fn too_many(connection: &Connection, caller: &str) -> rusqlite::Result<Vec<(i64,
         "SELECT rowid, ledger FROM dropped_content WHERE caller = ?1 AND is_slim = 0
          ORDER BY updated, rowid LIMIT ?2",
     )?;
-    let most = many.min(i64::try_from(ROWS_AT_ONCE).unwrap_or(many));
+    let most = many.min(i64::try_from(BATCH_ROWS).unwrap_or(many));
     let rows = statement.query_map(params![caller, most], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }

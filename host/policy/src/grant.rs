@@ -1,10 +1,10 @@
-//! What an admin lets a component use of the vaults.
+//! Grants: what a component may use of the vaults.
 
 use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use notehost_config::GrantSettings;
 use notehost_vault::{Effect, Rules, Tier, fold_path};
 
-/// What a component may use of the vaults, whoever calls.
+/// What a component may use of the vaults, for all callers.
 pub struct Grant {
     identity: u64,
     /// From the widest tier to the narrowest.
@@ -15,12 +15,12 @@ struct Allowed {
     tier: Tier,
     glob: String,
     matcher: globset::GlobMatcher,
-    /// What every match begins with.
+    /// The literal prefix of all matches.
     start: String,
 }
 
 impl Grant {
-    /// Everything: the caller's permissions alone decide. For first-party components.
+    /// Grants everything, so that only the caller's permissions decide. For first-party components.
     pub fn everything() -> Grant {
         let all = GrantSettings {
             delete: vec!["**".into()],
@@ -29,7 +29,7 @@ impl Grant {
         Grant::from_settings(&all).unwrap_or_else(|_| Grant::nothing())
     }
 
-    /// Nothing: not even that something is there.
+    /// Grants nothing, not even visibility.
     pub fn nothing() -> Grant {
         Grant {
             identity: new_identity(),
@@ -60,7 +60,7 @@ impl Grant {
         })
     }
 
-    /// The same places, and in none of them more than an effect needs.
+    /// The same paths, limited to the tier that an effect needs.
     pub fn within(mut self, ceiling: Effect) -> Grant {
         let most = match ceiling {
             Effect::Read => Tier::Read,
@@ -103,7 +103,7 @@ impl Rules for Grant {
     }
 }
 
-/// What every match of a glob begins with.
+/// The literal prefix of all matches of a glob.
 fn literal_start(glob: &str) -> String {
     let folded = fold_path(glob);
     let end = folded.find(['*', '?', '[', '{']).unwrap_or(folded.len());
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nothing_names_cannot_be_seen() {
+    fn ungranted_paths_are_hidden() {
         let grant = Grant::from_settings(&GrantSettings {
             read: vec!["Work/**".into()],
             write: vec!["Work/Log/*.md".into()],
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_on_the_way_to_more_keeps_what_it_has() {
+    fn parent_folders_keep_their_own_tier() {
         let grant = Grant::from_settings(&GrantSettings {
             write: vec!["Work/**".into()],
             delete: vec!["Work/Tasks/Done/**".into()],
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ceiling_lowers_what_was_granted_and_widens_nothing() {
+    fn ceilings_only_lower_grants() {
         let grant = || {
             Grant::from_settings(&GrantSettings {
                 read: vec!["Log/**".into()],
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_granted_is_nothing_seen() {
+    fn an_empty_grant_hides_everything() {
         let grant = Grant::from_settings(&GrantSettings::default()).expect("globs");
         assert_eq!(grant.tier("a.md"), Tier::None);
         assert_eq!(grant.tier("Work"), Tier::None);

@@ -1,8 +1,8 @@
-//! A call that is sent twice happens once. The first one with a key claims it; when it has succeeded, its reply stands
-//! for every later one with the same arguments. A call that failed changed nothing and gives its key back.
+//! Idempotency keys: a repeated call runs once. The first call with a key claims it; if it succeeds, its reply is
+//! returned to later calls with the same arguments. A failed call changed nothing and releases its key.
 //!
-//! The key also travels with the commit, into the vault's history: after a crash between the commit and the reply the
-//! history knows that it happened.
+//! The key is also stored with the commit in the vault's history, which tells after a crash between commit and reply
+//! that the call was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,7 +35,7 @@ pub struct Idempotency {
 pub enum Claimed {
     /// Nobody has used it: go ahead, and keep the reply.
     Ours(Claim),
-    /// A process that is gone had claimed it, and nobody knows how far it came.
+    /// An exited process had claimed it; its progress is unknown.
     Orphan(Claim),
     /// It was answered before.
     Answered(String),
@@ -57,7 +57,7 @@ pub struct Claim {
 
 /// Nothing happened: the key is free again.
 const FREE: u8 = 0;
-/// A commit has begun, and whether it landed only the history knows.
+/// A commit has begun; only the history tells whether it succeeded.
 const UNKNOWN: u8 = 1;
 /// The reply is kept.
 const KEPT: u8 = 2;
@@ -125,7 +125,7 @@ impl Idempotency {
 }
 
 impl Claim {
-    /// What names this call in the vault's history.
+    /// Identifies this call in the vault's history.
     pub fn in_history(&self) -> String {
         format!("{}\n{}\n{}", self.caller, self.key, self.arguments)
     }
@@ -136,7 +136,7 @@ impl Claim {
         self.fate.store(fate, Ordering::SeqCst);
     }
 
-    /// Keep the reply for whoever calls again.
+    /// Stores the reply for repeated calls.
     pub fn keep(&self, reply: &str) {
         let kept = self.database.with(|connection| {
             connection.execute(
@@ -148,7 +148,7 @@ impl Claim {
             Ok(_) => self.fate.store(KEPT, Ordering::SeqCst),
             // The key is given back with this claim: whoever comes next with it asks the history.
             Err(error) => {
-                tracing::error!("the reply to an idempotent call could not be kept: {error}");
+                tracing::error!("the reply to an idempotent call could not be stored: {error}");
             }
         }
     }
@@ -168,7 +168,7 @@ impl Drop for Claim {
             .database
             .with(|connection| connection.execute(query, params![self.caller, self.key]));
         if let Err(error) = given_back {
-            tracing::error!("an idempotency key could not be given back: {error}");
+            tracing::error!("an idempotency key could not be released: {error}");
         }
     }
 }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_or_expired_is_free_again() {
+    fn failed_or_expired_keys_are_released() {
         let state = tempfile::tempdir().expect("a folder");
         let keys = open(&state);
         let Claimed::Ours(first) = keys.claim("ana", "k", "a", 60_000).expect("claimed") else {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_crash_a_claim_is_known_to_be_an_orphan() {
+    fn claims_are_orphaned_after_a_crash() {
         let state = tempfile::tempdir().expect("a folder");
         let Claimed::Ours(crashed) = open(&state)
             .claim("ana", "k", "a", 60_000)

@@ -1,33 +1,35 @@
-//! Who may do what. A permission is a tier per path; what a call may do is the intersection of the caller's
-//! permissions and the component's grant, and it is the vault that enforces it. Beside it stands what is remembered
-//! between calls: how many a caller made, which were answered already, what a person decided.
+//! Permissions and limits. A permission is a tier per path; a call may do the intersection of the caller's permissions
+//! and the component's grant, enforced by the vault. Also here: what is stored between calls, such as rates,
+//! idempotency keys and approvals.
 
 pub mod auth;
 
 mod approvals;
+mod circuit_breaker;
 mod drop_ledger;
 mod grant;
+mod host_grant;
 mod idempotency;
 mod loss;
 mod permissions;
-mod quarantine;
 mod question;
 mod rates;
-mod reach;
 mod weights;
 mod word_bag;
 
 pub use approvals::{APPROVALS_TABLE, Approvals};
+pub use circuit_breaker::{
+    BREAKER_TABLE, BreakerRecord, BreakerRecords, close_breakers, open_breakers,
+};
 pub use drop_ledger::{DROPPED_TABLE, DropCount, DropLedger, NotCounted};
 pub use grant::Grant;
+pub use host_grant::{BadHost, HostGrant, Within};
 pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
-pub use permissions::{Decision, Narrowing, Permissions, Said};
-pub use quarantine::{QUARANTINE_TABLE, Quarantine, Quarantines, lift_quarantine, quarantines};
+pub use permissions::{Decision, Narrowing, Permissions, StatedTier};
 pub use question::{
     Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
 };
 pub use rates::{RATES_TABLE, Rates};
-pub use reach::{BadHost, Reach, Within};
 pub use weights::CallWeights;
 
 use std::path::Path;
@@ -46,24 +48,24 @@ pub fn open_records(state: &Path) -> Result<Database, DatabaseError> {
         DROPPED_TABLE,
         IDEMPOTENCY_TABLE,
         RATES_TABLE,
-        QUARANTINE_TABLE,
+        BREAKER_TABLE,
     ];
     Database::open(state, &[&own[..], &audit::TABLES[..]].concat())
 }
 
-/// What both allow.
-pub struct Both {
+/// The intersection of a caller's permissions and a component's grant.
+pub struct Intersection {
     caller: Arc<dyn Rules>,
     grant: Arc<dyn Rules>,
-    /// What the grant took away since somebody asked.
+    /// What the grant took away since the last query.
     hidden: AtomicBool,
     narrowed: AtomicBool,
 }
 
-impl Both {
-    /// What a caller's permissions and a component's grant both allow.
-    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Both {
-        Both {
+impl Intersection {
+    /// Intersects a caller's permissions with a component's grant.
+    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Intersection {
+        Intersection {
             caller,
             grant,
             hidden: AtomicBool::new(false),
@@ -71,7 +73,7 @@ impl Both {
         }
     }
 
-    /// What is left of a tier; that the grant takes something is noted, and costs nothing where it does not.
+    /// The lower of two tiers. Notes whether the grant lowered it.
     fn both(&self, caller: Tier, grant: impl FnOnce() -> Tier) -> Tier {
         if caller == Tier::None {
             return Tier::None;
@@ -87,7 +89,7 @@ impl Both {
     }
 }
 
-impl Rules for Both {
+impl Rules for Intersection {
     fn tier(&self, path: &str) -> Tier {
         self.both(self.caller.tier(path), || self.grant.tier(path))
     }

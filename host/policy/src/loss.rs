@@ -1,4 +1,4 @@
-//! What a caller has dropped of a note over several calls: the arithmetic, without disk or clock.
+//! Content that a caller dropped from a note over several calls: the arithmetic, without disk or clock.
 //!
 //! The words of a note are either the caller's own (it added them within the window) or not. Dropping its own words is
 //! free. Every other word that it drops is lost, until the caller brings it back. The share that is lost is measured
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::weights::{MANY_LINES, TextWeights, WORDS_PER_LINE, share};
 use super::word_bag::{Bag, sum, take};
 
-/// For how many hours drops are counted.
+/// The counting window in hours.
 pub(super) const WINDOW_HOURS: i64 = 24;
 /// How many different words are remembered per note and kind. Of the caller's own words that do not fit only the number is
 /// kept; when they are dropped they count as somebody else's, except for a small share of the note.
@@ -71,7 +71,7 @@ impl Ledger {
         lines.max(self.lost_words() / WORDS_PER_LINE)
     }
 
-    /// A person approved: counting begins anew. What the caller added stays its own.
+    /// A person approved: counting restarts. The caller's additions stay its own.
     pub(super) fn reset(&mut self) {
         self.lost.clear();
         for hour in &mut self.hours {

@@ -1,5 +1,5 @@
-//! A caller's tiers: one per notebook, narrowed by globs. Each tier knows the line that says so, so that whoever is
-//! refused can be told why.
+//! A caller's permissions: one tier per notebook, narrowed by globs. Each tier knows the config line that set it, so
+//! that a refusal can name it.
 
 use std::collections::HashMap;
 
@@ -7,22 +7,22 @@ use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use notehost_config::{CallerPermissions, PermissionRule, Settings, dotted};
 use notehost_vault::{Kind, Rules, Tier, fold_path};
 
-/// The notebook of the notes that lie in the vault's root.
+/// The name for the root of the vault as a notebook.
 const ROOT: &str = ".";
-/// What stands for a key of the config where a token says it.
+/// The prefix of a key that comes from a token.
 const TOKEN: &str = "token";
 
-/// What one caller may do where.
+/// The permissions of one caller.
 pub struct Permissions {
     identity: u64,
-    default: Said,
-    notebooks: HashMap<String, Said>,
+    default: StatedTier,
+    notebooks: HashMap<String, StatedTier>,
     narrower: Vec<Rule>,
 }
 
-/// A tier, and who says so.
+/// A tier, and the key that set it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct StatedTier {
     /// The tier.
     pub tier: Tier,
     /// The key of the config, such as `permissions.notebooks.Work`; with `token.` in front it is the caller's token.
@@ -30,18 +30,18 @@ pub struct Said {
 }
 
 struct Rule {
-    said: Said,
+    said: StatedTier,
     glob: String,
     matcher: globset::GlobMatcher,
 }
 
-/// What a caller may do at a path, and why.
+/// The decision for a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision<'permissions> {
-    /// What it may do.
+    /// The resulting tier.
     pub tier: Tier,
-    /// What its notebook allows; nobody has to say that a vault can be listed.
-    pub notebook: Option<&'permissions Said>,
+    /// What its notebook allows; listing a vault needs no rule.
+    pub notebook: Option<&'permissions StatedTier>,
     /// The rule that allows less than the notebook does.
     pub narrowed: Option<Narrowing<'permissions>>,
 }
@@ -49,15 +49,14 @@ pub struct Decision<'permissions> {
 /// A rule that allows less than a notebook does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Narrowing<'permissions> {
-    /// Its tier, and who says so.
-    pub said: &'permissions Said,
-    /// Which paths it speaks of.
+    /// Its tier, and the key that set it.
+    pub said: &'permissions StatedTier,
+    /// The glob of its paths.
     pub glob: &'permissions str,
 }
 
 impl Permissions {
-    /// The permissions of the caller of that name: everybody's, with what its token and then what the config says
-    /// differently for it.
+    /// The permissions of a named caller: the general ones, overridden by its token and then by its own settings.
     pub fn of_caller(
         settings: &Settings,
         caller: &str,
@@ -72,7 +71,7 @@ impl Permissions {
         let own = settings.callers.get(caller).map(|own| &own.permissions);
         let mut permissions = Permissions {
             identity: new_identity(),
-            default: Said {
+            default: StatedTier {
                 tier: Tier::None,
                 key: String::new(),
             },
@@ -89,21 +88,21 @@ impl Permissions {
         Ok(permissions)
     }
 
-    /// What is said later wins, except that rules only ever narrow.
+    /// Later settings override earlier ones, except that rules only narrow.
     fn add(&mut self, prefix: &str, said: &CallerPermissions) -> Result<(), BadGlob> {
         if let Some(tier) = said.default {
             let key = format!("{prefix}.default");
-            self.default = Said { tier, key };
+            self.default = StatedTier { tier, key };
         }
         for (notebook, tier) in &said.notebooks {
             let key = dotted(&format!("{prefix}.notebooks"), notebook);
-            let said = Said { tier: *tier, key };
+            let said = StatedTier { tier: *tier, key };
             self.notebooks.insert(fold_path(notebook), said);
         }
         for (index, PermissionRule { glob, tier }) in said.rules.iter().enumerate() {
             let key = format!("{prefix}.rules[{index}]");
             self.narrower.push(Rule {
-                said: Said { tier: *tier, key },
+                said: StatedTier { tier: *tier, key },
                 matcher: matcher(glob)?,
                 glob: glob.clone(),
             });
@@ -111,8 +110,8 @@ impl Permissions {
         Ok(())
     }
 
-    /// What the caller may do at a path, and why. The kind only matters for a path of one part, which is a notebook
-    /// or a file in the root.
+    /// Decides what the caller may do at a path, and why. The kind only matters for a path of one part, which is a
+    /// notebook or a file in the root.
     pub fn decide(&self, path: &str, kind: Option<Kind>) -> Decision<'_> {
         if path.is_empty() {
             // The vault itself can be listed by anybody; what is in it is asked for one by one.
@@ -144,13 +143,13 @@ impl Permissions {
         decision
     }
 
-    fn of_notebook(&self, notebook: &str) -> &Said {
+    fn of_notebook(&self, notebook: &str) -> &StatedTier {
         self.notebooks.get(notebook).unwrap_or(&self.default)
     }
 
     /// A path of one part is a notebook or a file in the root. What is not there yet is either: where the name does
     /// not tell, the narrower tier holds.
-    fn of_single_part(&self, name: &str, kind: Option<Kind>) -> &Said {
+    fn of_single_part(&self, name: &str, kind: Option<Kind>) -> &StatedTier {
         let (root, notebook) = (self.of_notebook(ROOT), self.of_notebook(name));
         match kind {
             Some(Kind::File) => root,
@@ -164,7 +163,7 @@ impl Permissions {
 }
 
 impl Rule {
-    /// What is said of a folder is said of all that lies in it.
+    /// A glob for a folder also matches everything in it.
     fn holds_at(&self, folded_path: &str) -> bool {
         let mut folders = folded_path.match_indices('/');
         matches_path_or_folder(&self.matcher, folded_path)
@@ -173,8 +172,8 @@ impl Rule {
 }
 
 impl Decision<'_> {
-    /// The line that decided.
-    pub fn said(&self) -> Option<&Said> {
+    /// The setting that decided.
+    pub fn stated(&self) -> Option<&StatedTier> {
         let narrowed = self.narrowed.as_ref().map(|narrowed| narrowed.said);
         narrowed.or(self.notebook)
     }
@@ -226,7 +225,7 @@ mod tests {
     "#;
 
     #[test]
-    fn a_notebook_that_nothing_names_can_only_be_read() {
+    fn notebooks_not_in_the_config_get_the_default_tier() {
         assert_eq!(permissions(CONFIG, "ana").tier("Other/a.md"), Tier::Read);
     }
 
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_spelling_open_no_door() {
+    fn case_and_spelling_do_not_bypass_rules() {
         let ana = permissions(CONFIG, "ana");
         assert_eq!(ana.tier("DIARY/x.md"), Tier::None);
         assert_eq!(ana.tier("diary"), Tier::None);
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_one_part_is_what_it_is_on_the_disk() {
+    fn one_part_paths_follow_the_kind_on_disk() {
         let config = "[permissions]\ndefault = 'none'\n[permissions.notebooks]\n'.' = 'rw'\n";
         let ana = permissions(config, "ana");
         assert_eq!(ana.tier_of("secret.md", Kind::Folder), Tier::None);
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_about_a_folder_holds_for_what_is_in_it() {
+    fn folder_rules_apply_to_their_content() {
         let config = "[permissions]\ndefault = 'rwd'\n[[permissions.rules]]\nglob = '**/Private'\ntier = 'none'\n\
                       [[permissions.rules]]\nglob = 'Work/*.md'\ntier = 'r'\n";
         let ana = permissions(config, "ana");
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_decides_is_named() {
+    fn decisions_name_the_deciding_setting() {
         let token = CallerPermissions {
             notebooks: [("Diary".to_owned(), Tier::Read)].into(),
             ..CallerPermissions::default()
@@ -296,7 +295,7 @@ mod tests {
         let key = |path: &str| {
             let decision = phone.decide(path, None);
             decision
-                .said()
+                .stated()
                 .map(|said| said.key.clone())
                 .unwrap_or_default()
         };

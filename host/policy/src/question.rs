@@ -1,40 +1,40 @@
-//! A question to a person and what became of it, as every room knows them. How they are kept is in `approvals.rs`.
+//! Approvals: a question to a person and its decision. `approvals.rs` stores them.
 
 use serde::{Deserialize, Serialize};
 
 use notehost_records::database::{DatabaseError, now_ms};
 
-/// How many questions of one caller may wait at once.
+/// The maximum number of pending approvals per caller.
 pub(super) const MAX_WAITING: i64 = 50;
 
-/// What a person is asked.
+/// A question to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Who wants it.
+    /// The caller.
     pub caller: String,
     /// `domain.action`.
     pub action: String,
     /// The vault.
     pub vault: String,
-    /// Names the arguments.
+    /// The hash of the arguments.
     pub arguments: String,
-    /// Names what was staged.
+    /// The digest of the staged changes.
     pub change: String,
-    /// What would happen, in a sentence.
+    /// A summary of the change.
     pub summary: String,
-    /// Exactly what would happen.
+    /// The diff of the change.
     pub diff: String,
-    /// The clock and the randomness that the call ran with.
+    /// The clock and random seed that the call ran with.
     pub frozen: Option<FrozenEnvironment>,
 }
 
-/// The clock and the randomness that a call runs with. Both are kept with a question: the call that brings the approval
-/// runs with the same, so an action that writes the time of day or a random id stages the change that was shown.
+/// The clock and random seed of a call, stored with its question: the call with the approval runs with the same, so
+/// that an action that writes the time or a random id stages the change that was shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrozenEnvironment {
-    /// The moment at which the call's clock stands, in milliseconds since 1970.
+    /// The fixed time of the call's clock, in milliseconds since 1970.
     pub milliseconds: u64,
-    /// What its random numbers are made from.
+    /// The seed of its random numbers.
     pub seed: [u8; 32],
 }
 
@@ -44,7 +44,7 @@ pub struct FrozenEnvironment {
 pub enum ConfirmedVia {
     /// The caller's client, which is trusted to ask its user, reported the answer.
     Client,
-    /// Somebody decided elsewhere: `notehost approval`, the admin tool, the console.
+    /// It was decided elsewhere: `notehost approval`, the admin tool, the console.
     Approval,
     /// The person at the terminal where the call was made.
     Terminal,
@@ -59,26 +59,26 @@ pub struct Confirmed {
     pub by: Option<String>,
 }
 
-/// A question, and what became of it.
+/// A question and its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Approval {
     /// Its name.
     pub id: String,
-    /// Who wants it.
+    /// The caller.
     pub caller: String,
     /// `domain.action`.
     pub action: String,
     /// The vault.
     pub vault: String,
-    /// What would happen, in a sentence.
+    /// A summary of the change.
     pub summary: String,
-    /// Exactly what would happen.
+    /// The diff of the change.
     pub diff: String,
-    /// When it was asked, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub created: i64,
-    /// Until when it holds.
+    /// When it expires.
     pub expires: i64,
-    /// What became of it.
+    /// Its state.
     pub state: ApprovalState,
     /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,56 +88,56 @@ pub struct Approval {
     pub decided_via: Option<ConfirmedVia>,
 }
 
-/// What became of a question.
+/// The state of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApprovalState {
-    /// Nobody has decided.
+    /// Not decided yet.
     Pending,
-    /// It may happen, once.
+    /// Approved; valid for one call.
     Approved,
-    /// It may not.
+    /// Denied.
     Denied,
-    /// It has happened.
+    /// Used.
     Used,
-    /// Nobody decided, or nobody used it, in time.
+    /// Not decided or not used in time.
     Expired,
 }
 
-/// Why an approval does not help, or cannot be decided.
+/// Why an approval is invalid, or cannot be decided.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum ApprovalError {
-    /// There is none of that name for this caller.
+    /// This caller has no such approval.
     #[error("no approval `{0}`")]
     Unknown(String),
-    /// Nobody has decided yet.
+    /// It is not decided yet.
     #[error("the approval `{0}` is not decided yet")]
     Pending(String),
-    /// Somebody said no.
+    /// It was denied.
     #[error("the approval `{0}` was denied")]
     Denied(String),
-    /// It worked once already.
-    #[error("the approval `{0}` was used already; each works once")]
+    /// It was already used.
+    #[error("the approval `{0}` was already used; an approval is valid once")]
     Used(String),
-    /// It is too late.
+    /// It has expired.
     #[error("the approval `{0}` has expired")]
     Expired(String),
-    /// It is for something else.
+    /// It is for another call.
     #[error(
-        "the approval `{0}` is for another call: it holds for one action with the same arguments"
+        "the approval `{0}` is for another call: it is valid for one action with the same arguments"
     )]
     OtherCall(String),
-    /// The vault changed, and with it what would happen.
-    #[error("the approval `{0}` is for another change: the notes are no longer as they were")]
+    /// The vault changed, and with it the staged change.
+    #[error("the approval `{0}` is for another change: the notes changed since")]
     OtherChange(String),
-    /// It cannot be decided twice.
-    #[error("the approval `{0}` is decided already: {1}")]
+    /// It is already decided.
+    #[error("the approval `{0}` is already decided: {1}")]
     Decided(String, &'static str),
-    /// Nobody approves their own calls.
-    #[error("`{0}` was asked for by this caller, and somebody else has to decide")]
+    /// A caller must not approve its own calls.
+    #[error("`{0}` was requested by this caller, and another caller has to decide it")]
     Own(String),
-    /// Nobody could look at so many.
-    #[error("{MAX_WAITING} questions of this caller, or very long ones, wait for a person already")]
+    /// Too many approvals are pending.
+    #[error("{MAX_WAITING} approvals of this caller, or very long ones, are already pending")]
     TooMany,
     /// The records cannot be used.
     #[error(transparent)]
@@ -145,7 +145,7 @@ pub enum ApprovalError {
 }
 
 impl ApprovalState {
-    /// The word for it.
+    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             ApprovalState::Pending => "pending",
@@ -169,7 +169,7 @@ impl ApprovalState {
 }
 
 impl ConfirmedVia {
-    /// The word for it in records.
+    /// Its name in records.
     pub fn as_str(self) -> &'static str {
         match self {
             ConfirmedVia::Client => "client",

@@ -1,5 +1,5 @@
-//! How many calls a caller may make: a bucket per caller and effect that fills at an even pace. What is left in the
-//! buckets outlives a restart, so that restarting is no way around them.
+//! Rate limits: a token bucket per caller and effect. Buckets survive a restart, so that restarting does not reset
+//! limits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use notehost_config::RateSettings;
 use notehost_records::database::{Database, DatabaseError, now_ms};
 use notehost_vault::Effect;
 
-/// Where what is left in the buckets is kept.
+/// The table of buckets.
 pub const RATES_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS rates (
     caller TEXT NOT NULL,
@@ -20,9 +20,9 @@ CREATE TABLE IF NOT EXISTS rates (
     PRIMARY KEY (caller, effect)
 ) STRICT;";
 
-/// How often what is left is written down.
+/// How often the buckets are stored.
 const WRITE_EVERY_MS: i64 = 5_000;
-/// A bucket that nobody used for so long is full again, whatever its pace.
+/// A bucket unused for so long is dropped, as it is full again at any rate.
 const FORGOTTEN_MS: i64 = 60 * 60 * 1000;
 
 /// The bucket for requests of every kind. It is not taken over by the next start.
@@ -80,7 +80,7 @@ impl Rates {
         })
     }
 
-    /// Take one call out of a caller's bucket, or tell after how many milliseconds there is one.
+    /// Takes one call from a caller's bucket, or returns the wait in milliseconds.
     pub fn take(&self, caller: &str, effect: Effect, settings: &RateSettings) -> Result<(), u64> {
         self.take_at(caller, effect.word(), pace(effect, settings))
     }
@@ -200,7 +200,7 @@ fn write(database: &Database, rows: &[Row]) {
         transaction.commit()
     });
     if let Err(error) = written {
-        tracing::warn!("what callers have left could not be written down: {error}");
+        tracing::warn!("the rate limits of callers could not be stored: {error}");
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_runs_dry_and_a_restart_does_not_fill_it() {
+    fn rate_limits_survive_a_restart() {
         let state = tempfile::tempdir().expect("a folder");
         let settings = RateSettings {
             delete: 6,

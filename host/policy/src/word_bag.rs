@@ -1,18 +1,17 @@
-//! The words of a text, counted: multisets of word hashes, and the part of two texts in which they differ.
+//! Word counts of texts: multisets of word hashes, and the parts in which two texts differ.
 //!
-//! A word is what white space separates. Scripts that are written without spaces (Chinese, Japanese, Thai, …) have no such
-//! words: there every character counts, as a pair with the one after it, so that two texts are not alike because they use
-//! the same characters.
+//! Words are separated by white space. In scripts without spaces (Chinese, Japanese, Thai, …) every character counts as
+//! a pair with the next one, so that texts are not considered alike because they share characters.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher as _, RandomState};
 
 use notehost_sdk::text::links;
 
-/// A multiset of words, by their hashes.
+/// A multiset of words, as hashes.
 pub(super) type Bag = BTreeMap<u64, u32>;
 
-/// What stands for any link where one is as good as another: a word of its own.
+/// The placeholder word for any link.
 const ANY_LINK: &str = " [[]] ";
 
 /// The words of a text as a multiset; `None` if more than so many of them are different.
@@ -252,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_different_is_bounded() {
+    fn distinct_words_are_bounded() {
         assert_eq!(all("a b a").len(), 2);
         assert!(bag("a b a", 1).is_none());
         let lines = |old: &str, new: &str, most| differing_lines(old, new, most);
@@ -280,7 +279,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn middles_hold_every_difference(a in "[ab ü水\n]{0,30}", b in "[ab ü水\n]{0,30}") {
+        fn middles_contain_every_difference(a in "[ab ü水\n]{0,30}", b in "[ab ü水\n]{0,30}") {
             let middles = middles(&a, &b);
             let rest = differing_lines(middles.lines.0, middles.lines.1, 100).expect("few");
             let without = |whole: &str, part: &str| {

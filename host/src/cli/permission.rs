@@ -14,7 +14,7 @@ use super::terminal::Terminal;
 use notehost_config::{
     CallerPermissions, Edit, Given, Loaded, Origin, config_file, dotted, expand_home,
 };
-use notehost_pipeline::{Asked, explain};
+use notehost_pipeline::{ExplainQuery, explain};
 use notehost_policy::auth::Caller;
 use notehost_vault::{Kind, Tier};
 
@@ -290,7 +290,7 @@ impl Explain {
             name => records::token_caller(&loaded, name)?
                 .unwrap_or_else(|| Caller::command_line(Some(name))),
         };
-        let asked = Asked {
+        let asked = ExplainQuery {
             domain,
             action,
             vault: self.vault.as_deref(),

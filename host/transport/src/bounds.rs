@@ -5,15 +5,15 @@
 
 use memchr::{memchr, memchr2};
 
-/// The largest message that is taken from a client. Notes are sent in arguments, pictures as base64.
+/// The maximum size of a message. Notes are sent in arguments, pictures as base64.
 pub(super) const MAX_MESSAGE_BYTES: usize = 32 << 20;
-/// The largest message that is not a call of an action that takes content; and how much of any message may be outside of
-/// strings, where content is not.
+/// The maximum size of a message without content arguments, and the maximum of any message outside of strings, where
+/// content is not.
 pub(super) const MAX_PLAIN_MESSAGE_BYTES: usize = 1 << 20;
-/// How many structural tokens a message may have. A value takes about 100 bytes in memory, and a message is held a few
+/// The maximum number of structural tokens. A value takes about 100 bytes in memory, and a message is held several
 /// times while it is parsed.
 pub(super) const MAX_TOKENS: usize = 1 << 16;
-/// How deep a message may nest.
+/// The maximum nesting depth.
 pub(super) const MAX_DEPTH: usize = 64;
 /// A name or an id longer than this is not reported.
 const MAX_NAME_BYTES: usize = 256;
@@ -24,22 +24,22 @@ pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// Why a message is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum OverBounds {
-    #[error("a message may have {0} bytes")]
+    #[error("a message may have at most {0} bytes")]
     Bytes(usize),
     #[error(
-        "a message may have {MAX_TOKENS} JSON values and keys: send long lists in several calls"
+        "a message may have at most {MAX_TOKENS} JSON values and keys: send long lists in several calls"
     )]
     Tokens,
-    #[error("a message may be nested {MAX_DEPTH} levels deep")]
+    #[error("a message may be nested at most {MAX_DEPTH} levels deep")]
     Depth,
-    #[error("a message may have {MAX_PLAIN_MESSAGE_BYTES} bytes outside of strings")]
+    #[error("a message may have at most {MAX_PLAIN_MESSAGE_BYTES} bytes outside of strings")]
     OutsideStrings,
 }
 
 /// Scans one message, in as many pieces as it comes.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// What was found of the message.
+    /// The outline so far.
     pub(super) outline: Outline,
     over: Option<OverBounds>,
     depth: usize,
@@ -54,11 +54,11 @@ pub(super) struct Scan {
     outside_strings: usize,
 }
 
-/// How many levels of keys are looked at: `params`, `arguments`, and those of the arguments.
+/// How many levels of keys are tracked: `params`, `arguments`, and those of the arguments.
 const OUTER_LEVELS: usize = 3;
 
-/// What a message calls, as far as the scan can see. Where a key occurs twice the last one counts, as it does for the
-/// parser. Controlled by the client.
+/// The outline of a message: what it calls. If a key occurs twice the last one counts, as for the parser. Controlled by
+/// the client.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct Outline {
     /// The structural tokens.
@@ -197,7 +197,7 @@ impl Scan {
         }
     }
 
-    /// A key was read: what an equal key before it had is forgotten.
+    /// Handles a key: the value of an earlier equal key is dropped.
     fn begin_value(&mut self, name: Vec<u8>) {
         let level = self.depth.checked_sub(1);
         let Some(key) = level.and_then(|level| self.keys.get_mut(level)) else {
@@ -218,7 +218,7 @@ impl Scan {
         }
     }
 
-    /// Where the outline keeps the value that the scan is at.
+    /// The field of the outline for the current value.
     fn place(&mut self) -> Option<&mut Option<String>> {
         let place = match self.depth {
             1 if self.is_at(&["method"]) => &mut self.outline.method,
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_tells_what_is_called() {
+    fn an_outline_names_the_called_action() {
         let message = json!({
             "method": "tools/call",
             "params": {
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_equal_keys_counts_and_none_can_be_hidden() {
+    fn the_last_of_duplicate_keys_counts() {
         let call = |arguments: &str| {
             let text = format!(
                 r#"{{"method":"tools/call","params":{{"name":"document","arguments":{{{arguments}}}}}}}"#
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn blanks_and_digits_are_not_content() {
+    fn blanks_and_digits_count_as_plain_bytes() {
         for filling in [" ", "9", "x"] {
             let text = filling.repeat(MAX_PLAIN_MESSAGE_BYTES + 1);
             assert_eq!(Scan::of(text.as_bytes()), Err(OverBounds::OutsideStrings));
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_scanned_as_the_whole() {
+    fn piecewise_scans_equal_whole_scans() {
         let message =
             r#"{"id":"é\\","params":{"name":"x\"y","arguments":{"domain":"d"}},"method":"m"}"#;
         let whole = outline(message);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wide_or_deep_is_refused_and_what_is_long_is_not() {
+    fn wide_or_deep_messages_are_refused_and_long_strings_pass() {
         let wide = |count| format!(r#"{{"id":1,"tags":[{}0]}}"#, "0,".repeat(count));
         assert_eq!(
             Scan::of(wide(MAX_TOKENS).as_bytes()),
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn the_id_is_found_behind_what_is_refused() {
+    fn ids_of_refused_messages_are_found() {
         let mut scan = Scan::default();
         scan.push(format!(r#"{{"params":[{}0],"id":5}}"#, "0,".repeat(MAX_TOKENS)).as_bytes());
         assert_eq!(scan.check(), Err(OverBounds::Tokens));

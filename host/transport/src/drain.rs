@@ -1,4 +1,4 @@
-//! A transport whose input ends only after everything asked was answered. rmcp by itself gives calls in flight a
+//! A transport that reports the end of input only after all requests are answered. rmcp itself gives running calls a
 //! few seconds once its input has ended, and cancels them at once when it is told to stop.
 
 use std::collections::HashSet;
@@ -16,8 +16,8 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-/// Stops reading at the end of the input or when `closing` is cancelled, and reports the end when every request
-/// was answered, or when patience ran out.
+/// Stops reading at the end of the input or when `closing` is cancelled, and reports the end when every request was
+/// answered, or at a timeout.
 pub(super) struct Draining<T> {
     inner: T,
     closing: CancellationToken,
@@ -28,7 +28,7 @@ pub(super) struct Draining<T> {
 }
 
 impl<T> Draining<T> {
-    /// `closing` is cancelled here as well when the input ends, so that whatever waits for events lets go.
+    /// `closing` is also cancelled here when the input ends, so that waiting subscriptions end.
     pub(super) fn new(inner: T, closing: CancellationToken, patience: Duration) -> Draining<T> {
         Draining {
             inner,
@@ -90,7 +90,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
     }
 }
 
-/// The requests that came in and wait for their answer.
+/// The requests without a response so far.
 #[derive(Default)]
 struct Unanswered {
     ids: Mutex<HashSet<RequestId>>,
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 
     /// Answers after as many milliseconds as it is asked to.
     struct Slow;
@@ -188,7 +188,7 @@ mod tests {
         tokio::spawn(async move {
             let wire = AsyncRwTransport::new_server(input, output);
             let running = Slow
-                .serve(Draining::new(wire, closing, PATIENCE))
+                .serve(Draining::new(wire, closing, DRAIN_TIMEOUT))
                 .await
                 .unwrap();
             running.waiting().await.unwrap();
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_asked_before_the_end_of_input_is_answered() {
+    async fn requests_before_end_of_input_are_answered() {
         let (mut to_server, from_server) = serve(CancellationToken::new());
         let calls: String = (1..=400).map(|id| call(id, id * 7 % 60)).collect();
         // Longer than rmcp itself would wait.
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_in_flight_finish_when_it_is_time_to_stop() {
+    async fn shutdown_finishes_calls_in_flight() {
         let closing = CancellationToken::new();
         let (mut to_server, from_server) = serve(closing.clone());
         to_server
@@ -251,13 +251,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cancelled_call_is_not_waited_for() {
+    async fn shutdown_ignores_cancelled_calls() {
         let (mut to_server, from_server) = serve(CancellationToken::new());
         let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
         let messages = begin() + &call(1, 60_000) + &line(&cancel);
         to_server.write_all(messages.as_bytes()).await.unwrap();
         drop(to_server);
-        let answered = tokio::time::timeout(PATIENCE / 2, answered(from_server))
+        let answered = tokio::time::timeout(DRAIN_TIMEOUT / 2, answered(from_server))
             .await
             .unwrap();
         assert_eq!(answered, BTreeSet::from([0]));

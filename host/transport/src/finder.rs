@@ -1,5 +1,4 @@
-//! The surface of three tools, for clients that pay for every tool they are shown: find an action, read about it,
-//! call it.
+//! The surface with three tools, for clients with a small tool budget: find an action, describe it, call it.
 
 use std::sync::Arc;
 
@@ -32,7 +31,7 @@ impl Step {
         }
     }
 
-    /// The one of that name.
+    /// The tool with that name.
     pub(super) fn named(name: &str) -> Option<Step> {
         [Step::Find, Step::Describe, Step::Call]
             .into_iter()
@@ -70,7 +69,7 @@ pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
         ),
         tool(
             Step::Describe,
-            "Read what an action does and takes. Do this before the first call of an action."
+            "Read what an action does and which arguments it takes. Do this before the first call of an action."
                 .to_owned(),
             json!({ "domain": text("As found"), "action": text("As found") }),
             json!(["domain", "action"]),
@@ -78,11 +77,11 @@ pub(super) fn tools(snapshot: &Snapshot) -> Vec<Tool> {
         ),
         tool(
             Step::Call,
-            "Do an action.".to_owned(),
+            "Call an action.".to_owned(),
             json!({
                 "domain": text("As found"),
                 "action": text("As found"),
-                "arguments": { "type": "object", "description": "As `describe_action` tells" },
+                "arguments": { "type": "object", "description": "As `describe_action` lists them" },
             }),
             json!(["domain", "action"]),
             ToolAnnotations::with_title("Call an action")
@@ -106,7 +105,7 @@ fn tool(
     Tool::new(step.name(), about, Arc::new(schema)).with_annotations(hints)
 }
 
-/// What a call of one of the three means.
+/// Resolves a call of one of the three tools.
 pub(super) fn resolve(
     offered: &Offered,
     step: Step,
@@ -162,7 +161,7 @@ fn call(mut arguments: Map<String, Value>) -> Result<Target, CallError> {
     })
 }
 
-/// All actions in one order, by which a ranking names them.
+/// All actions in the order that a ranking uses.
 fn actions(snapshot: &Snapshot) -> impl Iterator<Item = (&Domain, &Action)> {
     snapshot.domains().flat_map(|domain| {
         let actions = domain.actions.iter();
@@ -170,7 +169,7 @@ fn actions(snapshot: &Snapshot) -> impl Iterator<Item = (&Domain, &Action)> {
     })
 }
 
-/// The actions, ready to be looked for.
+/// The searchable index of actions.
 pub(super) fn ranking(snapshot: &Snapshot) -> Ranking {
     let arguments = |action: &Action| {
         let own = schema::properties(action.own_input());
@@ -194,7 +193,7 @@ pub(super) fn ranking(snapshot: &Snapshot) -> Ranking {
     }))
 }
 
-/// The actions that fit the words best, the best first.
+/// The best matching actions, the best first.
 fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
     let all: Vec<(&Domain, &Action)> = actions(&offered.snapshot).collect();
     let mut text = String::new();
@@ -216,7 +215,7 @@ fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
         let domains = offered.snapshot.domains();
         let domains: Vec<&str> = domains.map(|domain| domain.name.as_str()).collect();
         text = format!(
-            "nothing fits `{query}`; domains: {}",
+            "no action matches `{query}`; domains: {}",
             help::quoted(&domains)
         );
     }

@@ -1,5 +1,5 @@
-//! What a model reads to choose and mend its calls: an action in one line, a domain in a screen, an action in full.
-//! The words are the component's own; here they are only arranged and cut.
+//! Help texts for models: an action in one line, a domain on one page, an action in full. The texts are the component's
+//! own; here they are only arranged and cut.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,12 @@ use notehost_config::nearest;
 use notehost_pipeline::registry::{Action, COMMON_ARGUMENTS, Domain, Example};
 use notehost_pipeline::{CallError, Reply};
 
-/// Whether an argument is one that the host takes for every action, and that no line needs to repeat.
+/// Whether an argument is handled by the host for every action, so that no line repeats it.
 pub(super) fn is_common(argument: &str) -> bool {
     COMMON_ARGUMENTS.contains(&argument)
 }
 
-/// Whether an argument only tells which part of a list is wanted: every list takes these, and no line needs to repeat
-/// them.
+/// Whether an argument only selects a page of a list: every list has these, so no line repeats them.
 pub(super) fn is_paging(argument: &str) -> bool {
     matches!(argument, "limit" | "cursor")
 }
@@ -33,8 +32,8 @@ pub(super) fn first_sentence(text: &str, limit: usize) -> String {
     first_clauses(sentence, limit).unwrap_or_else(|| cut(sentence, limit))
 }
 
-/// The clauses of a sentence that fit: half a thought misleads, a whole one that is short does not. Commas may be
-/// those of a list, and a colon after code explains that code.
+/// The leading clauses of a sentence that fit: a whole clause is better than half a sentence. Commas may be those of a
+/// list, and a colon after code explains that code.
 fn first_clauses(sentence: &str, limit: usize) -> Option<String> {
     let stops = sentence.match_indices([';', ':']).map(|(at, _)| at);
     let end = stops
@@ -67,7 +66,7 @@ fn cut(text: &str, limit: usize) -> String {
     }
 }
 
-/// An action as one would write its call: `read(path, [section, format])`.
+/// The signature of an action: `read(path, [section, format])`.
 pub(super) fn signature(action: &Action) -> String {
     let own = || {
         schema::properties(&action.input)
@@ -101,7 +100,7 @@ pub(super) fn reply(domain: &Domain, topic: Option<&str>) -> Result<Reply, CallE
     }
 }
 
-/// The error for a name that no action of the domain has.
+/// The error for an unknown action of a domain.
 fn no_such_action(domain: &Domain, action: &str) -> CallError {
     let names: Vec<&str> = domain
         .actions
@@ -161,7 +160,7 @@ fn on_domain(domain: &Domain) -> Reply {
     answer(text, structured)
 }
 
-/// An action in full: what it does, what it takes, what it answers.
+/// An action in full: description, arguments, reply.
 fn on_action(domain: &Domain, action: &Action) -> Reply {
     let input = schema::plain(&action.input);
     let mut text = format!(
@@ -211,7 +210,7 @@ fn calls<'a>(examples: impl IntoIterator<Item = &'a Example>) -> Vec<Value> {
     arguments.cloned().map(Value::Object).collect()
 }
 
-/// A reply that no component gave.
+/// A reply made by the host.
 pub(super) fn answer(text: String, structured: Value) -> Reply {
     Reply {
         text,

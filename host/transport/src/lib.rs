@@ -1,24 +1,22 @@
-//! The wire: MCP over stdio and over Streamable HTTP, in both of its eras. This is the only room that knows rmcp,
-//! stdout and sockets. What happens to a call is none of its affair: it turns requests into `dispatch::call` and
-//! what comes back into MCP results.
+//! The transports: MCP over stdio and over Streamable HTTP, in its stateless and session-based revisions. Only this
+//! crate knows rmcp, stdout and sockets. It turns requests into `dispatch::call` and outcomes into MCP results.
 
 // The futures of a call nest deeper than the default allows to look.
 #![recursion_limit = "256"]
 
-mod asking;
 mod bounds;
-mod brief;
 mod client;
-mod completing;
-mod contained;
+mod completion;
 mod drain;
+mod elicitation;
 mod finder;
 mod help;
 mod http;
 mod lines;
 mod mcp;
 mod message_limit;
-mod orienting;
+mod orientation;
+mod panic_guard;
 mod pool;
 mod progress;
 mod prompts;
@@ -27,9 +25,10 @@ mod resolve;
 mod resources;
 mod results;
 mod schema;
+mod short_description;
 mod shutdown;
 mod stdio;
-mod subscribing;
+mod subscriptions;
 mod surface;
 mod synonyms;
 mod tasks;
@@ -54,7 +53,7 @@ pub use client::{Client, ClientError};
 pub use http::{check_http, serve_http};
 pub use stdio::serve_stdio;
 
-/// The tools as `tools/list` tells them to callers who see these domains.
+/// The tools that `tools/list` returns to callers who see these domains.
 pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
     let tools = surface::tools(domains, surface).into_iter();
     tools
@@ -62,24 +61,24 @@ pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
         .collect()
 }
 
-/// How to serve, whatever the wire.
+/// The options of all transports.
 #[derive(Debug, Clone, Default)]
 pub struct ServeOptions {
     /// How the tools are presented.
     pub surface: Surface,
-    /// Stop when this process is gone.
+    /// Stop when this process exits.
     pub parent_pid: Option<u32>,
 }
 
-/// Why serving could not begin or had to end.
+/// Why serving could not start or had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum TransportError {
-    /// Without credentials, whoever reaches the address can call.
+    /// No credential exists, so anyone who reaches the address could call.
     #[error(
-        "`{0}` can be reached from other machines, and calls would not be authenticated: no token was made yet"
+        "`{0}` can be reached from other machines, and calls would not be authenticated: no token exists yet"
     )]
     NotLoopback(SocketAddr),
-    /// The same, and it was asked for.
+    /// The same, because authentication is disabled.
     #[error(
         "`{0}` can be reached from other machines, and calls would not be authenticated: `auth.mode` is `none` (`--no-auth`)"
     )]
@@ -87,10 +86,10 @@ pub enum TransportError {
     /// The owner's token cannot be made.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The system has no randomness for the keys of this process.
-    #[error("no random numbers for a sealing key: {0}")]
+    /// The system's random number generator failed.
+    #[error("the random number generator failed: {0}")]
     Random(#[from] getrandom::Error),
-    /// Nobody could prove who they are.
+    /// Authentication cannot be set up.
     #[error(transparent)]
     Auth(#[from] AuthError),
     /// The certificate or its key cannot be used.
@@ -101,11 +100,11 @@ pub enum TransportError {
     Bind {
         /// Where.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
-    /// The client's first messages were no handshake.
-    #[error("the client did not begin as MCP asks: {0}")]
+    /// The client's first messages were not a valid handshake.
+    #[error("the client did not initialize as MCP requires: {0}")]
     Handshake(String),
     /// A stream or the signals of the system failed.
     #[error("serving failed: {0}")]
@@ -113,14 +112,15 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    /// What the person who started us can do.
+    /// A hint for the person who started the server.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             TransportError::NotLoopback(_) => Some(
-                "make a token first: `notehost token new --name laptop --scopes read,write`; or listen on `127.0.0.1`",
+                "create a token first: `notehost token new --name laptop --scopes read,write`; or listen on \
+                `127.0.0.1`",
             ),
             TransportError::NotLoopbackByChoice(_) => Some(
-                "listen on `127.0.0.1` or `::1`, or leave `--no-auth` out and set `auth.mode` to `auto`, `token` or `jwt`",
+                "listen on `127.0.0.1` or `::1`, or remove `--no-auth` and set `auth.mode` to `auto`, `token` or `jwt`",
             ),
             TransportError::Auth(error) => error.hint(),
             TransportError::Tls(_) => Some(

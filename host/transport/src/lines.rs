@@ -1,6 +1,6 @@
-//! The lines that come over stdio, bounded before rmcp parses them. A line that is over a bound is replaced by a request
-//! with the same id that the server answers with an error, so that its client hears of it; rmcp by itself would drop it
-//! silently, or build all of it. What has no id gets no answer.
+//! Lines from stdio, bounded before rmcp parses them. A line over a bound is replaced by a request with the same id
+//! that the server answers with an error, so that its client learns of it; rmcp itself would drop it silently, or parse
+//! all of it. A line without an id gets no response.
 
 use std::io;
 use std::pin::Pin;
@@ -11,13 +11,13 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use super::bounds::{MAX_MESSAGE_BYTES, Outline, OverBounds, Scan, VERSION_KEY};
 
-/// The method of what stands in for a refused message.
+/// The method of the replacement for a refused message.
 pub(super) const REFUSED: &str = "notehost/refused";
 
-/// How much is read at once.
-const PIECE: usize = 16 << 10;
+/// The size of one read.
+const READ_BYTES: usize = 16 << 10;
 /// A buffer that a long line made larger than this is not kept.
-const KEPT: usize = 1 << 20;
+const MAX_KEPT_BUFFER: usize = 1 << 20;
 
 /// Refuses a message of so many bytes by what it calls.
 pub(super) type CheckSize = Box<dyn Fn(&Outline, usize) -> Result<(), OverBounds> + Send>;
@@ -43,7 +43,7 @@ impl<R> BoundedLines<R> {
         BoundedLines {
             input,
             check_size,
-            piece: vec![0; PIECE].into_boxed_slice(),
+            piece: vec![0; READ_BYTES].into_boxed_slice(),
             unread: 0..0,
             line: Vec::new(),
             sent: 0,
@@ -54,7 +54,7 @@ impl<R> BoundedLines<R> {
         }
     }
 
-    /// Takes up what was read, up to the end of a line.
+    /// Consumes what was read, up to the end of a line.
     fn take_up(&mut self) {
         let unread = &self.piece[self.unread.clone()];
         let newline = memchr::memchr(b'\n', unread);
@@ -78,7 +78,7 @@ impl<R> BoundedLines<R> {
         }
     }
 
-    /// A line is whole: it goes out, or what stands in for it.
+    /// Completes a line: passes it on, or its replacement.
     fn end_line(&mut self) {
         let outline = std::mem::take(&mut self.scan).finish();
         if self.over.is_none() {
@@ -117,7 +117,7 @@ impl<R> BoundedLines<R> {
         if self.sent == self.line.len() {
             self.sent = 0;
             self.is_going_out = false;
-            match self.line.capacity() > KEPT {
+            match self.line.capacity() > MAX_KEPT_BUFFER {
                 true => self.line = Vec::new(),
                 false => self.line.clear(),
             }
@@ -170,15 +170,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_within_the_bounds_pass_as_they_are() {
-        let long = format!("{{\"content\":\"{}\"}}\r\n", "é,".repeat(PIECE));
+    async fn lines_within_bounds_pass_unchanged() {
+        let long = format!("{{\"content\":\"{}\"}}\r\n", "é,".repeat(READ_BYTES));
         let input = format!("{{\"id\":1}}\n\n{long}{{\"id\":2}}\nno end");
         let lines = passed(input.as_bytes()).await;
         assert_eq!(lines, ["{\"id\":1}\n", "\n", &long, "{\"id\":2}\n"]);
     }
 
     #[tokio::test]
-    async fn a_refused_line_is_answered_and_the_next_one_passes() {
+    async fn a_refused_line_gets_an_error_and_the_next_passes() {
         let wide = format!(
             "{{\"method\":\"x\",\"params\":[{}0],\"id\":\"a\"}}\n",
             "0,".repeat(MAX_TOKENS)

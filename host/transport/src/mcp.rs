@@ -1,5 +1,5 @@
-//! The MCP server that both wires share. rmcp speaks the protocol in both of its eras; here its requests become
-//! calls of `dispatch`, and changes of the set of tools become notifications.
+//! The MCP server shared by both transports. rmcp implements the stateless and the session-based revisions; here its
+//! requests become calls of `dispatch`, and changes of the set of tools become notifications.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,24 +21,24 @@ use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{new_seal, take_arguments};
-use super::contained::contained;
+use super::elicitation::{new_seal, take_arguments};
 use super::lines::REFUSED;
-use super::orienting::{INSTRUCTIONS, Told, instructions};
+use super::orientation::{INSTRUCTIONS, OrientedClients, instructions};
+use super::panic_guard::contained;
 use super::pool::here_or_in;
 use super::resolve::{FLAT_SEPARATOR, Target, Unresolved, resolve};
 use super::results::Repeat;
-use super::subscribing::{self, Clients};
+use super::subscriptions::{self, Clients};
 use super::surface::Offered;
 use super::tasks::{self, Tasks};
-use super::{client, completing, prompts, resources, results};
+use super::{client, completion, prompts, resources, results};
 use notehost_config::Surface;
 use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
 use notehost_policy::auth::{Caller, Proof, Scopes};
 
-/// For so many different sets of scopes and surfaces what is shown is kept.
-const MOST_PROFILES: usize = 256;
+/// The maximum number of cached views by scopes and surface.
+const MAX_PROFILES: usize = 256;
 
 /// The server: one for stdio, one for all of HTTP. Clones are the same server.
 #[derive(Clone)]
@@ -51,27 +51,27 @@ struct Shared {
     /// Cancelled when it is time to stop.
     closing: CancellationToken,
     offered: Mutex<Option<OfferedTo>>,
-    /// Seals what a client carries from a question to its answer.
+    /// Seals the state that a client carries from a question to its answer.
     sealed: RequestStateCodec,
-    /// Who has been told about the vaults.
-    told: Told,
-    /// The calls that take long.
+    /// The clients that were oriented.
+    oriented: OrientedClients,
+    /// The tasks.
     tasks: Tasks,
-    /// The clients that began with `initialize`, to be told what happens.
+    /// The session-based clients, for notifications.
     clients: Clients,
-    /// Where calls go on that take their time, if requests are read by a thread of their own.
+    /// The pool for long calls, if requests are read on a separate thread.
     pool: Option<Handle>,
 }
 
-/// What callers with the same scopes are shown on a surface, made once for each snapshot.
+/// The tools for callers with the same scopes on a surface, built once per snapshot.
 struct OfferedTo {
     made_from: Arc<Snapshot>,
     by_profile: HashMap<(Scopes, Surface), Arc<Offered>>,
 }
 
 impl Server {
-    /// A server for one caller, which tells its clients of changes until `closing` is cancelled. With a pool, calls that
-    /// take their time go on there.
+    /// A server for one caller, which notifies its clients of changes until `closing` is cancelled. With a pool, long
+    /// calls continue there.
     pub(super) fn new(
         host: Arc<Host>,
         caller: Caller,
@@ -86,21 +86,21 @@ impl Server {
             closing,
             offered: Mutex::default(),
             sealed: new_seal()?,
-            told: Told::default(),
+            oriented: OrientedClients::default(),
             tasks: Tasks::default(),
             clients: Clients::default(),
             pool,
         }));
-        tokio::spawn(subscribing::tell_clients(server.clone()));
+        tokio::spawn(subscriptions::notify_clients(server.clone()));
         Ok(server)
     }
 
-    /// The host that answers.
+    /// The host.
     pub(super) fn host(&self) -> &Host {
         &self.0.host
     }
 
-    /// The clients that began with `initialize`.
+    /// The session-based clients.
     pub(super) fn clients(&self) -> &Clients {
         &self.0.clients
     }
@@ -122,12 +122,12 @@ impl Server {
         &self.0.sealed
     }
 
-    /// The calls that take long.
+    /// The tasks.
     pub(super) fn tasks(&self) -> &Tasks {
         &self.0.tasks
     }
 
-    /// What a client is told of a call; with its first result something about the vaults.
+    /// The result of a call; the first one of a client has the orientation.
     pub(super) async fn first_result(
         &self,
         caller: &Caller,
@@ -135,25 +135,25 @@ impl Server {
         outcome: Result<Reply, CallError>,
     ) -> CallToolResult {
         let result = results::of(outcome, self.repeat(caller, context));
-        let told = &self.0.told;
+        let told = &self.0.oriented;
         told.with_first_result(&self.0.host, caller, context, result)
             .await
     }
 
-    /// Who sent a request: over HTTP whoever its token names.
+    /// The caller of a request: over HTTP the bearer of its token.
     pub(super) fn caller(&self, extensions: &Extensions) -> Caller {
         let parts = extensions.get::<http::request::Parts>();
         let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
         let caller = caller.unwrap_or(&self.0.caller).clone();
         // A client renews its signed token within a session, which is told of changes for as long as the newest holds.
         if caller.proof() == Proof::Signed {
-            let session = subscribing::session(extensions);
+            let session = subscriptions::session(extensions);
             self.clients().renew(&session, &caller);
         }
         caller
     }
 
-    /// One call, from whichever tool or resource it came. A panic ends only this call.
+    /// Runs one call of any tool or resource. A panic ends only this call.
     pub(super) async fn call(&self, caller: &Caller, request: Request) -> Result<Reply, CallError> {
         let (host, caller) = (self.0.host.clone(), caller.clone());
         let call = async move { contained(dispatch::call(&host, &caller, request)).await };
@@ -166,12 +166,12 @@ impl Server {
             tracing::error!(panic, "a call panicked in the host");
             Err(CallError::new(
                 "internal_error",
-                "the host failed at this call; others are not affected",
+                "internal error in the host; other calls are not affected",
             ))
         })
     }
 
-    /// What a caller is shown.
+    /// The tools visible to a caller.
     pub(super) fn offered_to(&self, caller: &Caller) -> Arc<Offered> {
         self.offered_with(self.0.host.scopes_of(caller), self.surface_of(caller))
     }
@@ -192,7 +192,7 @@ impl Server {
         };
         let current = offered.insert(current);
         // Signed tokens may bring any number of scopes.
-        if current.by_profile.len() >= MOST_PROFILES {
+        if current.by_profile.len() >= MAX_PROFILES {
             current.by_profile.clear();
         }
         let shown = current
@@ -204,7 +204,7 @@ impl Server {
         shown.clone()
     }
 
-    /// How much of a long text a caller is told twice.
+    /// Whether long text is repeated for a caller.
     fn repeat(&self, caller: &Caller, context: &RequestContext<RoleServer>) -> Repeat {
         let client = context.client_info();
         let wanted = self.0.host.settings().long_text_of(caller.name());
@@ -261,7 +261,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller(&context.extensions);
-        completing::complete(self, caller, request).await
+        completion::complete(self, caller, request).await
     }
 
     async fn list_tools(
@@ -353,7 +353,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         let caller = self.caller(&context.extensions);
         self.clients().begin(session.clone(), context.peer, caller);
         self.clients().subscribe(&session, &request.uri)
@@ -364,7 +364,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         self.clients().unsubscribe(&session, &request.uri);
         Ok(())
     }
@@ -417,7 +417,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let session = subscribing::session(&context.extensions);
+        let session = subscriptions::session(&context.extensions);
         let caller = self.caller(&context.extensions);
         self.clients().begin(session, context.peer, caller);
     }
@@ -439,7 +439,7 @@ impl ServerHandler for Server {
             return Err(ErrorData::new(unknown, request.method, None));
         }
         let caller = self.caller(&context.extensions);
-        Ok(CustomResult(self.offered_to(&caller).snapshot.told()))
+        Ok(CustomResult(self.offered_to(&caller).snapshot.to_listing()))
     }
 
     fn accepted_subscription_filter(
@@ -447,17 +447,16 @@ impl ServerHandler for Server {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         // rmcp takes away what our capabilities do not offer.
-        Some(subscribing::accepted(requested))
+        Some(subscriptions::accepted(requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        subscribing::tell_listener(self, &context).await;
+        subscriptions::notify_listener(self, &context).await;
         Ok(())
     }
 }
 
-/// What a client asked for, as far as its words tell before anything is looked up: without its arguments, of which
-/// nothing is recorded for what is answered without a call.
+/// The request as recorded when it is answered without a call: without its arguments.
 fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Request {
     let (domain, action) = request
         .name
@@ -478,8 +477,8 @@ fn asked(request: &CallToolRequestParams, context: &RequestContext<RoleServer>) 
     }
 }
 
-/// The client's span that a request belongs to. What stands in the message speaks of this call, the header only of the
-/// request that carried it.
+/// The client's trace span of a request. The message takes precedence over the header, which only describes the request
+/// that carried it.
 fn traceparent(context: &RequestContext<RoleServer>) -> Option<String> {
     let header = || {
         let parts = context.extensions.get::<http::request::Parts>()?;

@@ -1,6 +1,6 @@
-//! How large a message may be. Only a call of an action that takes content may be large, and only of a caller who may call
-//! it: everything else is names, conditions and short text. What is called is known from the message's outline, before
-//! anything is built from it.
+//! The size limit of a message. Only a call of an action that takes content may be large, and only if the caller may
+//! call it: everything else is names, conditions and short text. The called action is known from the message's outline,
+//! before anything is parsed.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use notehost_vault::Effect;
 /// reads.
 const CONTENT_ARGUMENTS: [&str; 6] = ["content", "text", "base64", "data", "body", "edits"];
 
-/// Refuses a message of so many bytes if one with this outline may not have them.
+/// Refuses a message that is too large for its outline.
 pub(super) fn check(
     host: &Host,
     caller: &Caller,

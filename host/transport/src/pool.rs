@@ -1,5 +1,5 @@
-//! Where the calls of a single client are made: on the thread that reads its requests, which answers a quick call sooner
-//! than another thread would wake up. One that computes for long goes on in the pool, and others are answered meanwhile.
+//! Runs the calls of a single client: quick ones on the thread that reads requests, which is faster than waking another
+//! thread. A call that computes longer moves to the pool, so that others are answered meanwhile.
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;
@@ -9,10 +9,10 @@ use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long a call may keep the thread. Guests let go of it at each tick of their clock.
-const A_WHILE: Duration = Duration::from_millis(5);
+/// How long a call may block the thread. Guests yield at each tick of their clock.
+const MAX_INLINE_TIME: Duration = Duration::from_millis(5);
 
-/// What a call comes to, made here or, if it takes its time, in the pool. Ends with whoever waits for it.
+/// Runs a call here or, if it takes long, in the pool. It is cancelled with its waiter.
 pub(super) async fn here_or_in<T: Send + 'static>(
     pool: &Handle,
     call: impl Future<Output = T> + Send + 'static,
@@ -22,7 +22,7 @@ pub(super) async fn here_or_in<T: Send + 'static>(
         let began = Instant::now();
         match call.as_mut().poll(context) {
             Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-            Poll::Pending if began.elapsed() < A_WHILE => Poll::Pending,
+            Poll::Pending if began.elapsed() < MAX_INLINE_TIME => Poll::Pending,
             Poll::Pending => Poll::Ready(None),
         }
     });
@@ -61,14 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_call_stays_where_it_is_and_a_long_one_does_not() {
+    fn long_calls_move_to_the_pool() {
         let (pool, own) = both();
         let here = thread::current().id();
         let quick = async { thread::current().id() };
         let at = own.block_on(here_or_in(pool.handle(), quick)).unwrap();
         assert_eq!(at, here);
         let long = async {
-            compute_for(A_WHILE).await;
+            compute_for(MAX_INLINE_TIME).await;
             thread::current().id()
         };
         let at = own.block_on(here_or_in(pool.handle(), long)).unwrap();
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_waits_for_ends_in_the_pool_too() {
+    fn dropped_calls_are_cancelled_in_the_pool() {
         let (pool, own) = both();
         let (ended, has_ended) = mpsc::channel::<()>();
         let is_there = Arc::new(AtomicBool::new(false));
         let arrived = is_there.clone();
         let call = async move {
             let _ended = ended;
-            compute_for(A_WHILE).await;
+            compute_for(MAX_INLINE_TIME).await;
             arrived.store(true, Ordering::SeqCst);
             std::future::pending::<()>().await;
         };

@@ -1,4 +1,4 @@
-//! How far a call has come, told to the client that asked for it with a progress token, before the call's own answer.
+//! Progress notifications, for clients that sent a progress token. All are sent before the call's own response.
 
 use std::future::Future;
 
@@ -9,61 +9,65 @@ use tokio::sync::{oneshot, watch};
 
 use notehost_pipeline::{Progress, ProgressSink};
 
-/// How far a call is, as it last said. A call never waits for those who hear it.
-pub(super) type Heard = watch::Receiver<Option<Progress>>;
+/// The latest progress of a call. A call never waits for its receivers.
+pub(super) type ProgressReceiver = watch::Receiver<Option<Progress>>;
 
-/// What a call tells through, and what hears it.
-pub(super) fn channel() -> (ProgressSink, Heard) {
+/// The sink of a call, and its receiver.
+pub(super) fn channel() -> (ProgressSink, ProgressReceiver) {
     let (says, heard) = watch::channel(None);
     let sink = ProgressSink::new(move |progress| drop(says.send_replace(Some(progress))));
     (sink, heard)
 }
 
-/// Takes what is heard to a client that wants to know.
-pub(super) struct Telling {
+/// Sends progress to a client.
+pub(super) struct ProgressNotifier {
     peer: Peer<RoleServer>,
     token: ProgressToken,
 }
 
-impl Telling {
-    /// For a request with a progress token.
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<Telling> {
-        Some(Telling {
+impl ProgressNotifier {
+    /// Creates a notifier for a request with a progress token.
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<ProgressNotifier> {
+        Some(ProgressNotifier {
             token: context.meta.get_progress_token()?,
             peer: context.peer.clone(),
         })
     }
 
-    /// The outcome of a call, with what it says meanwhile on its way before it: what is being told is told to its end, because
-    /// answers and notifications do not wait for each other.
-    pub(super) async fn during<T>(&self, heard: Heard, call: impl Future<Output = T>) -> T {
+    /// Runs a call and sends its progress meanwhile. A notification that is being sent is completed first, because
+    /// responses and notifications do not wait for each other.
+    pub(super) async fn during<T>(
+        &self,
+        heard: ProgressReceiver,
+        call: impl Future<Output = T>,
+    ) -> T {
         let (over, is_over) = oneshot::channel();
         let call = async {
             let outcome = call.await;
             drop::<oneshot::Sender<()>>(over);
             outcome
         };
-        tokio::join!(call, self.tell_all(heard, is_over)).0
+        tokio::join!(call, self.forward_all(heard, is_over)).0
     }
 
-    async fn tell_all(&self, mut heard: Heard, mut is_over: oneshot::Receiver<()>) {
+    async fn forward_all(&self, mut heard: ProgressReceiver, mut is_over: oneshot::Receiver<()>) {
         loop {
             tokio::select! {
                 biased;
-                Ok(()) = heard.changed() => if !self.tell(&mut heard).await { return },
+                Ok(()) = heard.changed() => if !self.forward(&mut heard).await { return },
                 _ = &mut is_over => return,
             }
         }
     }
 
-    /// Whether the client could be told.
-    async fn tell(&self, heard: &mut Heard) -> bool {
+    /// Sends the latest progress. Returns whether that succeeded.
+    async fn forward(&self, heard: &mut ProgressReceiver) -> bool {
         let Some(progress) = heard.borrow_and_update().clone() else {
             return true;
         };
         let told = self.peer.notify_progress(self.message(progress)).await;
         if let Err(error) = &told {
-            tracing::debug!(%error, "a client could not be told how far its call is");
+            tracing::debug!(%error, "a progress notification could not be sent");
         }
         told.is_ok()
     }

@@ -1,50 +1,48 @@
-//! Which action somebody means who says in a few words what they want. BM25 twice: over the domains, and over what the
-//! actions say of themselves, each field with a weight of its own; words are reduced to their stems, and other words for
-//! the same count too (`synonyms`). Made once for a snapshot; knows nothing of tools or snapshots itself.
+//! Ranks actions for a query in a few words. BM25 twice: over the domains, and over the descriptions of the actions,
+//! each field with its own weight; words are reduced to stems, and synonyms count too (`synonyms`). Built once per
+//! snapshot; independent of tools and snapshots.
 //!
-//! The numbers were found by trying on the needs in `tests/surface/needs.toml` that are there for it; on the others a test
-//! measures what they are worth.
+//! The weights were tuned on the training needs in `tests/surface/needs.toml`; a test measures them on the others.
 
 use std::collections::HashMap;
 
-use super::synonyms::{Intent, Wanted, stems, telling_stems};
+use super::synonyms::{Intent, Query, stems, telling_stems};
 
-/// How much a word counts: in the action's name, in the first sentence about it, in the rest of what is said about it, in
-/// its arguments.
+/// The weights of fields: the action's name, the first sentence of its description, the rest of it, its arguments.
 const ACTION: [f32; 4] = [10.0, 2.0, 1.4, 0.2];
-/// The same for a domain: in what it says of itself, in what its actions say.
+/// The same for a domain: its description, and those of its actions.
 const DOMAIN: [f32; 2] = [4.2, 0.5];
-/// What it counts that the domain's name was said, or another word for it.
+/// The weight of the domain's name or a synonym of it.
 const NAMED: f32 = 3.0;
 
-/// How soon a word that is said again counts no more.
+/// How quickly repeated words saturate.
 const SATURATION: f32 = 3.2;
 /// How much a long field dilutes its words.
 const DILUTION: f32 = 0.15;
-/// What it counts that the domain fits.
+/// The weight of the domain's score.
 const OF_DOMAIN: f32 = 0.7;
-/// What it counts that a question leads to an action that only looks, and an order to one that does something.
+/// The weight of a matching intent: a question for reading actions, an imperative for others.
 const INTENT: f32 = 1.5;
-/// What of that it counts that both change something, one by doing away with it.
+/// The part of it if both change something, but only one removes.
 const NEARLY: f32 = 0.9;
-/// What is lost for a word of an action's name that was not said.
+/// The penalty for a word of an action's name that is not in the query.
 const UNSAID: f32 = 0.5;
 
-/// What is known of an action.
+/// An action as the ranking sees it.
 pub(super) struct Entry<'a> {
     pub(super) domain: &'a str,
-    /// What the domain says of itself.
+    /// The description of its domain.
     pub(super) domain_about: &'a str,
     pub(super) action: &'a str,
-    /// What the action says of itself.
+    /// Its description.
     pub(super) about: &'a str,
-    /// Its arguments, with what is said of them.
+    /// Its arguments with their descriptions.
     pub(super) arguments: String,
-    /// What it may do.
+    /// Its effect.
     pub(super) intent: Intent,
 }
 
-/// The actions, made ready to be searched.
+/// A searchable index of actions.
 pub(super) struct Ranking {
     actions: Vec<Candidate>,
     action_texts: Texts,
@@ -97,9 +95,9 @@ impl Ranking {
         }
     }
 
-    /// The actions that fit these words, by their place in the order that was given, the best first.
+    /// The positions of matching actions, the best first.
     pub(super) fn best(&self, words: &str) -> Vec<usize> {
-        let wanted = Wanted::new(words);
+        let wanted = Query::new(words);
         let mut domains = self.domain_texts.scores(&wanted);
         for (score, name) in domains.iter_mut().zip(&self.domains) {
             let surely = name.iter().map(|stem| wanted.says(stem));
@@ -120,7 +118,7 @@ impl Ranking {
     }
 }
 
-/// How well what an action may do suits what is to be done, from 0 to 1.
+/// How well an action's effect matches the intent, from 0 to 1.
 fn suits(wanted: Intent, action: Intent) -> f32 {
     match (wanted, action) {
         _ if wanted == action => 1.0,
@@ -129,10 +127,10 @@ fn suits(wanted: Intent, action: Intent) -> f32 {
     }
 }
 
-/// Texts of several fields, made ready to be searched.
+/// A searchable index of texts with several fields.
 struct Texts {
     size: usize,
-    /// For each stem the texts that have it, with how much it is said there.
+    /// The texts of each stem, with its frequency there.
     postings: HashMap<String, Vec<(usize, f32)>>,
 }
 
@@ -165,8 +163,8 @@ impl Texts {
         }
     }
 
-    /// How well each text fits.
-    fn scores(&self, wanted: &Wanted) -> Vec<f32> {
+    /// The score of each text.
+    fn scores(&self, wanted: &Query) -> Vec<f32> {
         let mut scores = vec![0.0; self.size];
         for variants in wanted.words() {
             let mut best = vec![0.0; self.size];
@@ -205,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_in_other_words_is_found() {
+    fn synonyms_find_actions() {
         let entries = [
             entry("garden", "list", "List the plants.", Intent::Look),
             entry("garden", "remove", "Pull a plant out.", Intent::Remove),
@@ -219,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_find_is_no_trouble() {
+    fn empty_queries_and_indexes_return_nothing() {
         assert!(Ranking::new(std::iter::empty()).best("note").is_empty());
     }
 }

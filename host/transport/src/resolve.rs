@@ -1,6 +1,6 @@
-//! From the name of a tool and its arguments to what is meant. Every form of every surface is understood whatever
-//! the surface, because many clients keep the list they saw first. Whether the action exists and may be called is
-//! for `dispatch` to say: it also knows what is switched off.
+//! Resolves a tool name and its arguments. The forms of all surfaces are understood regardless of the configured one,
+//! because many clients keep the list they saw first. Whether the action exists and may be called is decided by
+//! `dispatch`, which also knows what is disabled.
 
 use serde_json::{Map, Value};
 
@@ -11,20 +11,20 @@ use notehost_pipeline::registry::{Absence, Action, Domain, Snapshot};
 use notehost_pipeline::{CallError, Reply};
 use notehost_vault::Effect;
 
-/// Stands between domain and action in a flat name.
+/// Separates domain and action in a flat name.
 pub(super) const FLAT_SEPARATOR: &str = "__";
 
-/// How alike two names must be for one to be offered instead of the other, and how much less than the best one.
-const ALIKE: f64 = 0.84;
-const LESS_ALIKE: f64 = 0.05;
+/// The similarity required for a suggestion, and its maximum distance from the best one.
+const MIN_SIMILARITY: f64 = 0.84;
+const SIMILARITY_MARGIN: f64 = 0.05;
 
-/// The longest name that is compared with ours.
+/// The longest name for which similar names are searched.
 const MAX_COMPARED_BYTES: usize = 256;
 
-/// What a call of a tool means.
+/// What a tool call resolves to.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// Do this.
+    /// Run an action.
     Call {
         /// The domain's name.
         domain: String,
@@ -33,16 +33,16 @@ pub(super) enum Target {
         /// What is left for the action itself.
         arguments: Map<String, Value>,
     },
-    /// Nothing needs to be done: help, or a search for actions.
+    /// A reply without a call: help, or a search for actions.
     Answer(Reply),
 }
 
-/// Why a call means nothing.
+/// Why a call cannot be resolved.
 #[derive(Debug)]
 pub(super) enum Unresolved {
-    /// It can be mended, and this tells the model how.
+    /// It can be fixed; the error states how.
     Refused(CallError),
-    /// There is no such tool, nor anything like it.
+    /// There is neither such a tool nor a similar one.
     UnknownTool,
 }
 
@@ -52,7 +52,7 @@ impl From<CallError> for Unresolved {
     }
 }
 
-/// What is meant by a call of this tool; `offered` is what clients were shown.
+/// Resolves a call of this tool; `offered` is what clients were shown.
 pub(super) fn resolve(
     offered: &Offered,
     tool: &str,
@@ -95,7 +95,7 @@ pub(super) fn resolve(
     Err(CallError::new("not_found", message).into())
 }
 
-/// The action that a message calls, as far as its outline shows.
+/// The action that a message calls, according to its outline.
 pub(super) fn action_of<'a>(
     snapshot: &'a Snapshot,
     outline: &Outline,
@@ -124,7 +124,7 @@ pub(super) fn split_tool(domain: &str, effect: Effect) -> String {
     format!("{domain}_{}", effect.word())
 }
 
-/// A text that a call must have, taken out of its arguments.
+/// Takes a required text out of the arguments.
 pub(super) fn required_text(
     arguments: &mut Map<String, Value>,
     name: &str,
@@ -191,7 +191,7 @@ fn pick(
     }
 }
 
-/// The names that are most like this one, the best first.
+/// The most similar names, the best first.
 fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
     // Comparing takes the product of both lengths, and no name is that long.
     if tool.len() > MAX_COMPARED_BYTES {
@@ -210,12 +210,12 @@ fn nearest(offered: &Offered, tool: &str) -> Vec<String> {
         .map(|tool| tool.name.to_string())
         .chain(flat)
         .map(|name| (strsim::jaro_winkler(&tool, &name), name))
-        .filter(|(alike, _)| *alike >= ALIKE)
+        .filter(|(alike, _)| *alike >= MIN_SIMILARITY)
         .collect();
     near.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     near.dedup();
     let best = near.first().map_or(0.0, |(alike, _)| *alike);
-    near.retain(|(alike, _)| best - alike <= LESS_ALIKE);
+    near.retain(|(alike, _)| best - alike <= SIMILARITY_MARGIN);
     near.into_iter().take(3).map(|(_, name)| name).collect()
 }
 

@@ -1,5 +1,4 @@
-//! Notes, files and help as MCP resources. What a note says and which notes there are is asked through `dispatch`, as
-//! every other call is.
+//! Notes, files and help as MCP resources. Content and lists come from `dispatch`, like every other call.
 
 use notehost_sdk::is_note;
 use rmcp::ErrorData;
@@ -35,7 +34,7 @@ pub(super) fn mime(path: &str) -> Option<&'static str> {
     extension.eq_ignore_ascii_case("md").then_some(MARKDOWN)
 }
 
-/// The forms that resources have.
+/// The resource templates.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let note = ResourceTemplate::new(format!("{VAULT_PREFIX}{{vault}}/{{+path}}"), "note")
         .with_title("Note")
@@ -43,7 +42,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_mime_type(MARKDOWN);
     let help = ResourceTemplate::new(format!("{HELP_PREFIX}{{domain}}/{{action}}"), "help")
         .with_title("Help")
-        .with_description("What an action does, takes and answers, with examples")
+        .with_description("What an action does, its arguments and its result, with examples")
         .with_mime_type(MARKDOWN);
     ListResourceTemplatesResult::with_all_items(vec![note, help])
 }
@@ -67,8 +66,9 @@ pub(super) async fn list(
         Some(cursor) => {
             let (vault, within) = cursor.split_once('/').unwrap_or((cursor, ""));
             let known = vaults.iter().find(|id| *id == vault);
-            let known = known
-                .ok_or_else(|| ErrorData::invalid_params(format!("no page `{cursor}`"), None))?;
+            let known = known.ok_or_else(|| {
+                ErrorData::invalid_params(format!("invalid cursor: `{cursor}`"), None)
+            })?;
             (
                 Some(known),
                 Some(within).filter(|within| !within.is_empty()),
@@ -131,7 +131,7 @@ fn note(vault: &str, item: &Value) -> Option<Resource> {
     Some(resource)
 }
 
-/// What is in a note or file, or the help on an action.
+/// The content of a note or file, or the help on an action.
 pub(super) async fn read(
     server: &Server,
     caller: &Caller,
@@ -151,7 +151,7 @@ pub(super) async fn read(
     Ok(ReadResourceResult::new(vec![contents.named(uri)]))
 }
 
-/// What is in a file.
+/// The content of a file.
 pub(super) enum FileContent {
     /// Text and its kind.
     Text(String, String),
@@ -171,7 +171,7 @@ impl FileContent {
     }
 }
 
-/// The action that notes are read with, the one for files that are no notes, and the one that tells which notes there are.
+/// The actions that read notes, read other files, and list notes.
 const READ_NOTE: (&str, &str) = ("document", "read");
 const READ_FILE: (&str, &str) = ("file", "read");
 const LIST: (&str, &str) = ("document", "list");
@@ -200,7 +200,7 @@ pub(super) async fn read_file(
     read_whole(server, caller, vault, READ_NOTE, path, cancelled).await
 }
 
-/// A whole file, however many replies that takes.
+/// Reads a whole file, over as many replies as needed.
 async fn read_whole(
     server: &Server,
     caller: &Caller,
@@ -244,7 +244,7 @@ async fn read_whole(
     }
 }
 
-/// The bytes that a reply brings: a picture, or what is no text.
+/// The bytes in a reply: a picture, or other binary content.
 fn bytes(reply: &mut Reply) -> Option<FileContent> {
     use base64::Engine as _;
     let encoded = reply.structured.remove("base64");
@@ -296,12 +296,12 @@ async fn ask(
     server.call(caller, request).await
 }
 
-/// The answer where there is no such resource, or none for this caller.
+/// The error for a resource that does not exist or is hidden from this caller.
 pub(super) fn absent(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("resource not found", Some(json!({ "uri": uri })))
 }
 
-/// What went wrong, as the protocol tells it.
+/// Maps an error to a protocol error.
 pub(super) fn protocol_error(error: &CallError, uri: &str) -> ErrorData {
     let data = Some(error.to_json().into());
     match error.code {

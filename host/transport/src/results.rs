@@ -1,9 +1,9 @@
-//! What a call came to, as MCP says it. A failed call is a result too: clients show a protocol error to nobody.
+//! The outcome of a call as an MCP result. A failed call is a result too, because clients do not show protocol errors.
 //!
-//! A result has a text and a structured part, and clients disagree about them: Claude Code, Codex, Cursor and opencode show
-//! their model the structured part alone, Claude's apps, Windsurf and Open WebUI the text alone, ChatGPT and Copilot both. So
-//! what is short stands in both. What is long stands in the structured part, as the contract says, and the text has its
-//! beginning and tells how to read on, so that nobody pays twice for a long note and nobody is shown none of it.
+//! A result has a text and a structured part, and clients differ: Claude Code, Codex, Cursor and opencode show their
+//! model only the structured part, Claude's apps, Windsurf and Open WebUI only the text, ChatGPT and Copilot both. So
+//! short content is in both. Long content is in the structured part, as the contract requires, and the text has its
+//! beginning with a pointer to the rest, so that a long note is neither sent twice nor missing.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,13 +14,13 @@ use super::resources;
 use notehost_config::LongText;
 use notehost_pipeline::{CallError, Content, Reply};
 
-/// A text up to this may say all that the structured part says.
+/// Up to this size the text may repeat the whole structured part.
 const SHORT_TEXT: usize = 4096;
-/// What is shorter than this in the structured part is no long text.
+/// The minimum size of a long text in the structured part.
 const LONG_VALUE: usize = 512;
 
-/// How clients name themselves that show the text of a result and nothing else; our own command line is one.
-const TEXT_ONLY: [&str; 3] = ["claude-ai", "windsurf-client", "notehost"];
+/// The names of clients that show only the text of a result; our own command line is one.
+const TEXT_ONLY_CLIENTS: [&str; 3] = ["claude-ai", "windsurf-client", "notehost"];
 
 /// Whether the text of a result repeats what is long in its structured part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +30,14 @@ pub(super) enum Repeat {
 }
 
 impl Repeat {
-    /// As the config wants it for a caller, or as the client needs it.
+    /// From the config of a caller, or as the client needs it.
     pub(super) fn chosen(wanted: LongText, client: Option<&str>) -> Repeat {
         match wanted {
             LongText::Full => Repeat::Whole,
             LongText::Short => Repeat::Beginning,
-            LongText::Auto if client.is_some_and(|name| TEXT_ONLY.contains(&name)) => Repeat::Whole,
+            LongText::Auto if client.is_some_and(|name| TEXT_ONLY_CLIENTS.contains(&name)) => {
+                Repeat::Whole
+            }
             LongText::Auto => Repeat::Beginning,
         }
     }
@@ -73,15 +75,15 @@ pub(super) fn failed(error: &CallError) -> CallToolResult {
 }
 
 /// A long text in the structured part of a reply.
-struct Long<'a> {
-    /// Where it stands, as one would write it: `items[3].content`.
+struct LongValue<'a> {
+    /// Its place, such as `items[3].content`.
     place: String,
     text: &'a str,
     /// The number of its first line, where it is lines of a note.
     first_line: Option<u64>,
 }
 
-/// The text without most of what also stands in the structured part.
+/// The text without most of what is also in the structured part.
 fn said_once(text: String, structured: &Map<String, Value>) -> String {
     if text.len() <= SHORT_TEXT {
         return text;
@@ -110,7 +112,7 @@ fn said_once(text: String, structured: &Map<String, Value>) -> String {
     short
 }
 
-fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a>>) {
+fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<LongValue<'a>>) {
     let first_line = map
         .get("lines")
         .and_then(|lines| lines.get("from")?.as_u64());
@@ -120,7 +122,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a
             place => format!("{place}.{key}"),
         };
         match value {
-            Value::String(text) if text.len() >= LONG_VALUE => found.push(Long {
+            Value::String(text) if text.len() >= LONG_VALUE => found.push(LongValue {
                 place,
                 text: text.trim_end(),
                 first_line: first_line.filter(|_| key == "content"),
@@ -138,7 +140,7 @@ fn collect<'a>(map: &'a Map<String, Value>, place: &str, found: &mut Vec<Long<'a
     }
 }
 
-impl Long<'_> {
+impl LongValue<'_> {
     /// The first lines, in no more than so many bytes, and where the rest is.
     fn beginning(&self, most: usize) -> String {
         if self.text.len() <= most {
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_note_is_told_once_with_the_way_to_the_rest() {
+    fn long_text_is_not_repeated_and_points_to_the_rest() {
         let content = lines(1000);
         let text = format!("Content of `A.md`:\n{content}");
         let told = short(
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_short_or_only_in_the_text_is_told_as_it_is() {
+    fn short_text_is_unchanged() {
         let content = lines(100);
         assert_eq!(short(&content, json!({"content": content})), content);
         let other = lines(1000);
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn several_long_texts_share_the_room() {
+    fn several_long_texts_share_the_budget() {
         let (one, other) = (lines(400), lines(300).replace("note", "page"));
         let text = format!("A.md\n{one}\nB.md\n{other}\n");
         let told = short(
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_shows_only_text_gets_all_of_it() {
+    fn text_only_clients_get_the_full_text() {
         assert_eq!(
             Repeat::chosen(LongText::Auto, Some("claude-ai")),
             Repeat::Whole

@@ -1,11 +1,11 @@
-//! JSON Schemas as every client takes them: one explicit `type`, no `$ref`, no unions. Components made with our SDK
-//! describe themselves this way already; others may not. Checking arguments against schemas is `dispatch`'s work,
-//! and is done with the component's own schema, so a form that is wider here lets nothing through.
+//! JSON Schemas in a form that every client accepts: one explicit `type`, no `$ref`, no unions. Components made with
+//! the SDK describe themselves this way already; others may not. Arguments are validated by `dispatch` against the
+//! component's own schema, so a wider form here lets nothing through.
 
 use serde_json::{Map, Value};
 
-/// The keywords that are kept; the rest narrows or decorates, and some client refuses it.
-const KEPT: [&str; 12] = [
+/// The keywords that are kept; some clients refuse others.
+const KEPT_KEYWORDS: [&str; 12] = [
     "type",
     "description",
     "enum",
@@ -20,10 +20,10 @@ const KEPT: [&str; 12] = [
     "pattern",
 ];
 
-/// References may lead in circles.
+/// The maximum depth of references, which may be cyclic.
 const MAX_DEPTH: usize = 12;
 
-/// The plain form of an object schema, with everything in it.
+/// The plain form of an object schema.
 pub(super) fn plain(schema: &Map<String, Value>) -> Map<String, Value> {
     let mut plain = simplify(schema, schema, 0);
     plain.insert("type".into(), "object".into());
@@ -53,7 +53,7 @@ pub(super) fn is_required(schema: &Map<String, Value>, property: &str) -> bool {
         .is_some_and(|required| required.iter().any(|name| name == property))
 }
 
-/// The narrowest plain schema that takes what either of two plain schemas takes, as far as one type can.
+/// The narrowest plain schema that accepts what either of two schemas accepts, as far as one type can.
 pub(super) fn widen(one: Map<String, Value>, other: &Map<String, Value>) -> Map<String, Value> {
     let (kind, other_kind) = (kind(&one), kind(other));
     if rank(kind) != rank(other_kind) {
@@ -106,7 +106,7 @@ fn kind(schema: &Map<String, Value>) -> &str {
         .unwrap_or("object")
 }
 
-/// Types that can be told in one number have one rank.
+/// Numeric types share one rank.
 fn rank(kind: &str) -> u8 {
     match kind {
         "boolean" => 0,
@@ -146,7 +146,7 @@ fn simplify(
     if !plain.contains_key("type") {
         plain.insert("type".into(), guessed(&plain).into());
     }
-    plain.retain(|keyword, _| KEPT.contains(&keyword.as_str()));
+    plain.retain(|keyword, _| KEPT_KEYWORDS.contains(&keyword.as_str()));
     if plain.get("default").is_some_and(Value::is_null) {
         plain.remove("default");
     }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_clients_refuse_is_said_plainly() {
+    fn unsupported_schema_features_are_simplified() {
         let given = object(json!({
             "type": "object",
             "$defs": { "Tag": { "type": "string", "description": "A tag" }, "Loop": { "$ref": "#/$defs/Loop" } },
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn two_arguments_of_one_name_meet_in_the_wider_schema() {
+    fn same_named_arguments_merge_into_the_wider_schema() {
         let meet = |one: Value, other: Value| Value::Object(widen(object(one), &object(other)));
         for (one, other, wide) in [
             (

@@ -1,4 +1,4 @@
-//! When to stop: a signal, or the process that we serve is gone. How to stop is told where each wire is served.
+//! When to stop: at a signal, or when the watched parent process exits. How to stop is up to each transport.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 const PARENT_POLL: Duration = Duration::from_secs(1);
 
-/// A token that is cancelled at SIGTERM, at SIGINT, or when the watched process is gone.
+/// A token that is cancelled at SIGTERM, at SIGINT, or when the watched process exits.
 pub(super) fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -19,7 +19,7 @@ pub(super) fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken
         let reason = tokio::select! {
             _ = terminate.recv() => "SIGTERM",
             _ = interrupt.recv() => "SIGINT",
-            () = parent_gone(parent_pid) => "the parent process is gone",
+            () = parent_gone(parent_pid) => "the parent process has exited",
             () = stopped.cancelled() => return,
         };
         tracing::info!(reason, "stopping");
@@ -28,7 +28,7 @@ pub(super) fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken
     Ok(stop)
 }
 
-/// Returns when the process is gone; never, if there is none to watch.
+/// Returns when the process has exited; never, if none is watched.
 async fn parent_gone(parent_pid: Option<u32>) {
     let Some(watched) = parent_pid else {
         return std::future::pending().await;

@@ -1,4 +1,4 @@
-//! MCP over stdin and stdout, for the process that started us. Ends when its input does, with everything answered.
+//! MCP over stdin and stdout, for the parent process. Ends at the end of input, after all requests are answered.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -23,23 +23,23 @@ use super::{ServeOptions, TransportError, message_limit, shutdown};
 use notehost_pipeline::Host;
 use notehost_policy::auth::Caller;
 
-/// How much longer than a call may take its answer is waited for: a component that is called for the first time is compiled
-/// before its clock starts.
-const MARGIN: Duration = Duration::from_secs(20);
+/// How much longer than the call limit a response is awaited: a component called for the first time is compiled before
+/// its clock starts.
+const DRAIN_MARGIN: Duration = Duration::from_secs(20);
 
-/// How long what is under way may take to end.
-const PARTING: Duration = Duration::from_secs(1);
+/// How long running work may take to end.
+const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
-/// Serve the parent process until its end of the pipe closes or we are told to stop.
+/// Serves the parent process until it closes the pipe or a shutdown is requested.
 ///
-/// On a thread of its own: with one client, threads that hand requests to each other only wake each other up.
+/// Runs on its own thread: with a single client, passing requests between threads only adds wake-ups.
 pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), TransportError> {
     let pool = Handle::current();
     let serving = tokio::task::spawn_blocking(move || {
         let thread = Builder::new_current_thread().enable_all().build()?;
         let served = thread.block_on(serve(host, options, pool));
         // A commit that is under way may end; a thread that waits for a terminal's input would never.
-        thread.shutdown_timeout(PARTING);
+        thread.shutdown_timeout(CLOSE_GRACE);
         served
     });
     serving.await.map_err(io::Error::other)?
@@ -47,7 +47,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let patience = Duration::from_millis(host.settings().longest_call_ms()) + MARGIN;
+    let patience = Duration::from_millis(host.settings().longest_call_ms()) + DRAIN_MARGIN;
     let check_size: CheckSize = {
         let host = host.clone();
         Box::new(move |outline, bytes| {
@@ -81,8 +81,8 @@ async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(
 type Input = Box<dyn AsyncRead + Send + Unpin>;
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// The standard streams, without a thread between us and them where that can be. Clients made with Node give us
-/// sockets, others pipes; rmcp knows only pipes, and a thread doubles the time that a message takes.
+/// The standard streams, without an intermediate thread if possible. Clients made with Node pass sockets, others pipes;
+/// rmcp supports only pipes, and a thread doubles the latency of a message.
 fn streams() -> (Input, Output) {
     sockets().unwrap_or_else(|| {
         let (input, output) = stdio_pipes();

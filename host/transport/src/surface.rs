@@ -1,5 +1,5 @@
-//! How the actions of the loaded components look as MCP tools: a pure function of the snapshot and the surface.
-//! Order is the snapshot's, so that equal snapshots list equally. What the tools say is `wording`'s affair.
+//! The MCP tools for the actions of loaded components: a pure function of the snapshot and the surface. Tools keep the
+//! snapshot's order, so that equal snapshots give equal lists. Their texts come from `wording`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,22 +13,22 @@ use notehost_config::Surface;
 use notehost_pipeline::registry::{Action, Domain, Snapshot};
 use notehost_vault::Effect;
 
-/// How long the tools of a surface may be together: what a client sends to its model with every message. The list of
-/// tools is some bytes longer than they are.
+/// The size limit of all tools of a surface: a client sends them to its model with every message. The list of tools is
+/// some bytes longer.
 const ENVELOPE_BYTES: usize = 256;
 const DOMAIN_BYTES: usize = (24 << 10) - ENVELOPE_BYTES;
 const SPLIT_BYTES: usize = (32 << 10) - ENVELOPE_BYTES;
 
-/// What a caller is shown.
+/// The tools visible to a caller.
 pub(super) struct Offered {
     pub(super) snapshot: Snapshot,
     pub(super) tools: Vec<Tool>,
-    /// Made when somebody looks for an action.
+    /// Built at the first search.
     ranking: OnceLock<Ranking>,
 }
 
 impl Offered {
-    /// What of these domains is shown on a surface.
+    /// Builds the tools of these domains for a surface.
     pub(super) fn new(snapshot: Snapshot, surface: Surface) -> Offered {
         Offered {
             tools: tools(&snapshot, surface),
@@ -37,7 +37,7 @@ impl Offered {
         }
     }
 
-    /// The actions, ready to be looked for.
+    /// The searchable index of actions.
     pub(super) fn ranking(&self) -> &Ranking {
         self.ranking.get_or_init(|| finder::ranking(&self.snapshot))
     }
@@ -102,7 +102,7 @@ fn by_action(domain: &Domain) -> impl Iterator<Item = Tool> {
     })
 }
 
-/// A schema that checks the same and says nothing: no client shows its model what an output schema says.
+/// A schema without descriptions: no client shows output schemas to its model.
 fn wordless(schema: &Map<String, Value>) -> Map<String, Value> {
     let mut schema = schema.clone();
     schema.retain(|keyword, _| keyword != "description");
@@ -135,8 +135,8 @@ fn title(name: &str) -> String {
     )
 }
 
-/// What a client may know of a tool before it asks its user. The vault handle enforces the same, and whoever sends the
-/// requests of components.
+/// The annotations of a tool, for the client's own confirmation. The vault handle and the egress policy enforce the
+/// same.
 fn annotations(domain: &Domain, title: String, actions: &[&Action]) -> ToolAnnotations {
     let most = actions
         .iter()

@@ -1,14 +1,13 @@
-//! Words as they are looked for: stems, the words that say nothing, and those that say the same. The words themselves are
-//! in `synonyms.toml`.
+//! Query terms: stems, stop words and synonyms. The words themselves are in `synonyms.toml`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// What a word counts that is said of many things.
+/// The weight of a common word.
 const LIGHT_WORD: f32 = 0.6;
-/// What another word for the same counts.
+/// The weight of a synonym.
 const OTHER_WORD: f32 = 0.88;
 
 /// The file of words.
@@ -35,7 +34,7 @@ struct Tables {
     light: HashSet<String>,
     /// The longest first.
     phrases: Vec<(String, String)>,
-    /// By what is said: the stems that are meant.
+    /// Phrases and the stems that they stand for.
     meant: HashMap<String, Vec<String>>,
 }
 
@@ -73,14 +72,14 @@ static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     }
 });
 
-/// What somebody says they want.
-pub(super) struct Wanted {
-    /// Each word as its stem, with the stems of other words for the same, and how much each counts.
+/// A parsed query.
+pub(super) struct Query {
+    /// Each word as its stem, with the stems of its synonyms and their weights.
     words: Vec<Vec<(String, f32)>>,
     intent: Intent,
 }
 
-/// Whether something is to be told, done, or done away with.
+/// The intent: to read, to change, or to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Intent {
     Look,
@@ -88,8 +87,8 @@ pub(super) enum Intent {
     Remove,
 }
 
-impl Wanted {
-    pub(super) fn new(text: &str) -> Wanted {
+impl Query {
+    pub(super) fn new(text: &str) -> Query {
         let mut text = format!(" {} ", words(text).collect::<Vec<_>>().join(" "));
         for (phrase, words) in &TABLES.phrases {
             text = text.replace(phrase, words);
@@ -103,27 +102,27 @@ impl Wanted {
         }
         let intent = intent(&text);
         let words = said.into_iter().map(variants).collect();
-        Wanted { words, intent }
+        Query { words, intent }
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &[(String, f32)]> {
         self.words.iter().map(Vec::as_slice)
     }
 
-    /// How surely this stem was said, as a word or in another one: from 0 to 1.
+    /// How well this stem matches the query, directly or as a synonym: from 0 to 1.
     pub(super) fn says(&self, stem: &str) -> f32 {
         let variants = self.words.iter().flatten();
         let same = variants.filter(|(variant, _)| variant == stem);
         same.map(|(_, weight)| *weight).fold(0.0, f32::max)
     }
 
-    /// What is to be done.
+    /// The intent of the query.
     pub(super) fn intent(&self) -> Intent {
         self.intent
     }
 }
 
-/// The first order or question tells.
+/// The intent follows from the first imperative or question word.
 fn intent(text: &str) -> Intent {
     let is_order = |word: &String| TABLES.orders.contains(word);
     let is_question = |word: &String| TABLES.questions.contains(word);
@@ -155,7 +154,7 @@ pub(super) fn stems(text: &str) -> Vec<String> {
     words(text).map(|word| stem(&word)).collect()
 }
 
-/// The stems of what describes something: what is said in every sentence is left out.
+/// The stems of a description, without stop words.
 pub(super) fn telling_stems(text: &str) -> Vec<String> {
     let telling = words(text).filter(|word| !TABLES.silent.contains(word));
     telling.map(|word| stem(&word)).collect()
@@ -207,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_of_words_can_be_read() {
+    fn synonyms_file_parses() {
         let file: File = toml::from_str(include_str!("synonyms.toml")).expect("the words");
         assert!(file.said.len() > 50 && file.phrases.len() > 50);
         for words in file.phrases.keys().chain(file.said.keys()) {
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_of_a_word_have_one_stem() {
+    fn word_forms_share_a_stem() {
         for (one, other) in [
             ("notes", "note"),
             ("renaming", "rename"),
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_looks_and_an_order_does() {
+    fn questions_read_and_imperatives_change() {
         for (text, intent) in [
             ("which notes were removed", Intent::Look),
             ("please delete this note", Intent::Remove),
@@ -246,7 +245,7 @@ mod tests {
             ("tag these notes", Intent::Change),
             ("notes with a tag", Intent::Look),
         ] {
-            assert_eq!(Wanted::new(text).intent(), intent, "{text}");
+            assert_eq!(Query::new(text).intent(), intent, "{text}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Calls that take long, as tasks of the MCP extension: where a client knows tasks, a call that is not answered in a
-//! moment becomes one, and its client asks how far it is, answers what it asks, or cancels it. Quick calls never do.
-//! A task belongs to the caller who began it; to others it does not exist.
+//! Long calls as MCP tasks: if a client supports tasks, a call that is not answered quickly becomes one, and its client
+//! polls its status, answers its questions, or cancels it. Quick calls never become tasks. A task belongs to its caller
+//! and does not exist for others.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,26 +16,26 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::sync::CancellationToken;
 
-use super::asking::{self, Asked, QUESTION, Question};
+use super::elicitation::{self, CallOutcome, QUESTION, Question};
 use super::mcp::Server;
-use super::progress::{self, Heard, Telling};
+use super::progress::{self, ProgressNotifier, ProgressReceiver};
 use notehost_pipeline::{CallError, Progress, Reply, Request};
 use notehost_policy::auth::Caller;
 
-/// What is not answered after this becomes a task.
-const A_MOMENT: Duration = Duration::from_secs(1);
-/// How long a task is kept, and may take: longer than a person is waited for.
-const KEPT_MS: u64 = 600_000;
-/// How often a client may ask how far it is.
+/// A call that takes longer becomes a task.
+const TASK_AFTER: Duration = Duration::from_secs(1);
+/// How long a task is kept and may run: longer than the wait for an approval.
+const TTL_MS: u64 = 600_000;
+/// The polling interval for clients.
 const POLL_MS: u64 = 500;
-/// So many tasks are kept at once.
-const MOST: usize = 256;
-/// And so many of one caller, so that none can keep the others out.
-const MOST_OF_ONE: usize = 32;
+/// The maximum number of tasks.
+const MAX_TASKS: usize = 256;
+/// The maximum per caller, so that none can lock out the others.
+const MAX_TASKS_OF_CALLER: usize = 32;
 
-type Work = Pin<Box<dyn Future<Output = Result<Asked, ErrorData>> + Send>>;
+type Work = Pin<Box<dyn Future<Output = Result<CallOutcome, ErrorData>> + Send>>;
 
-/// The tasks, and whose they are.
+/// The tasks with their owners.
 #[derive(Default)]
 pub(super) struct Tasks {
     manager: TaskManager,
@@ -48,7 +48,7 @@ struct Owned {
 }
 
 impl Tasks {
-    /// How far a task of this caller is, or what became of it.
+    /// The status or outcome of a task of this caller.
     pub(super) fn look(
         &self,
         caller: &Caller,
@@ -58,7 +58,7 @@ impl Tasks {
         self.manager.get_task(&asked.task_id)
     }
 
-    /// Answer what a task of this caller asked.
+    /// Answers a question of a task of this caller.
     pub(super) fn answer(
         &self,
         caller: &Caller,
@@ -69,7 +69,7 @@ impl Tasks {
             .update_task(&answers.task_id, answers.input_responses)
     }
 
-    /// End a task of this caller.
+    /// Cancels a task of this caller.
     pub(super) fn cancel(
         &self,
         caller: &Caller,
@@ -91,17 +91,17 @@ impl Tasks {
         }
     }
 
-    /// Go on with a call as a task; without room for one the work is handed back.
-    fn take(&self, call: Long) -> Result<Task, Box<Long>> {
+    /// Continues a call as a task; returns the call if there is no room.
+    fn take(&self, call: LongCall) -> Result<Task, Box<LongCall>> {
         let by = call.caller.key();
         let mut owned = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
         owned.retain(|one| self.manager.get_task(&one.task).is_ok());
         let of_one = owned.iter().filter(|one| one.by == by).count();
-        if owned.len() >= MOST || of_one >= MOST_OF_ONE {
+        if owned.len() >= MAX_TASKS || of_one >= MAX_TASKS_OF_CALLER {
             return Err(Box::new(call));
         }
         let options = TaskOptions::new()
-            .with_ttl_ms(KEPT_MS)
+            .with_ttl_ms(TTL_MS)
             .with_poll_interval_ms(POLL_MS);
         let options = match &*call.heard.borrow() {
             Some(progress) => options.with_status_message(in_words(progress)),
@@ -118,7 +118,7 @@ impl Tasks {
     }
 }
 
-/// Make a call. Where it takes long and the client knows tasks, what is answered is a task.
+/// Makes a call. If it takes long and the client supports tasks, the response is a task.
 pub(super) async fn call(
     server: &Server,
     caller: Caller,
@@ -127,16 +127,16 @@ pub(super) async fn call(
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let given_up = context.ct.clone();
-    let telling = Telling::of(&context);
+    let notifier = ProgressNotifier::of(&context);
     let mut may_be_task = knows_tasks(&context);
-    let is_heard = may_be_task || telling.is_some();
-    let mut long = Long::begin(server, caller, sent, call, context, is_heard);
+    let is_heard = may_be_task || notifier.is_some();
+    let mut long = LongCall::begin(server, caller, sent, call, context, is_heard);
     loop {
         let next = tokio::select! {
             biased;
-            asked = told(telling.as_ref(), long.heard.clone(), long.work.as_mut()) => Next::Ended(Box::new(asked)),
+            asked = told(notifier.as_ref(), long.heard.clone(), long.work.as_mut()) => Next::Ended(Box::new(asked)),
             () = given_up.cancelled(), if !long.cancelled.is_cancelled() => Next::GivenUp,
-            () = tokio::time::sleep(A_MOMENT), if may_be_task => Next::TakesLong,
+            () = tokio::time::sleep(TASK_AFTER), if may_be_task => Next::TakesLong,
         };
         match next {
             Next::Ended(asked) => return long.response((*asked)?).await,
@@ -155,23 +155,27 @@ pub(super) async fn call(
     }
 }
 
-/// What happens to a call first.
+/// The first event of a call.
 enum Next {
-    Ended(Box<Result<Asked, ErrorData>>),
+    Ended(Box<Result<CallOutcome, ErrorData>>),
     GivenUp,
     TakesLong,
 }
 
-/// The outcome of a call, and meanwhile how far it is to a client that wants to know.
-async fn told<T>(telling: Option<&Telling>, heard: Heard, work: impl Future<Output = T>) -> T {
-    match telling {
-        Some(telling) => telling.during(heard, work).await,
+/// The outcome of a call, with progress notifications meanwhile.
+async fn told<T>(
+    notifier: Option<&ProgressNotifier>,
+    heard: ProgressReceiver,
+    work: impl Future<Output = T>,
+) -> T {
+    match notifier {
+        Some(notifier) => notifier.during(heard, work).await,
         None => work.await,
     }
 }
 
-/// A call that is under way, whoever waits for it.
-struct Long {
+/// A running call, independent of its waiter.
+struct LongCall {
     server: Server,
     caller: Caller,
     sent: Arc<CallToolRequestParams>,
@@ -179,13 +183,13 @@ struct Long {
     /// The same call, to be made again when a person has approved it. Kept of calls that may
     /// become a task and change something.
     again: Option<Request>,
-    /// Ends it. Not the request's own token: a request is over when its answer is a task, and the call is not.
+    /// Cancels it. Not the request's own token: a request ends when its response is a task, but the call continues.
     cancelled: CancellationToken,
-    heard: Heard,
+    heard: ProgressReceiver,
     work: Work,
 }
 
-impl Long {
+impl LongCall {
     fn begin(
         server: &Server,
         caller: Caller,
@@ -193,22 +197,22 @@ impl Long {
         mut call: Request,
         context: RequestContext<RoleServer>,
         is_heard: bool,
-    ) -> Long {
+    ) -> LongCall {
         let cancelled = CancellationToken::new();
         let (sink, heard) = progress::channel();
         call.cancelled = cancelled.clone();
         call.progress = is_heard.then_some(sink);
         let may_ask = knows_tasks(&context)
             && server.host().is_attended(&caller)
-            && asking::may_need_person(server, &call);
+            && elicitation::may_need_person(server, &call);
         let again = may_ask.then(|| call.clone());
         let (sent, context) = (Arc::new(sent), Arc::new(context));
         let work = {
             let (server, caller) = (server.clone(), caller.clone());
             let (sent, context) = (sent.clone(), context.clone());
-            async move { asking::call(&server, &caller, &sent, call, &context).await }
+            async move { elicitation::call(&server, &caller, &sent, call, &context).await }
         };
-        Long {
+        LongCall {
             server: server.clone(),
             caller,
             sent,
@@ -220,11 +224,11 @@ impl Long {
         }
     }
 
-    /// What a client is answered that has waited.
-    async fn response(self, asked: Asked) -> Result<CallToolResponse, ErrorData> {
+    /// The response to a waiting client.
+    async fn response(self, asked: CallOutcome) -> Result<CallToolResponse, ErrorData> {
         match asked {
-            Asked::Answered(outcome) => Ok(self.result(outcome).await.into()),
-            Asked::Question(question) => Ok(asking::input_required(
+            CallOutcome::Answered(outcome) => Ok(self.result(outcome).await.into()),
+            CallOutcome::Question(question) => Ok(elicitation::input_required(
                 &self.server,
                 &self.caller,
                 &self.sent,
@@ -243,12 +247,12 @@ impl Long {
         async move { server.first_result(&caller, &context, outcome).await }
     }
 
-    /// What becomes of it as a task.
+    /// Runs it as a task.
     async fn go_on(mut self, task: TaskContext) -> Result<CallToolResult, TaskExit> {
         let outcome = loop {
             match self.end(&task).await? {
-                Asked::Answered(outcome) => break outcome,
-                Asked::Question(question) => self.work = self.ask(&task, question).await?,
+                CallOutcome::Answered(outcome) => break outcome,
+                CallOutcome::Question(question) => self.work = self.ask(&task, question).await?,
             }
         };
         let is_cancelled = outcome.is_err() && task.is_cancel_requested();
@@ -259,22 +263,22 @@ impl Long {
         }
     }
 
-    /// The call again, with what the person said to the question.
+    /// Repeats the call with the user's decision.
     async fn ask(&mut self, task: &TaskContext, question: Question) -> Result<Work, TaskExit> {
         let Question { id, form } = question;
         let request = InputRequest::Elicitation(ElicitRequest::new(form));
         let answer = task.request_input(QUESTION, request).await?;
         let (server, caller) = (self.server.clone(), self.caller.clone());
-        let missing = || ErrorData::internal_error("the call cannot be made again", None);
+        let missing = || ErrorData::internal_error("the call cannot be repeated", None);
         let again = self.again.clone().ok_or_else(missing)?;
         Ok(Box::pin(async move {
-            let outcome = asking::answered(&server, &caller, again, &id, answer).await?;
-            Ok(Asked::Answered(outcome))
+            let outcome = elicitation::answered(&server, &caller, again, &id, answer).await?;
+            Ok(CallOutcome::Answered(outcome))
         }))
     }
 
-    /// Its end, with how far it is told to whoever looks, and a word to the guest if it is cancelled.
-    async fn end(&mut self, task: &TaskContext) -> Result<Asked, ErrorData> {
+    /// Waits for its end, updates the task status meanwhile, and forwards a cancellation to the guest.
+    async fn end(&mut self, task: &TaskContext) -> Result<CallOutcome, ErrorData> {
         loop {
             tokio::select! {
                 biased;
@@ -290,7 +294,7 @@ impl Long {
     }
 }
 
-/// Whether a client can be answered with a task. It is an extension of the era without sessions.
+/// Whether a client supports tasks, an extension of the stateless revisions.
 fn knows_tasks(context: &RequestContext<RoleServer>) -> bool {
     let is_stateless = context
         .protocol_version()

@@ -1,5 +1,5 @@
-//! The tools as a client meets them, over the components that are really embedded. Whether every model takes them, how long
-//! they are and what is found is asked of the built program, in `tests/surface`.
+//! Tests of the tools over the embedded components. Compatibility with models, sizes and search quality are tested on
+//! the built program, in `tests/surface`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ fn bytes(tools: &[Tool]) -> usize {
 }
 
 #[tokio::test]
-async fn lists_are_always_the_same_and_no_tool_takes_all_the_room() {
+async fn lists_are_deterministic_and_share_the_budget() {
     let snapshot = embedded().await;
     for surface in Surface::ALL {
         assert_eq!(
@@ -63,7 +63,7 @@ async fn lists_are_always_the_same_and_no_tool_takes_all_the_room() {
 }
 
 #[tokio::test]
-async fn a_domain_is_one_tool_with_the_arguments_of_all_its_actions() {
+async fn a_domain_tool_has_the_arguments_of_all_actions() {
     let snapshot = embedded().await;
     let tools = surface::tools(&snapshot, Surface::Domain);
     let document = tools.iter().find(|tool| tool.name == "document").unwrap();
@@ -95,7 +95,7 @@ async fn a_domain_is_one_tool_with_the_arguments_of_all_its_actions() {
 }
 
 #[tokio::test]
-async fn a_split_surface_says_what_each_tool_may_do() {
+async fn split_tools_have_annotations() {
     let snapshot = embedded().await;
     for tool in surface::tools(&snapshot, Surface::Split) {
         let hints = tool.annotations.unwrap();
@@ -113,7 +113,7 @@ async fn a_split_surface_says_what_each_tool_may_do() {
 }
 
 #[tokio::test]
-async fn every_form_of_a_name_means_the_same_action() {
+async fn all_name_forms_resolve_to_the_same_action() {
     let snapshot = embedded().await;
     for (tool, given) in [
         ("document", json!({ "action": "read", "path": "a" })),
@@ -138,7 +138,7 @@ async fn every_form_of_a_name_means_the_same_action() {
 }
 
 #[tokio::test]
-async fn a_tool_that_only_reads_does_nothing_else() {
+async fn read_tools_refuse_writing_actions() {
     let snapshot = embedded().await;
     let Err(Unresolved::Refused(error)) =
         meant(&snapshot, "document_read", json!({ "action": "remove" }))
@@ -154,7 +154,7 @@ async fn a_tool_that_only_reads_does_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_misspelt_tool_is_told_the_nearest_one_and_nonsense_is_not() {
+async fn unknown_tool_errors_suggest_similar_names() {
     let snapshot = embedded().await;
     let Err(Unresolved::Refused(error)) = meant(&snapshot, "documnet", json!({ "action": "read" }))
     else {
@@ -169,7 +169,7 @@ async fn a_misspelt_tool_is_told_the_nearest_one_and_nonsense_is_not() {
 }
 
 #[tokio::test]
-async fn help_comes_in_layers() {
+async fn help_has_three_levels() {
     let snapshot = embedded().await;
     let Ok(Target::Answer(whole)) = meant(&snapshot, "document", json!({ "action": "help" }))
     else {

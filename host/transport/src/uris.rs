@@ -1,12 +1,12 @@
-//! The names of resources: `notehost://vault/{vault}/{path}` for notes and files, `notehost://help/{domain}/{action}` for
-//! help. Paths are percent-encoded, their slashes are not.
+//! Resource URIs: `notehost://vault/{vault}/{path}` for notes and files, `notehost://help/{domain}/{action}` for help.
+//! Paths are percent-encoded, except their slashes.
 
-/// What names of notes and files begin with.
+/// The prefix of URIs of notes and files.
 pub(super) const VAULT_PREFIX: &str = "notehost://vault/";
-/// What names of help begin with.
+/// The prefix of URIs of help.
 pub(super) const HELP_PREFIX: &str = "notehost://help/";
 
-/// What a name means.
+/// A parsed URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
     /// A note or another file.
@@ -16,17 +16,17 @@ pub(super) enum Named {
         /// The path in it.
         path: String,
     },
-    /// What is said of a domain, or of one of its actions.
+    /// Help on a domain, or on one of its actions.
     Help {
         /// The domain.
         domain: String,
-        /// The action, if one is meant.
+        /// The action, if any.
         action: Option<String>,
     },
 }
 
 impl Named {
-    /// What a name means; `None` if it is none of ours.
+    /// Parses a URI; `None` if it is not a Notehost URI.
     pub(super) fn parse(uri: &str) -> Option<Named> {
         if let Some(rest) = uri.strip_prefix(VAULT_PREFIX) {
             let (vault, path) = rest.split_once('/')?;
@@ -43,12 +43,12 @@ impl Named {
     }
 }
 
-/// Where a note or file is found as a resource.
+/// The URI of a note or file.
 pub(super) fn of_file(vault: &str, path: &str) -> String {
     format!("{VAULT_PREFIX}{}/{}", encoded(vault), encoded(path))
 }
 
-/// Where help on a domain is found as a resource.
+/// The URI of the help on a domain.
 pub(super) fn of_help(domain: &str) -> String {
     format!("{HELP_PREFIX}{}", encoded(domain))
 }
@@ -67,7 +67,7 @@ fn encoded(text: &str) -> String {
     encoded
 }
 
-/// The text behind percent-encoding; `None` if it is damaged or no UTF-8.
+/// Decodes percent-encoding; `None` if it is malformed or not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_survives_its_name() {
+    fn paths_round_trip_through_uris() {
         for path in ["Plan.md", "Work/Über uns 100%.md", "日记/今天#1?.md"] {
             let uri = of_file("main", path);
             assert!(uri.is_ascii());
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_names_nothing() {
+    fn malformed_uris_are_rejected() {
         for rest in ["main", "main/", "main/%", "main/%2", "main/%zz", "main/%ff"] {
             assert_eq!(
                 Named::parse(&format!("{VAULT_PREFIX}{rest}")),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn help_is_on_a_domain_or_an_action() {
+    fn help_uris_name_a_domain_or_an_action() {
         let help = |action: Option<&str>| Named::Help {
             domain: "document".to_owned(),
             action: action.map(str::to_owned),

@@ -1,6 +1,6 @@
-//! What the tools of several actions say, in as many words as a surface has room for: what a client sends to its model
-//! with every message. Lines on actions come first, because a model chooses by them; what is left explains arguments.
-//! `help` has the rest.
+//! The texts of tools with several actions, within the byte budget of a surface: a client sends them to its model with
+//! every message. Lines on actions come first, because a model chooses by them; the rest explains arguments. `help` has
+//! everything else.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
 use super::help::{first_sentence, is_common, is_paging, signature};
-use super::{brief, schema};
+use super::{schema, short_description};
 use notehost_pipeline::registry::{Action, Domain};
 
-/// Clients cut a longer description.
+/// Clients truncate a longer description.
 const DESCRIPTION_BYTES: usize = 2048;
 
-/// How many bytes may be said on an action, from much to little, and on an argument.
+/// The steps of verbosity: bytes per action and per argument, from long to short.
 const ON_ACTION: [usize; 14] = [160, 120, 96, 84, 72, 64, 60, 56, 52, 48, 44, 40, 32, 24];
 const ON_ARGUMENT: [usize; 10] = [96, 80, 72, 64, 56, 48, 40, 32, 24, 16];
 
 /// What is kept back for arguments while lines on actions are chosen, of a hundred bytes.
 const FOR_ARGUMENTS: usize = 3;
 
-/// How much is said.
+/// The verbosity of a tool.
 #[derive(Debug, Clone, Copy, Default)]
 struct Words {
     /// Bytes on an action.
@@ -34,7 +34,7 @@ struct Words {
     minor: usize,
 }
 
-/// How much a tool says of its domain.
+/// What a tool describes of its domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// It introduces the domain, and has its help.
@@ -43,7 +43,7 @@ pub(super) enum Place {
     After,
 }
 
-/// The tool of several actions, before its words are chosen.
+/// A tool of several actions, before its texts are chosen.
 pub(super) struct Draft<'a> {
     domain: &'a Domain,
     place: Place,
@@ -57,7 +57,7 @@ pub(super) struct Draft<'a> {
 struct Argument {
     name: String,
     schema: Map<String, Value>,
-    /// What each of the actions says of it.
+    /// Its description by each action.
     said: Vec<String>,
 }
 
@@ -108,13 +108,13 @@ impl<'a> Draft<'a> {
         .with_annotations(self.annotations.clone())
     }
 
-    /// What the domain is, then a line for each action. Where that is too long for a client the words on the actions are
-    /// cut, then their arguments, never the list.
+    /// The domain's description, then a line per action. If that is too long for a client the action texts are cut,
+    /// then their arguments, never the list.
     fn description(&self, most: usize) -> String {
         let about = |most: usize| first_sentence(&self.domain.description, most);
         let intro = match self.place {
             Place::First => format!(
-                "{}. Actions ([optional]; `help` with topic ACTION tells more):",
+                "{}. Actions ([optional]; `help` with topic ACTION explains one):",
                 about(300)
             ),
             Place::After => format!("{}. Actions:", about(60)),
@@ -122,7 +122,7 @@ impl<'a> Draft<'a> {
         let lines = |limit: usize| {
             self.actions.iter().fold(intro.clone(), |mut text, action| {
                 text.push_str(&format!("\n{}", signature(action)));
-                let line = brief::line(&action.name, &action.description, limit);
+                let line = short_description::line(&action.name, &action.description, limit);
                 if !line.is_empty() {
                     text.push_str(&format!(": {line}"));
                 }
@@ -201,7 +201,7 @@ impl Argument {
         is_open(&self.schema) || items.is_some_and(is_open)
     }
 
-    /// What most of the actions say of it: the first may be the exception.
+    /// The most frequent description among the actions.
     fn usual_words(&self) -> &str {
         let count = |text: &str| self.said.iter().filter(|other| *other == text).count();
         let most = self.said.iter().map(|text| count(text)).max();
@@ -211,7 +211,7 @@ impl Argument {
     }
 }
 
-/// The tools of the drafts, in as many words as fit into so many bytes.
+/// The tools of the drafts, as verbose as fits into so many bytes.
 pub(super) fn within(bytes: usize, drafts: &[Draft<'_>]) -> Vec<Tool> {
     let made =
         |words: Words| -> Vec<Tool> { drafts.iter().map(|draft| draft.tool(words)).collect() };
@@ -253,14 +253,14 @@ pub(super) fn of_action(action: &Action) -> String {
     format!("{}…", &whole[..end])
 }
 
-/// What the tool of several actions does not say of an argument: it may differ from action to action.
-const UNTOLD: [&str; 6] = [
+/// Keywords left out of a tool of several actions: they may differ between actions.
+const HIDDEN_KEYWORDS: [&str; 6] = [
     "default", "minimum", "maximum", "minItems", "maxItems", "pattern",
 ];
 
 /// Takes out what is checked when the action is called, and shortens the words within.
 fn shorten(schema: &mut Map<String, Value>, limit: usize) {
-    schema.retain(|keyword, _| !UNTOLD.contains(&keyword.as_str()));
+    schema.retain(|keyword, _| !HIDDEN_KEYWORDS.contains(&keyword.as_str()));
     let words = whole_sentence(description(schema), limit);
     match words.is_empty() {
         true => schema.remove("description"),
@@ -276,7 +276,7 @@ fn shorten(schema: &mut Map<String, Value>, limit: usize) {
     }
 }
 
-/// A sentence or a clause of it; nothing where only a part would fit, which says less than the name does.
+/// A sentence or a clause of it; nothing if only a part would fit.
 fn whole_sentence(text: &str, limit: usize) -> String {
     let said = first_sentence(text, limit);
     match said.ends_with('…') {

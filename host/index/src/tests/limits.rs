@@ -282,7 +282,7 @@ fn an_answer_that_would_be_too_large_is_refused() {
         ),
         (
             "edges",
-            Box::new(|budget| link_graph.told(&graph, &view, budget, none).err()),
+            Box::new(|budget| link_graph.rendered(&graph, &view, budget, none).err()),
         ),
         // With room for paths only.
         (

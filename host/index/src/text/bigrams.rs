@@ -87,7 +87,7 @@ mod tests {
             let text = pieces.concat();
             let (from, to) = (from.min(pieces.len()), to.min(pieces.len()));
             let part = pieces[from.min(to)..from.max(to)].concat();
-            let told = all(&text);
+            let rendered = all(&text);
             let mut places: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
             words::for_each_word(&text, |word| places.entry(word.text.to_owned()).or_default().push(word.position));
             let asked = words::query_terms(&part);
@@ -96,7 +96,7 @@ mod tests {
                     places.get(&pair[1].1).is_some_and(|seconds| seconds.contains(&(first + pair[1].0 - pair[0].0)))
                 }));
                 for number in among(pair) {
-                    prop_assert!(!stand || told.contains(&number), "{:?} {:?}", text, pair);
+                    prop_assert!(!stand || rendered.contains(&number), "{:?} {:?}", text, pair);
                 }
             }
         }

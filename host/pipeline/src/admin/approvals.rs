@@ -1,4 +1,4 @@
-//! What waits for a person, and what the person says.
+//! Lists pending approvals and records decisions on them.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ pub(super) fn list(host: &Host, caller: &Caller, with_decided: bool) -> Result<A
     approvals.retain(|approval| vaults.contains(&approval.vault));
     let lines: Vec<String> = approvals.iter().map(line).collect();
     let text = match lines.is_empty() {
-        true => "nothing waits for a person".to_owned(),
+        true => "no approvals are pending".to_owned(),
         false => lines.join("\n"),
     };
     Ok((text, json!({ "items": approvals })))

@@ -1,11 +1,11 @@
-//! Components: which there are, which are on, and what those from files may use.
+//! Lists components and changes the grants of those loaded from files.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use crate::registry::{Domain, Origin};
 use notehost_config::GrantSettings;
 use notehost_runtime::packages::Packages;
@@ -67,43 +67,45 @@ pub(super) fn list(host: &Host) -> Answer {
     (lines.join("\n"), json!({ "items": items }))
 }
 
-/// Say which paths a component from a file may use.
-pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+/// Sets the paths that a component from a file may use.
+pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let snapshot = host.registry().snapshot();
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
     if snapshot.domain(component).is_some_and(is_embedded) {
-        let message = format!("`{component}` came with Notehost and is bound by the caller alone");
+        let message = format!(
+            "`{component}` is embedded in Notehost and limited only by the permissions of its caller"
+        );
         return Err(CallError::new("unsupported", message));
     }
     let grant = GrantSettings {
-        read: said.texts("read"),
-        write: said.texts("write"),
-        delete: said.texts("delete"),
-        http: said.texts("http"),
-        store_bytes: said.number("store_bytes"),
+        read: args.texts("read"),
+        write: args.texts("write"),
+        delete: args.texts("delete"),
+        http: args.texts("http"),
+        store_bytes: args.number("store_bytes"),
     };
     written(
         host.edit_config(|edit| edit.set_grant(component, &grant))
             .await,
     )?;
     Ok((
-        format!("`{component}` may use what it was granted from now on"),
+        format!("the grant of `{component}` is in effect"),
         json!({ "component": component, "grant": grant }),
     ))
 }
 
-/// Take back what a component was granted.
-pub(super) async fn revoke(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+/// Revokes the grant of a component.
+pub(super) async fn revoke(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     written(host.edit_config(|edit| edit.remove_grant(component)).await)?;
     Ok((
-        format!("`{component}` may use nothing from now on"),
+        format!("the grant of `{component}` was revoked"),
         json!({ "component": component }),
     ))
 }
 
-/// A component that there is, also one that is switched off or broken.
+/// Checks that a component exists; it may be disabled or broken.
 pub(super) fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError> {
     let snapshot = host.registry().snapshot();
     let is_loaded = snapshot

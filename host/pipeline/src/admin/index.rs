@@ -1,4 +1,4 @@
-//! The search index, built anew from the notes while everything goes on: answers meanwhile are made of what is there.
+//! Rebuilds the search index from the notes. Queries are answered from the existing index meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use notehost_index::{Index, clear_rebuild_request, is_rebuild_requested, request
 use notehost_runtime::Progress;
 use notehost_vault::Vault;
 
-/// How often it is looked at how far it is.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often the progress of the rebuild is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Build the index of a vault, or of all that the caller may use.
+/// Rebuilds the index of a vault, or of all vaults of the caller.
 pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, CallError> {
     let vaults = chosen(host, allowed)?;
     let mut items = Vec::new();
@@ -27,7 +27,7 @@ pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, Ca
         before += one(allowed, vault, &index, before).await?;
         items.push(json!({ "vault": vault.id(), "notes": index.progress().done }));
     }
-    let text = format!("the index was built anew from {before} notes");
+    let text = format!("the index was rebuilt from {before} notes");
     Ok((text, json!({ "items": items })))
 }
 
@@ -48,7 +48,7 @@ fn chosen(host: &Host, allowed: &Allowed) -> Result<Vec<Arc<Vault>>, CallError> 
     Ok(vaults)
 }
 
-/// Leave word to the index's own thread, and wait until it is done. How many notes there are.
+/// Requests a rebuild from the indexer thread and waits for it. Returns the number of notes.
 async fn one(
     allowed: &Allowed,
     vault: &Vault,
@@ -57,18 +57,18 @@ async fn one(
 ) -> Result<u64, CallError> {
     let request = &allowed.checked.found.request;
     request_rebuild(vault).map_err(|error| {
-        let message = format!("the index cannot be built anew: {error}");
+        let message = format!("the index cannot be rebuilt: {error}");
         CallError::new("unavailable", message)
     })?;
     index.start();
     while is_rebuild_requested(vault) || !index.is_ready() {
         tokio::select! {
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(POLL_INTERVAL) => {}
             () = request.cancelled.cancelled() => {
                 // What has begun goes on: half an index would answer wrongly.
                 let message = match clear_rebuild_request(vault, index) {
-                    true => "the call was cancelled and the index left as it was",
-                    false => "the call was cancelled; the index is still being built anew, and will be complete",
+                    true => "the call was cancelled; the index was not rebuilt",
+                    false => "the call was cancelled; the rebuild of the index continues in the background",
                 };
                 return Err(CallError::new("unavailable", message));
             }

@@ -1,5 +1,5 @@
 //! The host's own domain, `admin`: what an admin can do from a client or the console. Its calls pass through the same
-//! stages as every other; only the sandbox and the vault are left out.
+//! stages as all others, except the sandbox and the vault.
 
 mod approvals;
 mod components;
@@ -17,45 +17,45 @@ use super::run::{Attempt, Ran};
 use super::{CallError, Host, ReloadError};
 use notehost_vault::{Access, Effect, Limits};
 
-/// What an action answers: a text and a JSON object.
+/// The reply of an admin action: a text and a JSON object.
 type Answer = (String, Value);
 
-/// Run one of its actions.
+/// Runs one of its actions.
 pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallError> {
     let found = &allowed.checked.found;
     if allowed.checked.common.dry_run {
         return Err(CallError::new(
             "unsupported",
-            "what `admin` does is not done to notes, and cannot be tried dry",
+            "`admin` changes no notes and has no dry run",
         ));
     }
     let arguments: Map<String, Value> =
         serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
-    let said = Said(&arguments);
+    let args = AdminArgs(&arguments);
     let (text, structured) = match found.request.action.as_str() {
         "components" => Ok(components::list(host)),
-        "enable" => switch::enable(host, &said).await,
-        "disable" => switch::disable(host, &allowed.caller, &said).await,
-        "status" => status::status(host, &said).await,
-        "log" => status::log(host, &said).await,
-        "install" => store::install(host, &said).await,
-        "upgrade" => store::upgrade(host, &said).await,
-        "rollback" => store::rollback(host, &said).await,
-        "remove" => store::remove(host, &said).await,
-        "grant" => components::grant(host, &said).await,
-        "revoke" => components::revoke(host, &said).await,
-        "permissions" => Ok(permissions::list(host, said.maybe("caller"))),
-        "set_permission" => permissions::set(host, &said).await,
-        "audit" => records::audit(host, &allowed.caller, &said).await,
-        "stats" => records::stats(host, &allowed.caller, &said).await,
+        "enable" => switch::enable(host, &args).await,
+        "disable" => switch::disable(host, &allowed.caller, &args).await,
+        "status" => status::status(host, &args).await,
+        "log" => status::log(host, &args).await,
+        "install" => store::install(host, &args).await,
+        "upgrade" => store::upgrade(host, &args).await,
+        "rollback" => store::rollback(host, &args).await,
+        "remove" => store::remove(host, &args).await,
+        "grant" => components::grant(host, &args).await,
+        "revoke" => components::revoke(host, &args).await,
+        "permissions" => Ok(permissions::list(host, args.maybe("caller"))),
+        "set_permission" => permissions::set(host, &args).await,
+        "audit" => records::audit(host, &allowed.caller, &args).await,
+        "stats" => records::stats(host, &allowed.caller, &args).await,
         "rebuild_index" => index::rebuild(host, allowed).await,
         "reload" => records::reload(host).await,
-        "approvals" => approvals::list(host, &allowed.caller, said.flag("all")),
-        "approve" => approvals::decide(host, &allowed.caller, said.text("id")?, true),
-        "deny" => approvals::decide(host, &allowed.caller, said.text("id")?, false),
+        "approvals" => approvals::list(host, &allowed.caller, args.flag("all")),
+        "approve" => approvals::decide(host, &allowed.caller, args.text("id")?, true),
+        "deny" => approvals::decide(host, &allowed.caller, args.text("id")?, false),
         action => Err(CallError::new(
             "internal_error",
-            format!("`admin` describes `{action}` and has it not"),
+            format!("`admin` describes `{action}` but does not implement it"),
         )),
     }?;
     let structured = match structured {
@@ -77,10 +77,10 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     })))
 }
 
-/// The arguments, which fit their schema already.
-struct Said<'a>(&'a Map<String, Value>);
+/// The arguments, already validated against their schema.
+struct AdminArgs<'a>(&'a Map<String, Value>);
 
-impl<'a> Said<'a> {
+impl<'a> AdminArgs<'a> {
     fn maybe(&self, name: &str) -> Option<&'a str> {
         self.0.get(name).and_then(Value::as_str)
     }
@@ -105,7 +105,7 @@ impl<'a> Said<'a> {
     }
 }
 
-/// What became of a change of the config.
+/// Maps the outcome of a config change.
 fn written(outcome: Result<(), ReloadError>) -> Result<(), CallError> {
     outcome.map_err(|error| match error {
         ReloadError::NoFile => CallError::new(

@@ -1,9 +1,9 @@
-//! Who may do what, and changing it.
+//! Lists and sets permissions.
 
 use serde_json::{Map, json};
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use notehost_vault::Tier;
 
 pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
@@ -20,7 +20,11 @@ pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
         .filter(|(name, _)| caller.is_none_or(|caller| caller == name.as_str()))
         .map(|(name, own)| (name.clone(), json!(own)));
     let callers: Map<_, _> = callers.collect();
-    lines.extend(callers.keys().map(|name| format!("{name} has its own")));
+    lines.extend(
+        callers
+            .keys()
+            .map(|name| format!("{name}: own permissions")),
+    );
     if settings.read_only {
         lines.push("everything is read-only now".to_owned());
     }
@@ -34,12 +38,12 @@ pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
     (lines.join("\n"), told)
 }
 
-pub(super) async fn set(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let word = said.text("tier")?;
+pub(super) async fn set(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let word = args.text("tier")?;
     let tier: Tier = word
         .parse()
-        .map_err(|_| CallError::new("validation_error", format!("`{word}` is no tier")))?;
-    let (notebook, caller) = (said.maybe("notebook"), said.maybe("caller"));
+        .map_err(|_| CallError::new("validation_error", format!("`{word}` is not a tier")))?;
+    let (notebook, caller) = (args.maybe("notebook"), args.maybe("caller"));
     written(
         host.edit_config(|edit| edit.set_tier(caller, notebook, tier))
             .await,
@@ -50,7 +54,7 @@ pub(super) async fn set(host: &Host, said: &Said<'_>) -> Result<Answer, CallErro
             told.insert(name.into(), value.into());
         }
     }
-    let place = notebook.unwrap_or("notebooks that nothing names");
+    let place = notebook.unwrap_or("notebooks not listed in the config");
     let whom = caller.map_or_else(|| "everybody".to_owned(), |caller| format!("`{caller}`"));
     Ok((
         format!("{whom} has `{word}` in {place} from now on"),

@@ -1,29 +1,36 @@
-//! Which calls were made, and what they come to; and the config, read again.
+//! The audit log, its statistics, and reloading the config.
 
 use serde_json::json;
 
 use super::super::{CallError, Host};
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use notehost_policy::auth::Caller;
 use notehost_records::audit::{self, By, Filter};
 use notehost_records::database::{Database, DatabaseError};
 use notehost_records::when;
 
-const USUAL: u64 = 50;
-const MOST: u64 = 500;
+const DEFAULT_LIMIT: u64 = 50;
+const MAX_LIMIT: u64 = 500;
 
 pub(super) async fn audit(
     host: &Host,
     caller: &Caller,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
 ) -> Result<Answer, CallError> {
-    let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
-    let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
-    let before = before
-        .map_err(|_| CallError::new("validation_error", "`cursor` is not one that a page gave"))?;
+    let limit = args
+        .number("limit")
+        .unwrap_or(DEFAULT_LIMIT)
+        .clamp(1, MAX_LIMIT);
+    let before = args.maybe("cursor").map(str::parse::<i64>).transpose();
+    let before = before.map_err(|_| {
+        CallError::new(
+            "validation_error",
+            "invalid `cursor`: use the `next_cursor` of a page",
+        )
+    })?;
     let filter = Filter {
         before,
-        ..filter(host, caller, said)?
+        ..filter(host, caller, args)?
     };
     let mut rows = looked_up(host, move |database| {
         audit::latest(database, &filter, limit as u32)
@@ -50,15 +57,15 @@ pub(super) async fn audit(
 pub(super) async fn stats(
     host: &Host,
     caller: &Caller,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
 ) -> Result<Answer, CallError> {
-    let filter = filter(host, caller, said)?;
+    let filter = filter(host, caller, args)?;
     let statistics = looked_up(host, move |database| {
         audit::statistics(database, &filter, By::Action)
     })
     .await?;
     let (calls, failed) = (statistics.total.calls, statistics.total.failed);
-    let mut lines = vec![format!("{calls} calls, {failed} of them failed")];
+    let mut lines = vec![format!("{calls} calls, {failed} failed")];
     for group in &statistics.items {
         lines.push(format!(
             "{}: {} calls, p50 {:.1} ms, p95 {:.1} ms",
@@ -79,17 +86,17 @@ pub(super) async fn reload(host: &Host) -> Result<Answer, CallError> {
     let text = match &waiting {
         Ok(waiting) if !waiting.is_empty() => {
             format!(
-                "the config is in force; {} waits for a restart",
+                "the config was reloaded; {} takes effect after a restart",
                 waiting.join(", ")
             )
         }
-        _ => "the config is in force".to_owned(),
+        _ => "the config was reloaded".to_owned(),
     };
     written(waiting.map(|_| ()))?;
     Ok((text, json!({ "reloaded": true })))
 }
 
-/// Look into the records on a connection and a thread of their own: there may be a million rows.
+/// Queries the records on a separate connection and thread: there may be a million rows.
 pub(super) async fn looked_up<T: Send + 'static>(
     host: &Host,
     look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
@@ -105,12 +112,12 @@ pub(super) async fn looked_up<T: Send + 'static>(
         .map_err(|error| unavailable(error.to_string()))
 }
 
-/// Which calls are wanted. Who is bound to some vaults does not know of the others.
-fn filter(host: &Host, caller: &Caller, said: &Said<'_>) -> Result<Filter, CallError> {
+/// The filter from the arguments. A caller bound to some vaults sees only calls on those.
+fn filter(host: &Host, caller: &Caller, args: &AdminArgs<'_>) -> Result<Filter, CallError> {
     let vaults = host.vault_ids_of(caller);
     let is_bound = vaults.len() < host.vault_ids().len();
-    let owned = |name: &str| said.maybe(name).map(str::to_owned);
-    let since = said.maybe("since").map(when::moment).transpose();
+    let owned = |name: &str| args.maybe(name).map(str::to_owned);
+    let since = args.maybe("since").map(when::moment).transpose();
     let since = since
         .map_err(|problem| CallError::new("validation_error", format!("`since`: {problem}")))?;
     Ok(Filter {

@@ -1,21 +1,21 @@
-//! How the components are doing, and what they say.
+//! The status of components, and their logs.
 
 use serde_json::json;
 
 use super::super::{CallError, ComponentStatus, Host, component_status};
 use super::components::known;
 use super::records::looked_up;
-use super::{Answer, Said};
+use super::{AdminArgs, Answer};
 use notehost_records::audit::log_lines;
 
-/// How many lines of a log are told, where nobody says.
-const USUAL_LINES: u64 = 50;
-/// How many are told at most.
-const MOST_LINES: u64 = 500;
+/// The default number of log lines.
+const DEFAULT_LINES: u64 = 50;
+/// The maximum number of log lines.
+const MAX_LINES: u64 = 500;
 
-/// How the components, or one of them, are doing.
-pub(super) async fn status(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let only = said.maybe("component");
+/// The status of all components, or of one.
+pub(super) async fn status(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let only = args.maybe("component");
     let only = only.map(|name| known(host, name)).transpose()?;
     let only = only.map(str::to_owned);
     host.audit().flush();
@@ -37,8 +37,8 @@ fn line(status: &ComponentStatus) -> String {
         return format!("{name}: switched off");
     };
     let mut line = format!(
-        "{name} {version}: {} calls, p50 {:.1} ms, p99 {:.1} ms, {} broke, {} over a limit, {} too slow, {} denied, \
-         {} KiB of memory",
+        "{name} {version}: {} calls, p50 {:.1} ms, p99 {:.1} ms, {} traps, {} over a limit, {} timeouts, {} denied, {} \
+        KiB of memory",
         status.calls,
         status.p50_ms,
         status.p99_ms,
@@ -51,18 +51,18 @@ fn line(status: &ComponentStatus) -> String {
     for rest in &status.quarantine {
         let whom = rest.for_caller.as_deref().unwrap_or("everybody");
         line.push_str(&format!(
-            "; rests for {whom} until {}: {}",
+            "; circuit breaker open for {whom} until {}: {}",
             rest.until, rest.reason
         ));
     }
     line
 }
 
-/// What a component said of late.
-pub(super) async fn log(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?.to_owned();
-    let limit = said.number("limit").unwrap_or(USUAL_LINES);
-    let limit = usize::try_from(limit.clamp(1, MOST_LINES)).unwrap_or(1);
+/// The latest log lines of a component.
+pub(super) async fn log(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?.to_owned();
+    let limit = args.number("limit").unwrap_or(DEFAULT_LINES);
+    let limit = usize::try_from(limit.clamp(1, MAX_LINES)).unwrap_or(1);
     let Some(host) = host.shared().upgrade() else {
         return Err(CallError::new("unavailable", "Notehost is stopping"));
     };
@@ -85,7 +85,7 @@ pub(super) async fn log(host: &Host, said: &Said<'_>) -> Result<Answer, CallErro
         .map(|line| format!("{} {} {} {}", line.time, line.stream, line.call, line.text))
         .collect();
     let text = match text.is_empty() {
-        true => format!("`{component}` has said nothing"),
+        true => format!("the log of `{component}` is empty"),
         false => text.join("\n"),
     };
     Ok((text, json!({ "component": component, "items": lines })))

@@ -1,5 +1,5 @@
-//! Components that come, change and go while the host runs: the same steps as `notehost component` takes, and then the
-//! swap at once.
+//! Installs, upgrades, rolls back and removes components while the host runs: the same steps as `notehost component`,
+//! followed by an immediate swap.
 
 use std::path::Path;
 
@@ -7,30 +7,30 @@ use serde_json::json;
 
 use super::super::{CallError, Host};
 use super::components::known;
-use super::{Answer, Said};
+use super::{AdminArgs, Answer};
 use crate::registry::{Candidate, EMBEDDED, Offer, OfferError};
 use notehost_records::database::now_ms;
 use notehost_runtime::packages::oci::Reference;
 use notehost_runtime::packages::{Packages, PackagesError};
 
-/// What a person can do about a file that this process cannot open.
-const UNREADABLE: &str = "a server in the operating system's sandbox opens only what its config names: put the file into \
-     `component_folder`, or install it at the machine: `notehost component add FILE`";
+/// The hint for a file that this process cannot open.
+const UNREADABLE: &str = "a server in the OS sandbox can open only paths from its config: put the file into \
+    `component_folder`, or install it locally: `notehost component add FILE`";
 
-/// Take up a new component.
-pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let candidate = examine(host, said, said.maybe("component")).await?;
+/// Installs a new component.
+pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let candidate = examine(host, args, args.maybe("component")).await?;
     let name = candidate.description.name.clone();
     if known(host, &name).is_ok() {
-        let message = format!("there is a component `{name}` already: `upgrade` replaces it");
+        let message = format!("the component `{name}` is already installed: `upgrade` replaces it");
         return Err(CallError::new("already_exists", message));
     }
     put(host, candidate, "installed").await
 }
 
-/// Put another version in the place of the one that runs; what cannot be used replaces nothing.
-pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+/// Replaces the running version; a version that cannot be used replaces nothing.
+pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     if let Some(file) = host
         .settings()
         .components
@@ -38,22 +38,23 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
         .and_then(|switches| switches.path.clone())
     {
         let message = format!(
-            "`{component}` comes from the file `{}`, and changes with it",
+            "`{component}` is loaded from the file `{}`: replace that file to upgrade it",
             file.display()
         );
         return Err(CallError::new("unsupported", message));
     }
-    let candidate = examine(host, said, Some(component)).await?;
+    let candidate = examine(host, args, Some(component)).await?;
     if let Err(older) = candidate.check_not_older() {
         let message = format!("nothing was changed: {older}");
-        let hint = "somebody at the machine can install it: `notehost component upgrade NAME FILE --allow-downgrade`";
+        let hint =
+            "it can be installed locally: `notehost component upgrade NAME FILE --allow-downgrade`";
         return Err(CallError::new("validation_error", message).with_hint(hint));
     }
     let widening = candidate.widening();
-    if !widening.is_empty() && !said.flag("accept") {
+    if !widening.is_empty() && !args.flag("accept") {
         let message = format!(
-            "this version of `{component}` asks for more than the one that runs, and nothing was changed: {}; call again with \
-             `accept: true` to allow it",
+            "this version of `{component}` requests more than the running one, and nothing was changed: {}; call again \
+            with `accept: true` to allow it",
             widening.join("; ")
         );
         return Err(CallError::new("confirmation_required", message)
@@ -62,9 +63,9 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
     put(host, candidate, "upgraded").await
 }
 
-/// Go back to the version of before.
-pub(super) async fn rollback(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+/// Returns to the previous version.
+pub(super) async fn rollback(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == component);
     let back = Packages::of(host.state())
         .roll_back(component, is_embedded, &host.settings().trust)
@@ -74,9 +75,9 @@ pub(super) async fn rollback(host: &Host, said: &Said<'_>) -> Result<Answer, Cal
     Ok(told("rolled back", component, &version))
 }
 
-/// Forget a component. What it was granted, and what it keeps in the vaults, stays.
-pub(super) async fn remove(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let component = known(host, said.text("component")?)?;
+/// Removes a component. Its grant and its data in the vaults stay.
+pub(super) async fn remove(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let component = known(host, args.text("component")?)?;
     let removed = Packages::of(host.state()).remove(component);
     let version = removed.map_err(refused)?.current.version;
     host.refresh_components().await;
@@ -85,14 +86,14 @@ pub(super) async fn remove(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
 
 async fn examine(
     host: &Host,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
     expected: Option<&str>,
 ) -> Result<Candidate, CallError> {
-    let from = said.text("file")?;
+    let from = args.text("file")?;
     if !Path::new(from).is_absolute() && !Reference::is_meant_by(from) {
         return Err(CallError::new(
             "validation_error",
-            "`file` must be the absolute path of a file on the machine of this Notehost, or `oci://…`",
+            "`file` must be the absolute path of a file on the server, or `oci://…`",
         ));
     }
     let mut offer = Offer::fetch(from, None).await.map_err(|error| {
@@ -107,7 +108,7 @@ async fn examine(
             (None, _) => refused,
         }
     })?;
-    offer.digest = said.maybe("digest").map(str::to_owned);
+    offer.digest = args.maybe("digest").map(str::to_owned);
     let settings = host.settings();
     let examined = Candidate::examine(
         offer,

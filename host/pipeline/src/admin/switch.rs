@@ -1,17 +1,17 @@
-//! Components and single actions, switched on and off: who did it and why is kept beside the switch. What a component was
-//! granted stays as it is.
+//! Enables and disables components and single actions. Who did it and why is stored beside the switch. Grants stay
+//! unchanged.
 
 use serde_json::{Map, Value};
 
 use super::super::{CallError, Host};
 use super::components::known;
-use super::{Answer, Said, written};
+use super::{AdminArgs, Answer, written};
 use notehost_config::SwitchReason;
 use notehost_policy::auth::Caller;
 
-/// Switch a component or an action on. One that rests can be called at once.
-pub(super) async fn enable(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
-    let (component, action) = named(host, said)?;
+/// Enables a component or an action, and closes its circuit breaker.
+pub(super) async fn enable(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+    let (component, action) = named(host, args)?;
     // A Notehost without a config file has nothing switched off, and may have something that rests.
     let is_off = is_off(host, component, action);
     if is_off || host.config_is_known() {
@@ -20,13 +20,13 @@ pub(super) async fn enable(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
                 .await,
         )?;
     }
-    let released = action.is_none() && host.supervision().lift(host, component);
+    let released = action.is_none() && host.circuit_breakers().close(host, component);
     let mut told = told(component, action, true);
     if released {
         told.insert("released".into(), true.into());
     }
     let rests = if released {
-        ", and rests no longer"
+        ", and its circuit breaker is closed"
     } else {
         ""
     };
@@ -34,14 +34,14 @@ pub(super) async fn enable(host: &Host, said: &Said<'_>) -> Result<Answer, CallE
     Ok((format!("{what} is switched on{rests}"), told.into()))
 }
 
-/// Switch a component or an action off, and say why.
+/// Disables a component or an action, with the reason.
 pub(super) async fn disable(
     host: &Host,
     caller: &Caller,
-    said: &Said<'_>,
+    args: &AdminArgs<'_>,
 ) -> Result<Answer, CallError> {
-    let (component, action) = named(host, said)?;
-    let because = said.maybe("because").map(str::trim);
+    let (component, action) = named(host, args)?;
+    let because = args.maybe("because").map(str::trim);
     let reason = SwitchReason {
         because: because.filter(|text| !text.is_empty()).map(str::to_owned),
         by: Some(caller.name().to_owned()),
@@ -60,13 +60,13 @@ pub(super) async fn disable(
     Ok((format!("{what} is switched off"), told.into()))
 }
 
-/// The component that is meant, and the action, if only that is.
+/// The named component, and the action if one is named.
 fn named<'said>(
     host: &Host,
-    said: &Said<'said>,
+    args: &AdminArgs<'said>,
 ) -> Result<(&'said str, Option<&'said str>), CallError> {
-    let component = known(host, said.text("component")?)?;
-    let action = said.maybe("action");
+    let component = known(host, args.text("component")?)?;
+    let action = args.maybe("action");
     if let (Some(action), Some(domain)) = (action, host.registry().snapshot().domain(component))
         && domain.action(action).is_none()
         && !is_off(host, component, Some(action))
@@ -77,7 +77,7 @@ fn named<'said>(
     Ok((component, action))
 }
 
-/// Whether the config says anything of a switch.
+/// Whether the config has an entry for a switch.
 fn is_off(host: &Host, component: &str, action: Option<&str>) -> bool {
     let settings = host.settings();
     let switches = settings.components.get(component);

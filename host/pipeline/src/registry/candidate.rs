@@ -1,5 +1,5 @@
-//! A component on its way in: everything that is looked at before a version may run. Nothing is installed here, and a
-//! candidate that is refused has changed nothing.
+//! A candidate for installation: everything that is checked before a version may run. Nothing is installed here, and a
+//! refused candidate changes nothing.
 
 use std::path::Path;
 
@@ -16,67 +16,67 @@ use notehost_runtime::{Component, Description, Inspected, LoadError, Runtime, in
 
 /// A component that could be installed.
 pub struct Candidate {
-    /// What its bytes tell.
+    /// What inspecting its bytes found.
     pub inspected: Inspected,
-    /// What it says of itself.
+    /// Its description.
     pub description: Description,
-    /// Who vouches for it.
+    /// Its signature.
     pub signed: Option<Signed>,
-    /// What is different from the version that runs; `None` if none does.
+    /// The differences from the running version; `None` if there is none.
     pub difference: Option<Difference>,
-    /// The version that runs.
+    /// The running version.
     running: Option<String>,
     bytes: Vec<u8>,
     signature: Option<String>,
     source: String,
 }
 
-/// Why a component is not taken.
+/// Why a candidate is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// It is another one than was meant.
-    #[error("its digest is `{found}`, and `{expected}` was asked for")]
+    /// Its digest is not the expected one.
+    #[error("its digest is `{found}`, not the requested `{expected}`")]
     OtherDigest {
-        /// What was asked for.
+        /// What was expected.
         expected: String,
-        /// What it is.
+        /// What was found.
         found: String,
     },
-    /// Nobody who may vouches for it.
+    /// It has no trusted signature.
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// It cannot be run.
+    /// It cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// What it describes is no domain.
+    /// Its description is not a valid domain.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// It is another domain than the one whose place it should take.
-    #[error("it calls itself `{found}`, not `{expected}`")]
+    /// Its name is not that of the component to replace.
+    #[error("its name is `{found}`, not `{expected}`")]
     OtherName {
-        /// What it says.
+        /// What was found.
         found: String,
-        /// What was asked for.
+        /// What was expected.
         expected: String,
     },
     /// The host's own domain has that name.
-    #[error("the name `{0}` belongs to the host's own domain")]
+    #[error("the name `{0}` is reserved for the host's own domain")]
     OfHost(String),
-    /// It is older than the version that runs, and may have faults that were mended since.
-    #[error("its version is {found}, which is older than {running}, the one that runs")]
+    /// It is older than the running version and may have bugs that were fixed since.
+    #[error("its version {found} is older than {running}, the running one")]
     Older {
-        /// What it says.
+        /// What was found.
         found: String,
-        /// What runs.
+        /// The running version.
         running: String,
     },
-    /// It is not the same twice.
-    #[error("it describes itself differently each time it is asked")]
+    /// Its description is not constant.
+    #[error("its description differs between two reads")]
     Fickle,
 }
 
 impl Refused {
-    /// What a person can do about it.
+    /// A hint for the operator.
     pub fn hint(&self) -> Option<String> {
         match self {
             Refused::Signature(error) => Some(error.hint()),
@@ -87,7 +87,7 @@ impl Refused {
                 Some("`notehost component add` installs it under its own name".into())
             }
             Refused::Older { .. } => Some(
-                "`--allow-downgrade` takes it all the same; `notehost component rollback` goes back to the version of before"
+                "`--allow-downgrade` installs it anyway; `notehost component rollback` returns to the previous version"
                     .into(),
             ),
             _ => None,
@@ -96,8 +96,8 @@ impl Refused {
 }
 
 impl Candidate {
-    /// Look at what is offered: its digest, its signature, its bytes, its contract and imports; compile it, ask it what it
-    /// is and whether it stands by that, and compare it with what runs under its name.
+    /// Inspects an offer: digest, signature, bytes, contract and imports. Compiles it, reads its description twice, and
+    /// compares it with the running version.
     pub async fn examine(
         offer: Offer,
         expected: Option<&str>,
@@ -162,7 +162,7 @@ impl Candidate {
         })
     }
 
-    /// What it would be allowed that the version that runs is not, in words.
+    /// What it may do beyond the running version, in words.
     pub fn widening(&self) -> Vec<String> {
         let difference = self.difference.iter();
         difference
@@ -171,7 +171,7 @@ impl Candidate {
             .collect()
     }
 
-    /// Refuse it if it is older than the version that runs: a signature does not become invalid with age.
+    /// Refuses a version older than the running one, because a signature never expires.
     pub fn check_not_older(&self) -> Result<(), Refused> {
         let found = &self.description.version;
         match &self.running {
@@ -183,7 +183,7 @@ impl Candidate {
         }
     }
 
-    /// Install it.
+    /// Installs it.
     pub fn install(
         self,
         packages: &Packages,
@@ -217,7 +217,7 @@ impl Candidate {
     }
 }
 
-/// The version that runs under a name, also where its content is damaged.
+/// The running version of a name, even if its content is damaged.
 fn running_version(name: &str, state: &Path) -> Option<String> {
     let installed = Packages::of(state).installed().ok();
     let installed = installed.and_then(|lock| Some(lock.components.get(name)?.current.clone()));
@@ -229,7 +229,7 @@ fn running_version(name: &str, state: &Path) -> Option<String> {
     Some(description.version)
 }
 
-/// What runs under a name, as far as a newcomer is compared with it.
+/// The running component of a name, for comparison.
 struct Running {
     description: Description,
     inspected: Inspected,

@@ -1,12 +1,11 @@
-//! What became different between two versions of a component in what they ask for: imports, and the ceiling of their
-//! manifests.
+//! Differences between two versions of a component in what they request: imports, and the ceilings in their manifests.
 
 use super::difference::{Change, Difference};
 use notehost_runtime::{Inspected, Manifest};
 use notehost_vault::Effect;
 
 impl Difference {
-    /// The same, with what their bytes tell.
+    /// The same, including what inspecting their bytes found.
     pub fn with_capabilities(mut self, old: &Inspected, new: &Inspected) -> Difference {
         let interface = |import: &str| import.split('@').next().unwrap_or(import).to_owned();
         let asked: Vec<String> = old.imports.iter().map(|import| interface(import)).collect();
@@ -15,7 +14,7 @@ impl Difference {
             if !asked.contains(&name) {
                 self.changes.push(Change {
                     widens: name.starts_with("wasi:http/outgoing"),
-                    words: format!("it asks for `{name}`"),
+                    words: format!("it requests `{name}`"),
                 });
             }
         }
@@ -37,11 +36,11 @@ impl Difference {
                 (None, _) => false,
             };
             let (before, after) = (most(old.effect), most(new.effect));
-            let words = format!("its manifest allows `{after}` to notes instead of `{before}`");
+            let words = format!("its manifest allows the effect `{after}` instead of `{before}`");
             tell(words, widens);
         }
         for host in new.http.iter().filter(|host| !old.http.contains(host)) {
-            let words = format!("its manifest names the host `{host}` for requests");
+            let words = format!("its manifest allows HTTP requests to `{host}`");
             tell(words, true);
         }
         for (what, before, after) in [
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_asks_for_more_widens() {
+    fn larger_requests_widen() {
         let small = Some(r#"{"effect": "read", "store_bytes": 5, "http": ["a.example"]}"#);
         let large =
             Some(r#"{"effect": "write", "store_bytes": 6, "http": ["a.example", "b.example"]}"#);

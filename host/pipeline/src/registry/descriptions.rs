@@ -1,4 +1,4 @@
-//! What components said of themselves, kept by the digest of their content: a component is asked once.
+//! Cached descriptions of components, by the digest of their content: a component is asked once.
 
 use std::path::{Path, PathBuf};
 
@@ -10,27 +10,27 @@ pub(super) struct Descriptions {
 }
 
 impl Descriptions {
-    /// The descriptions that a state folder has.
+    /// The cached descriptions of a state folder.
     pub(super) fn of_state(state: &Path) -> Descriptions {
         Descriptions {
             folder: state.join("descriptions"),
         }
     }
 
-    /// What the component with this digest said, if it was ever asked.
+    /// The cached description for a digest.
     pub(super) fn kept(&self, digest: &str) -> Option<Description> {
         let json = std::fs::read_to_string(self.path_of(digest)).ok()?;
         Description::parse(&json).ok()
     }
 
-    /// Remember what a component said: whoever lists its tools need not ask it.
+    /// Caches a description, so that listing tools need not run the component.
     pub(super) fn remember(&self, digest: &str, description: &Description) {
         if let Err(error) = self.keep(&self.path_of(digest), description) {
-            tracing::warn!("a description could not be kept: {error}");
+            tracing::warn!("a description could not be stored: {error}");
         }
     }
 
-    /// What a component says of itself: as kept, or asked now.
+    /// The description of a component: cached, or read now.
     pub(super) async fn of(
         &self,
         component: &Component,

@@ -1,5 +1,5 @@
-//! What became different between two versions of a component, as it describes itself, in words that a person can decide
-//! on. What lies outside of a description (imports, manifest) is compared in `capabilities`.
+//! Differences between two versions of a component's description, in words that a person can decide on. Everything
+//! outside of the description (imports, manifest) is compared in `capabilities`.
 
 use serde_json::{Map, Value};
 
@@ -7,31 +7,31 @@ use notehost_runtime::{ActionDescription, Description};
 use notehost_vault::Effect;
 
 /// How deep schemas are compared field by field; below that they are equal or not.
-const DEEPEST: usize = 6;
+const MAX_DEPTH: usize = 6;
 
-/// What became different, in the order in which it should be told.
+/// The differences, in the order in which they are shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
     pub(super) changes: Vec<Change>,
 }
 
-/// One thing that became different.
+/// One difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What, as a sentence without a full stop.
+    /// The difference as a sentence without a full stop.
     pub words: String,
-    /// Whether the component can do more to notes than before: nobody agreed to that yet.
+    /// Whether the component can do more to notes than before, which needs consent.
     pub widens: bool,
 }
 
 impl Difference {
-    /// What is different in `new`, seen from `old`. Both come from guests, so names in them are short and plain; texts
-    /// that are not are never quoted.
+    /// The differences of `new` from `old`. Both come from guests, so names in them are shortened and cleaned; longer
+    /// texts are never quoted.
     pub fn between(old: &Description, new: &Description) -> Difference {
         let mut difference = Difference::default();
         if old.name != new.name {
             difference.tell(format!(
-                "the domain is called `{}` instead of `{}`",
+                "the domain's name is `{}` instead of `{}`",
                 new.name, old.name
             ));
         }
@@ -43,7 +43,7 @@ impl Difference {
             ));
         }
         if old.description != new.description {
-            difference.tell("the domain is described in other words".to_owned());
+            difference.tell("the domain has a new description".to_owned());
         }
         let most = old.actions.iter().map(|action| action.effect).max();
         for action in &new.actions {
@@ -57,23 +57,23 @@ impl Difference {
             .iter()
             .filter(|action| find(new, &action.name).is_none())
         {
-            difference.tell(format!("action `{}` is gone", gone.name));
+            difference.tell(format!("action `{}` was removed", gone.name));
         }
         difference.compare_prompts(old, new);
         difference
     }
 
-    /// Everything that became different.
+    /// All differences.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Whether nothing did.
+    /// Whether there are no differences.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// What lets the component do more to notes than before.
+    /// The differences that let the component do more to notes than before.
     pub fn widening(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().filter(|change| change.widens)
     }
@@ -85,7 +85,7 @@ impl Difference {
         });
     }
 
-    /// An action that was not there before; `most` is the strongest effect that one of the others had.
+    /// Adds a new action; `most` is the strongest effect of the old actions.
     fn add(&mut self, action: &ActionDescription, most: Option<Effect>) {
         let words = format!(
             "action `{}` is new; its effect is `{}`",
@@ -98,14 +98,14 @@ impl Difference {
         });
     }
 
-    /// Prompts are words for people to choose: they let a component do nothing more.
+    /// Compares prompts. They are texts for people and never widen what a component can do.
     fn compare_prompts(&mut self, old: &Description, new: &Description) {
         for prompt in &new.prompts {
             let mut known = old.prompts.iter();
             match known.find(|known| known.name == prompt.name) {
                 None => self.tell(format!("prompt `{}` is new", prompt.name)),
                 Some(known) if known != prompt => {
-                    self.tell(format!("prompt `{}` says something else", prompt.name));
+                    self.tell(format!("prompt `{}` has a new text", prompt.name));
                 }
                 Some(_) => {}
             }
@@ -113,7 +113,7 @@ impl Difference {
         let is_kept = |name: &str| new.prompts.iter().any(|prompt| prompt.name == name);
         let gone = old.prompts.iter().filter(|prompt| !is_kept(&prompt.name));
         for prompt in gone {
-            self.tell(format!("prompt `{}` is gone", prompt.name));
+            self.tell(format!("prompt `{}` was removed", prompt.name));
         }
     }
 
@@ -130,28 +130,20 @@ impl Difference {
             });
         }
         if old.description != new.description {
-            self.tell(format!("action `{name}` is described in other words"));
+            self.tell(format!("action `{name}` has a new description"));
         }
         let mut told = Fields {
             part: "argument",
             ..Fields::default()
         };
         told.compare("", &old.input, &new.input, 0);
-        told.differs_otherwise(
-            "its arguments are bound by other rules",
-            &old.input,
-            &new.input,
-        );
+        told.differs_otherwise("its arguments have new constraints", &old.input, &new.input);
         let mut answers = Fields {
             part: "answer",
             ..Fields::default()
         };
         answers.compare("", &old.output, &new.output, 0);
-        answers.differs_otherwise(
-            "its answer is bound by other rules",
-            &old.output,
-            &new.output,
-        );
+        answers.differs_otherwise("its reply has new constraints", &old.output, &new.output);
         for words in told.words.into_iter().chain(answers.words) {
             self.tell(format!("action `{name}`: {words}"));
         }
@@ -191,7 +183,7 @@ impl Fields {
                 Some(known) => {
                     match (requires(old, name), is_required) {
                         (false, true) => self.tell(&path, "is now required"),
-                        (true, false) => self.tell(&path, "need no longer be there"),
+                        (true, false) => self.tell(&path, "is no longer required"),
                         _ => {}
                     }
                     self.compare_one(&path, known, schema, depth);
@@ -199,7 +191,7 @@ impl Fields {
             }
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            self.tell(&format!("{above}{}", short(name)), "is gone");
+            self.tell(&format!("{above}{}", short(name)), "was removed");
         }
     }
 
@@ -208,7 +200,7 @@ impl Fields {
             return;
         }
         let (Value::Object(old), Value::Object(new)) = (old, new) else {
-            return self.tell(path, "takes other values");
+            return self.tell(path, "accepts different values");
         };
         if old.get("type") != new.get("type") {
             let told = format!("is {} instead of {}", kind(new), kind(old));
@@ -219,9 +211,9 @@ impl Fields {
             self.tell_choices(path, old, new);
         }
         if old.get("default") != new.get("default") {
-            self.tell(path, "has another default");
+            self.tell(path, "has a different default");
         }
-        if depth < DEEPEST {
+        if depth < MAX_DEPTH {
             self.compare(&format!("{path}."), old, new, depth + 1);
             if let (Some(Value::Object(old)), Some(Value::Object(new))) =
                 (old.get("items"), new.get("items"))
@@ -231,9 +223,9 @@ impl Fields {
             }
         }
         if without_texts(old, PARTS) != without_texts(new, PARTS) {
-            self.tell(path, "takes other values");
+            self.tell(path, "accepts different values");
         } else if self.words.len() == told {
-            self.tell(path, "is described in other words");
+            self.tell(path, "has a new description");
         }
     }
 
@@ -244,8 +236,8 @@ impl Fields {
             missing.map(|word| format!("`{}`", short(word))).collect()
         };
         for (words, more) in [
-            ("also takes", missing(&after, &before)),
-            ("no longer takes", missing(&before, &after)),
+            ("also accepts", missing(&after, &before)),
+            ("no longer accepts", missing(&before, &after)),
         ] {
             if !more.is_empty() {
                 self.tell(path, &format!("{words} {}", more.join(", ")));
@@ -255,12 +247,12 @@ impl Fields {
 
     fn tell(&mut self, path: &str, words: &str) {
         self.words.push(match self.part {
-            "answer" => format!("`{path}` of its answer {words}"),
+            "answer" => format!("`{path}` of its reply {words}"),
             part => format!("{part} `{path}` {words}"),
         });
     }
 
-    /// Whatever the fields do not tell: what a schema says as a whole.
+    /// Compares what is not part of a single field: the schema as a whole.
     fn differs_otherwise(
         &mut self,
         words: &str,
@@ -273,7 +265,7 @@ impl Fields {
     }
 }
 
-/// What is compared by itself, or says nothing about values.
+/// Keywords that are compared separately or do not constrain values.
 const PARTS: &[&str] = &["properties", "required", "items", "enum", "default"];
 
 fn without_texts(schema: &Map<String, Value>, parts: &[&str]) -> Map<String, Value> {
@@ -319,7 +311,7 @@ fn choices(schema: &Map<String, Value>) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The type that a schema names, as a word.
+/// The type in a schema.
 fn kind(schema: &Map<String, Value>) -> String {
     match schema.get("type") {
         Some(Value::String(kind)) => format!("`{}`", short(kind)),
@@ -328,7 +320,7 @@ fn kind(schema: &Map<String, Value>) -> String {
     }
 }
 
-/// Text of a guest, cut to what a sentence can hold and without what would move a cursor.
+/// Text of a guest, shortened and without control characters.
 fn short(text: &str) -> String {
     let plain = text.chars().map(|letter| {
         if letter.is_control() {
@@ -369,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_has_no_difference() {
+    fn equal_descriptions_have_no_differences() {
         assert!(
             told(
                 json!([plain("add", "write")]),
@@ -380,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_reaches_further_widens() {
+    fn only_stronger_effects_widen() {
         let before = || json!([plain("list", "read"), plain("add", "write")]);
         assert_eq!(
             told(
@@ -404,7 +396,7 @@ mod tests {
             ),
             [
                 "! action `clear` is new; its effect is `delete`",
-                "action `add` is gone"
+                "action `add` was removed"
             ]
         );
         assert_eq!(
@@ -439,25 +431,25 @@ mod tests {
                 json!([action("add", "write", new)])
             ),
             [
-                "action `add`: argument `text` need no longer be there",
-                "action `add`: argument `text` takes other values",
+                "action `add`: argument `text` is no longer required",
+                "action `add`: argument `text` accepts different values",
                 "action `add`: argument `due` is now required",
-                "action `add`: argument `due` is described in other words",
+                "action `add`: argument `due` has a new description",
                 "action `add`: argument `list` is new and required",
-                "action `add`: argument `order` also takes `path`",
-                "action `add`: argument `order` no longer takes `date`",
-                "action `add`: argument `order` has another default",
+                "action `add`: argument `order` also accepts `path`",
+                "action `add`: argument `order` no longer accepts `date`",
+                "action `add`: argument `order` has a different default",
                 "action `add`: argument `where.folder` is `array` instead of `string`",
                 "action `add`: argument `where.depth` is new",
                 "action `add`: argument `tags[]` is `integer` instead of `string`",
-                "action `add`: argument `old` is gone",
-                "action `add`: its arguments are bound by other rules",
+                "action `add`: argument `old` was removed",
+                "action `add`: its arguments have new constraints",
             ]
         );
     }
 
     #[test]
-    fn names_of_a_guest_cannot_speak_to_the_terminal() {
+    fn guest_names_have_no_control_characters() {
         let input = json!({"type": "object", "properties": {"a\u{1b}[2J": {"type": "string"}}});
         let told = told(
             json!([plain("add", "write")]),

@@ -1,4 +1,4 @@
-//! A domain as callers meet it: what its component described, with what the host adds to every action.
+//! A domain as callers see it: the component's description, with what the host adds to every action.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use super::examples::{self, Example};
 use notehost_config::{LimitSettings, Settings};
 use notehost_policy::auth::{Scope, Scopes};
-use notehost_policy::{Grant, Reach};
+use notehost_policy::{Grant, HostGrant};
 use notehost_runtime::{ActionDescription, Component, Description, Manifest};
 use notehost_vault::Effect;
 
-/// The arguments that the host handles for every action. A component cannot have them for itself.
+/// The arguments that the host handles for every action; reserved names for components.
 pub const COMMON_ARGUMENTS: [&str; 5] = [
     "vault",
     "dry_run",
@@ -31,21 +31,21 @@ pub struct Domain {
     pub version: String,
     /// What it is for.
     pub description: String,
-    /// What it can do, without what an admin switched off.
+    /// Its actions, without disabled ones.
     pub actions: Vec<Arc<Action>>,
-    /// What people can begin with.
+    /// Its prompts.
     pub prompts: Arc<[Prompt]>,
-    /// What runs it; `None` is the host itself.
+    /// The component that runs it; `None` is the host itself.
     pub component: Option<Arc<Component>>,
-    /// What the component may use of the vaults: what was granted, and no more than its manifest says.
+    /// The component's grant, limited by its manifest.
     pub grant: Arc<Grant>,
     /// Where it comes from.
     pub origin: Origin,
     /// Which hosts the component may send requests to.
-    pub reach: Arc<Reach>,
-    /// The ceiling of what the component can be granted, as its author said it.
+    pub reach: Arc<HostGrant>,
+    /// The author's ceiling on what the component can be granted.
     pub manifest: Arc<Manifest>,
-    /// The name once more, for sharing.
+    /// The name, shared.
     pub shared_name: Arc<str>,
     /// The signature that its component was loaded with.
     pub signature: Option<Arc<str>>,
@@ -58,12 +58,12 @@ pub enum Origin {
     Embedded,
     /// It was installed.
     Installed,
-    /// The config says where its file is.
+    /// Its file is named in the config.
     File,
 }
 
 impl Origin {
-    /// The word for it.
+    /// Its name in output.
     pub fn word(self) -> &'static str {
         match self {
             Origin::Embedded => "embedded",
@@ -79,23 +79,23 @@ pub struct Action {
     pub name: String,
     /// What it does.
     pub description: String,
-    /// Calls as they should look.
+    /// Examples of calls.
     pub examples: Vec<Example>,
-    /// What it may do to notes.
+    /// Its effect on notes.
     pub effect: Effect,
     /// The JSON Schema of its arguments, with those that the host handles.
     pub input: Map<String, Value>,
-    /// The JSON Schema of its answer, with what the host adds.
+    /// The JSON Schema of its reply, with what the host adds.
     pub output: Map<String, Value>,
     /// The JSON Schema of the arguments that the component gets.
     own_input: Map<String, Value>,
     validator: OnceLock<Result<Validator, String>>,
 }
 
-/// Why a description makes no domain.
+/// Why a description is not a valid domain.
 #[derive(Debug, thiserror::Error)]
 pub enum DomainError {
-    /// It takes an argument for itself that every action has.
+    /// It declares an argument that the host handles.
     #[error("action `{action}` declares the argument `{argument}`, which the host handles itself")]
     OfHost {
         /// Which action.
@@ -103,18 +103,18 @@ pub enum DomainError {
         /// Which argument.
         argument: String,
     },
-    /// It says that it does more than its manifest says.
+    /// An action's effect exceeds the manifest.
     #[error(
-        "action `{action}` has the effect `{}`, and the component's manifest says that it needs no more than `{}`",
+        "action `{action}` has the effect `{}`, but the component's manifest allows at most `{}`",
         .effect.word(),
         .ceiling.word()
     )]
     AboveManifest {
         /// Which action.
         action: String,
-        /// What it may do to notes.
+        /// Its effect on notes.
         effect: Effect,
-        /// What the manifest says at most.
+        /// The maximum effect in the manifest.
         ceiling: Effect,
     },
 }
@@ -154,7 +154,7 @@ impl Domain {
         })
     }
 
-    /// What the host itself offers to admins. It uses no vault.
+    /// The host's own domain for admins. It uses no vault.
     pub(super) fn of_host(description: Description) -> Domain {
         let actions = description.actions.into_iter().map(|described| {
             let (prose, examples) = examples::split(&described.description);
@@ -191,7 +191,7 @@ impl Domain {
         actions.find(|action| action.name == name)
     }
 
-    /// What one call may use: as the admin decided, and no more than the component's author asks for.
+    /// The limits of one call: as configured, and no more than the component's author requests.
     pub fn limits(&self, settings: &Settings) -> LimitSettings {
         let mut limits = settings.limits_of(&self.name);
         let ceiling = &self.manifest.limits;
@@ -254,7 +254,7 @@ impl Action {
         &self.own_input
     }
 
-    /// What checks the component's arguments; made at the first call.
+    /// The validator of the component's arguments, created at the first call.
     pub fn validator(&self) -> Result<&Validator, &str> {
         self.validator
             .get_or_init(|| {
@@ -267,7 +267,7 @@ impl Action {
     }
 }
 
-/// What says that it only reads has no action that writes.
+/// Checks that no action exceeds the manifest's effect.
 fn check_ceiling(description: &Description, ceiling: Effect) -> Result<(), DomainError> {
     let mut actions = description.actions.iter();
     match actions.find(|action| action.effect > ceiling) {
@@ -289,7 +289,7 @@ fn with_common_arguments(
     if several_vaults {
         common.insert(
             "vault".into(),
-            json!({"type": "string", "description": "Which vault, by its id"}),
+            json!({"type": "string", "description": "The id of the vault"}),
         );
     }
     if effect > Effect::Read {
@@ -304,14 +304,14 @@ fn with_common_arguments(
         common.insert("idempotency_key".into(), idempotency_key());
         common.insert(
             "approval".into(),
-            json!({"type": "string", "description": "The id that `confirmation_required` told, once approved"}),
+            json!({"type": "string", "description": "The id from `confirmation_required`, once approved"}),
         );
     }
     with_properties(input, common)
 }
 
 fn idempotency_key() -> Value {
-    json!({"type": "string", "description": "The same key again gets the same reply, for a day"})
+    json!({"type": "string", "description": "The same key returns the same reply for a day"})
 }
 
 /// Of the arguments that the host handles, those that make sense without a vault.
@@ -323,7 +323,7 @@ fn with_key(input: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
     with_properties(input, common)
 }
 
-/// What the host adds to the answer of an action.
+/// What the host adds to the reply of an action.
 fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
     if effect == Effect::Read {
         // Told where `dry_run` was asked of an action that only reads.
@@ -352,7 +352,7 @@ fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Valu
                 "required": ["path", "kind", "added", "removed"],
             },
         },
-        "changes_total": {"type": "integer", "description": "How many there are, if not all are told"},
+        "changes_total": {"type": "integer", "description": "The total number, if not all are listed"},
         "change": {"type": "string", "description": "The id for `undo`"},
         "dry_run": {"type": "boolean"},
     });

@@ -1,5 +1,5 @@
-//! Examples of calls. Authors write them at the end of what they say of an action, one after the other, so that every
-//! language has them and none needs more than words:
+//! Examples of calls. Authors write them at the end of an action's description, one after the other, so that they work
+//! in every language and need only text:
 //!
 //! ```text
 //! Read a note, or a section of it.
@@ -10,11 +10,11 @@
 
 use serde_json::{Map, Value};
 
-/// So many are kept of one action.
-const MOST: usize = 8;
+/// The maximum number of examples per action.
+const MAX_EXAMPLES: usize = 8;
 const MARK: &str = "Example";
 
-/// A call as it should look.
+/// An example call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Example {
     /// What is special about it.
@@ -23,7 +23,7 @@ pub struct Example {
     pub arguments: Map<String, Value>,
 }
 
-/// What is said of an action without its examples, and the examples. What is no example stays where it is.
+/// Splits the examples from an action's description. Malformed examples stay in the text.
 pub(super) fn split(description: &str) -> (String, Vec<Example>) {
     let mut examples = Vec::new();
     let mut prose: Vec<&str> = Vec::new();
@@ -43,11 +43,11 @@ pub(super) fn split(description: &str) -> (String, Vec<Example>) {
             }
         }
     }
-    examples.truncate(MOST);
+    examples.truncate(MAX_EXAMPLES);
     (prose.join("\n").trim_end().to_owned(), examples)
 }
 
-/// Where an example may begin: at the beginning of a line, or within it where its paragraphs were joined.
+/// Where an example may begin: at the start of a line, or within a line whose paragraphs were joined.
 fn marks(line: &str) -> impl Iterator<Item = usize> {
     let marks = line.match_indices(MARK).map(|(at, _)| at);
     marks.filter(move |at| *at == 0 || line[..*at].ends_with(char::is_whitespace))
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_told_apart_from_what_is_said() {
+    fn examples_are_split_from_descriptions() {
         let told = "Read a note.\nMore.\n\nExample: `{\"path\": \"A\"}`\nExample (lines): `{\"path\": \"A\", \"limit\": 2}`";
         let (prose, examples) = split(told);
         assert_eq!(prose, "Read a note.\nMore.");
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn where_lines_were_joined_does_not_matter() {
+    fn joined_lines_parse_the_same() {
         let told = "Add text.\nExample: `{\"text\": \"`a` and }\"}` Example (twice): `{}`";
         assert_eq!(arguments(told), [json!({"text": "`a` and }"}), json!({})]);
         assert_eq!(split(told).0, "Add text.");
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_example_stays() {
+    fn malformed_examples_stay_in_the_text() {
         for told in [
             "Examples are good.",
             "Example: read it.",

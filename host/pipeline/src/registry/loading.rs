@@ -1,5 +1,5 @@
-//! Where domains come from: from the program itself, from the component store, from files that the config names. All are
-//! loaded the same way.
+//! Loads domains from the program itself, from the component store, and from files named in the config, all in the same
+//! way.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use super::domain::{self, Domain, Origin};
 use super::snapshot::Snapshot;
 use notehost_config::{ComponentSettings, GrantSettings, Settings, vault_of};
 use notehost_embedded::{EMBEDDED, Embedded};
-use notehost_policy::{BadGlob, BadHost, Grant, Reach};
+use notehost_policy::{BadGlob, BadHost, Grant, HostGrant};
 use notehost_runtime::packages::signature::{self, SignatureError};
 use notehost_runtime::packages::{Packages, PackagesError};
 use notehost_runtime::{Component, Description, LoadError, Manifest, Runtime};
 
-/// What a component imports that sends requests.
+/// The import of a component that sends requests.
 const REQUESTS: &str = "wasi:http/outgoing-handler@";
 
 /// Why a component cannot be used.
@@ -28,7 +28,7 @@ pub(super) enum AddError {
     Store(#[from] PackagesError),
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    #[error("its file `{}` lies inside the vault `{vault}`, where note tools could write it", .path.display())]
+    #[error("its file `{}` is inside the vault `{vault}`, where note tools could write it", .path.display())]
     InVault { path: PathBuf, vault: String },
     #[error("its signature cannot be read: {0}")]
     NoSignature(std::io::Error),
@@ -36,16 +36,16 @@ pub(super) enum AddError {
     Glob(#[from] BadGlob),
     #[error(transparent)]
     Host(#[from] BadHost),
-    #[error("it calls itself `{found}`, and is to be called `{expected}`")]
+    #[error("its name is `{found}`, but must be `{expected}`")]
     OtherName { found: String, expected: String },
-    #[error("this name belongs to the host's own domain")]
+    #[error("this name is reserved for the host's own domain")]
     OfHost,
     #[error(transparent)]
     Domain(#[from] domain::DomainError),
 }
 
 impl AddError {
-    /// What a person can do about it.
+    /// A hint for the operator.
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             AddError::Signature(error) => Some(error.hint()),
@@ -54,8 +54,8 @@ impl AddError {
                 if source.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 Some(
-                    "let the server's user read it; a server in the operating system's sandbox opens only what its config \
-                     named when it started: restart it"
+                    "let the server's user read it; a server in the OS sandbox can open only paths that its config \
+                    named at the start: restart it"
                         .to_owned(),
                 )
             }
@@ -65,7 +65,7 @@ impl AddError {
     }
 }
 
-/// The components that are files: those that the config names, and those of its folder, by name.
+/// The components loaded from files: those named in the config, and those of the component folder, by name.
 pub(super) fn files(settings: &Settings) -> Vec<(String, PathBuf)> {
     let named = settings.components.iter();
     let mut files: Vec<(String, PathBuf)> = named
@@ -92,25 +92,25 @@ pub(super) fn files(settings: &Settings) -> Vec<(String, PathBuf)> {
     files
 }
 
-/// What is loaded: a component's bytes, and the signature that vouches for them.
+/// A component's bytes and their signature.
 struct Content {
     wasm: Vec<u8>,
     signature: Option<String>,
     origin: Origin,
 }
 
-/// What loading needs to know.
+/// The inputs of loading.
 struct Loading<'a> {
     settings: &'a Settings,
     runtime: &'a Runtime,
     kept: Descriptions,
-    /// What runs already, if something does.
+    /// The current snapshot, if any.
     before: Option<&'a Snapshot>,
 }
 
 impl Snapshot {
-    /// Load everything. Where something runs already, what takes its place is compiled before it does, and what cannot be
-    /// used takes nobody's place.
+    /// Loads everything. A replacement for a running component is compiled first, and one that cannot be used replaces
+    /// nothing.
     pub(super) async fn load(
         settings: &Settings,
         runtime: &Runtime,
@@ -204,7 +204,7 @@ impl Loading<'_> {
         )?)
     }
 
-    /// Add what was loaded. What cannot be used leaves the version that ran before in its place, unless that is no longer
+    /// Adds a loaded component. If it cannot be used, the previous version stays in use, unless that is no longer
     /// trusted either.
     fn add(&self, snapshot: &mut Snapshot, name: &str, added: Result<Domain, AddError>) {
         let running = self.before.and_then(|before| before.domain(name));
@@ -212,7 +212,7 @@ impl Loading<'_> {
         snapshot.add(name, &self.switches(name), added, running);
     }
 
-    /// Whether a component that runs could be loaded now: what an admin requires may have changed since it was.
+    /// Whether a running component would still be accepted: the trust settings may have changed.
     fn trusts(&self, domain: &Domain) -> bool {
         let Some(component) = &domain.component else {
             return true;
@@ -285,8 +285,8 @@ impl Loading<'_> {
             .iter()
             .any(|import| import.starts_with(REQUESTS));
         let reach = match sends {
-            true => Reach::new(&switches.grant.http, &manifest.http)?,
-            false => Reach::default(),
+            true => HostGrant::new(&switches.grant.http, &manifest.http)?,
+            false => HostGrant::default(),
         };
         let grant = grant(name, origin, &switches.grant)?;
         let mut domain = Domain::new(
@@ -303,8 +303,8 @@ impl Loading<'_> {
     }
 }
 
-/// What a component was granted. One that an admin installed in the place of one that came with Notehost keeps what that
-/// one had, until something else is said.
+/// The grant of a component. A component installed in place of an embedded one keeps that one's grant until another is
+/// set.
 fn grant(name: &str, origin: Origin, said: &GrantSettings) -> Result<Grant, BadGlob> {
     let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == name);
     match origin == Origin::Installed && is_embedded && *said == GrantSettings::default() {

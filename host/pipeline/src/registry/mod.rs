@@ -1,5 +1,5 @@
-//! Which components there are: one immutable snapshot, swapped whole. A call keeps the snapshot that it began with,
-//! so a component can be changed at any moment. Compiling and running is the runtime's affair.
+//! The registry of components: one immutable snapshot, swapped whole. A call keeps the snapshot that it began with, so
+//! a component can be changed at any moment. Compiling and running belong to the runtime.
 
 mod candidate;
 mod capabilities;
@@ -7,10 +7,10 @@ mod descriptions;
 mod difference;
 mod domain;
 mod examples;
+mod listing;
 mod loading;
 mod offer;
 mod snapshot;
-mod told;
 
 pub use candidate::{Candidate, Refused};
 pub use difference::{Change, Difference};
@@ -39,24 +39,24 @@ use notehost_runtime::{Description, Runtime};
 /// The name of the host's own domain.
 const OWN: &str = "admin";
 
-/// How long compiling in the background holds back for calls.
+/// How long background compilation yields to calls.
 const HEAD_START: Duration = Duration::from_millis(50);
 
-/// What is loaded, now.
+/// The current snapshot.
 pub struct Registry {
     current: ArcSwap<Snapshot>,
     changed: watch::Sender<u64>,
-    /// Another number with every change: for calls that are under way.
+    /// A generation number that changes with every change, for running calls.
     generation: Arc<AtomicU64>,
-    /// The files that components come from, as they were when they were last looked at.
+    /// The state of the component files at the last check.
     files: Mutex<Files>,
 }
 
 type Files = Vec<(PathBuf, Option<Stamp>)>;
 
 impl Registry {
-    /// Load what is embedded, what is installed, and what the config names. A component that cannot be used is told in the
-    /// log and left out; it takes nothing else with it.
+    /// Loads embedded, installed and configured components. A component that cannot be used is logged and skipped,
+    /// without affecting others.
     pub async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Registry {
         // Looked at first: what changes meanwhile is met at the next look.
         let files = Mutex::new(files(settings, state));
@@ -69,8 +69,8 @@ impl Registry {
         }
     }
 
-    /// Follow a change of the settings: what they switch on or off comes and goes with one swap, and what callers
-    /// are shown is said to have changed where it may have.
+    /// Applies changed settings: enabled and disabled components are swapped at once, and clients are notified if what
+    /// they see may have changed.
     pub async fn apply(
         &self,
         before: &Settings,
@@ -90,8 +90,8 @@ impl Registry {
         }
     }
 
-    /// Whether a file that components come from is another than when this was last asked: the lock file of what is
-    /// installed, a file that the config names, a file of its folder.
+    /// Whether a component file changed since the last check: the lock file of installed components, a file named in
+    /// the config, a file of the component folder.
     pub fn files_changed(&self, settings: &Settings, state: &Path) -> bool {
         let now = files(settings, state);
         let mut seen = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -100,7 +100,7 @@ impl Registry {
         is_new
     }
 
-    /// Load everything once more and swap: calls in flight end on what they began with, and new ones get the new.
+    /// Reloads everything and swaps the snapshot. Running calls finish on the old one.
     pub async fn refresh(&self, settings: &Settings, runtime: &Runtime, state: &Path) {
         // Looked at first: what changes meanwhile is met at the next look, and nothing is loaded twice.
         self.files_changed(settings, state);
@@ -111,18 +111,18 @@ impl Registry {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// What is loaded now. Calls in flight keep the one they began with.
+    /// The current snapshot. Running calls keep the one they began with.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.current.load_full()
     }
 
-    /// Another number with every change of what is loaded or may be done. A call that is under way compares it with the
-    /// one that it began with, which is cheaper than to ask again.
+    /// The generation of what is loaded and allowed. A running call compares it with the one it began with, which is
+    /// cheaper than looking everything up again.
     pub fn generation(&self) -> &Arc<AtomicU64> {
         &self.generation
     }
 
-    /// What calls that are under way may do has changed: they ask again.
+    /// Bumps the generation: running calls look up their rights again.
     pub fn step(&self) {
         self.generation.fetch_add(1, Ordering::Release);
     }
@@ -132,7 +132,7 @@ impl Registry {
         self.changed.subscribe()
     }
 
-    /// Compile what is not compiled yet, one after the other, so that no call has to wait for it.
+    /// Compiles the remaining components one by one, so that no call has to wait for it.
     pub async fn warm_up(&self, runtime: &Runtime) {
         for domain in self.snapshot().domains() {
             let Some(component) = &domain.component else {
@@ -150,7 +150,7 @@ impl Registry {
     }
 }
 
-/// What the component with this digest said of itself, if it ever was asked; one that came with the program is known.
+/// The cached description of the component with this digest; embedded ones are always known.
 pub fn known_description(digest: &str, state: &Path) -> Option<Description> {
     let embedded = EMBEDDED.iter().find(|embedded| embedded.digest() == digest);
     match embedded {
@@ -165,7 +165,7 @@ pub fn described(description: Description) -> Domain {
     Domain::of_host(description)
 }
 
-/// The files that components come from, as they are.
+/// The current state of the component files.
 fn files(settings: &Settings, state: &Path) -> Files {
     let named = loading::files(settings).into_iter();
     let named = named.flat_map(|(_, path)| [signature::file_beside(&path), path]);

@@ -1,4 +1,4 @@
-//! A component that somebody offers: fetched from a file or a registry, and not yet looked at.
+//! A component offered for installation: fetched from a file or a registry, not yet inspected.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use notehost_runtime::packages::signature;
 
 /// A component that somebody offers.
 pub struct Offer {
-    /// What it is called until it says so itself, for messages.
+    /// Its name in messages until its description is read.
     pub called: String,
     /// The component.
     pub bytes: Vec<u8>,
@@ -21,7 +21,7 @@ pub struct Offer {
     pub digest: Option<String>,
 }
 
-/// Why nothing is offered.
+/// Why a component could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum OfferError {
     /// The file cannot be read.
@@ -32,16 +32,16 @@ pub enum OfferError {
         /// Why.
         source: std::io::Error,
     },
-    /// No registry has that name.
+    /// The reference is invalid.
     #[error(transparent)]
     Reference(#[from] BadReference),
-    /// The registry did not give it.
+    /// The registry did not return it.
     #[error(transparent)]
     Registry(#[from] OciError),
 }
 
 impl OfferError {
-    /// What a person can do about it.
+    /// A hint for the operator.
     pub fn hint(&self) -> Option<String> {
         match self {
             OfferError::Unreadable { .. } => None,
@@ -52,7 +52,7 @@ impl OfferError {
 }
 
 impl Offer {
-    /// Fetch a component: `oci://…`, or a file. Its signature is looked for beside it, unless it is named.
+    /// Fetches a component from `oci://…` or a file. Its signature is expected beside it, unless it is named.
     pub async fn fetch(from: &str, signature: Option<&Path>) -> Result<Offer, OfferError> {
         let named = signature.map(read_signature).transpose()?.flatten();
         if Reference::is_meant_by(from) {
@@ -82,7 +82,7 @@ impl Offer {
     }
 }
 
-/// A file, but no more of it than shows that it is too large.
+/// Reads a file, up to one byte more than allowed.
 fn read(path: &Path) -> Result<Vec<u8>, OfferError> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| {

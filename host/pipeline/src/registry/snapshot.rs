@@ -1,4 +1,4 @@
-//! What is loaded at one moment: the domains that can be called, and why others cannot.
+//! A snapshot of what is loaded: the domains that can be called, and why others cannot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use notehost_policy::auth::Scopes;
 use notehost_runtime::Description;
 use notehost_vault::Effect;
 
-/// What is loaded, at one moment.
+/// A snapshot of what is loaded.
 #[derive(Default)]
 pub struct Snapshot {
     domains: BTreeMap<String, Arc<Domain>>,
-    /// Those that came with the program, with what is switched off: the next snapshot takes them over as they are.
+    /// The embedded domains including disabled parts, reused by the next snapshot.
     embedded: BTreeMap<String, Domain>,
-    /// Switched off by the config.
+    /// Disabled by the config.
     disabled: BTreeMap<String, Vec<String>>,
-    /// Why and by whom: by `domain`, or `domain.action`.
+    /// Why and by whom, keyed by `domain` or `domain.action`.
     reasons: BTreeMap<String, SwitchedOff>,
     broken: Vec<Broken>,
 }
@@ -30,30 +30,30 @@ pub struct Broken {
     pub name: String,
     /// Why.
     pub reason: String,
-    /// What a person can do about it.
+    /// A hint for the operator.
     pub hint: Option<String>,
 }
 
-/// Whether something that is not there was switched off.
+/// Why something is not in the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Absence {
-    /// Nobody knows it.
+    /// It is unknown.
     Unknown,
-    /// An admin switched it off.
+    /// An admin disabled it.
     Disabled,
 }
 
-/// Something that an admin switched off.
+/// Something disabled by an admin.
 #[derive(Debug, Clone, Default)]
 pub struct SwitchedOff {
     /// Why and by whom.
     pub reason: SwitchReason,
-    /// What the action would do to notes, where it is known.
+    /// The effect of the action, if known.
     pub effect: Option<Effect>,
 }
 
 impl Snapshot {
-    /// What was compiled already is not compiled again.
+    /// Reuses compiled domains of another snapshot.
     pub(super) fn keep_compiled(&mut self, before: &Snapshot) {
         for (name, domain) in &mut self.domains {
             let old = before
@@ -93,7 +93,7 @@ impl Snapshot {
         self.domains.get(name)
     }
 
-    /// What of it a caller with these scopes is shown.
+    /// The part visible to a caller with these scopes.
     pub fn seen_with(&self, scopes: &Scopes) -> Snapshot {
         let seen = self
             .domains
@@ -113,7 +113,7 @@ impl Snapshot {
         &self.broken
     }
 
-    /// What is known of a domain, or of one of its actions, that was switched off.
+    /// The switch of a disabled domain or action.
     pub fn switched_off(&self, domain: &str, action: Option<&str>) -> Option<&SwitchedOff> {
         match action {
             None => self.reasons.get(domain),
@@ -157,8 +157,8 @@ impl Snapshot {
         }
     }
 
-    /// Add a domain as the switches want it. One that cannot be used is told in the log and left out, unless a version of
-    /// it ran before: then that goes on.
+    /// Adds a domain according to its switches. One that cannot be used is logged and skipped, unless a version of it
+    /// ran before: then that stays in use.
     pub(super) fn add(
         &mut self,
         name: &str,
@@ -186,7 +186,7 @@ impl Snapshot {
                 let reason = match &running {
                     Some(running) => {
                         self.put((***running).clone(), switches);
-                        format!("{error}; version {} goes on", running.version)
+                        format!("{error}; version {} stays in use", running.version)
                     }
                     None => error.to_string(),
                 };
@@ -210,7 +210,7 @@ impl Snapshot {
         self.embedded.insert(domain.name.clone(), domain.clone());
     }
 
-    /// Something is wrong with a source of components; what came from it before goes on.
+    /// Records a problem with a source of components; domains from it stay in use.
     pub(super) fn keep_installed<'a>(
         &mut self,
         reason: String,

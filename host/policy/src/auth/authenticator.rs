@@ -1,5 +1,5 @@
-//! Who calls over HTTP: which proof the settings ask for, and whose proof it is. What a request looks like is
-//! `transport`'s affair.
+//! Authentication over HTTP: which credential the settings require, and who its caller is. The form of a request is up
+//! to `transport`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,37 +10,37 @@ use super::{Caller, Tokens};
 use notehost_config::{AuthMode, AuthSettings};
 use notehost_records::database::DatabaseError;
 
-/// Tells who calls over HTTP.
+/// Authenticates callers over HTTP.
 pub struct Authenticator {
     mode: AuthMode,
     tokens: Arc<Tokens>,
     signed: Option<SignedTokens>,
 }
 
-/// Why a request is not let in.
+/// Why authentication failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// It shows no token, and one is asked for.
-    #[error("a token is needed")]
+    /// A token is required but was not sent.
+    #[error("a token is required")]
     Missing,
-    /// Its token does not hold. The reason is for the log.
-    #[error("the token does not hold: {0}")]
+    /// The token is invalid. The reason is for the log.
+    #[error("invalid token: {0}")]
     Invalid(String),
-    /// Nobody can tell at the moment.
+    /// Tokens cannot be checked at the moment.
     #[error(transparent)]
     Unavailable(#[from] DatabaseError),
 }
 
-/// Why nobody could prove who they are.
+/// Why authentication cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// Signed tokens are asked for, and nothing could check them.
-    #[error("`auth.mode` is `jwt`, and neither a secret nor keys are named")]
+    /// Signed tokens are required, but neither a secret nor keys are configured.
+    #[error("`auth.mode` is `jwt`, but neither a secret nor keys are configured")]
     NothingToCheckWith,
-    /// Any token of an issuer would be let in, whomever it was made for.
-    #[error("signed tokens are configured, but not whom they must be made for")]
+    /// No audience is configured, so tokens made for other services would be accepted.
+    #[error("signed tokens are configured without an audience")]
     NoAudience,
-    /// Which one is meant?
+    /// Both are configured.
     #[error("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")]
     TwoSecrets,
     /// The shared secret cannot be used.
@@ -74,7 +74,7 @@ impl AuthError {
             AuthError::NoAudience => Some(
                 "set `auth.resource` to the URL that clients know this server by, or `auth.jwt.audience`",
             ),
-            AuthError::TwoSecrets => Some("leave one of them out"),
+            AuthError::TwoSecrets => Some("remove one of them"),
             AuthError::Secret { .. } => {
                 Some("make one with `openssl rand -base64 48` and give it to the issuer as well")
             }
@@ -87,7 +87,8 @@ impl AuthError {
 }
 
 impl Authenticator {
-    /// As the settings say. Keys and secrets are read now, so that a mistake is told at the start.
+    /// Creates an authenticator from the settings. Keys and secrets are read now, so that mistakes are reported at the
+    /// start.
     pub fn new(settings: &AuthSettings, tokens: Arc<Tokens>) -> Result<Authenticator, AuthError> {
         let signed = match settings.mode {
             AuthMode::Token => None,
@@ -103,19 +104,18 @@ impl Authenticator {
         })
     }
 
-    /// Whether callers must authenticate. Only an explicit `none` lets them in without a token.
+    /// Whether callers must authenticate. Only an explicit `none` allows calls without a token.
     pub fn is_required(&self) -> bool {
         self.mode != AuthMode::None
     }
 
-    /// Whether anybody could authenticate: signed tokens are configured, or a token was made, also one that no longer
-    /// holds.
+    /// Whether any credential exists: signed tokens are configured, or a token was created, even if it is no longer
+    /// valid.
     pub fn has_credentials(&self) -> Result<bool, DatabaseError> {
         Ok(self.signed.is_some() || self.tokens.any()?)
     }
 
-    /// Who shows this token, or none. A token that does not hold is refused also where none is needed: who shows one
-    /// wants to be somebody.
+    /// The caller of this token, or of a request without one. An invalid token is refused even where none is required.
     pub fn caller(&self, shown: Option<&str>) -> Result<Caller, Refused> {
         match shown {
             Some(token) => self.holder(token),

@@ -1,6 +1,6 @@
-//! Signed tokens (JWT) of issuers. There are two checkers that share nothing: one has the shared secret and knows HS256,
-//! the other has public keys, each with the one algorithm that follows from the key itself. A token's header picks
-//! between them and never tells either how to check, so a public key cannot be taken for a secret.
+//! Signed tokens (JWT) of issuers. Two verifiers share nothing: one has the shared secret and accepts HS256, the other
+//! has public keys, each with the one algorithm that follows from the key itself. A token's header selects the verifier
+//! but never the algorithm, so a public key cannot be used as a secret.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -16,47 +16,47 @@ use notehost_config::{AuthSettings, CallerPermissions};
 use notehost_records::database::now_ms;
 use notehost_vault::Tier;
 
-/// A shared secret must not be guessed: at least as long as what it makes.
+/// The minimum length of a shared secret: that of the MAC.
 const SECRET_BYTES: usize = 32;
 
-/// How far apart the clocks of issuer and host may be, in seconds.
+/// The accepted clock skew between issuer and host, in seconds.
 const CLOCK_SECONDS: u64 = 30;
 
-/// No token is longer.
+/// The maximum length of a token.
 const TOKEN_BYTES: usize = 16 << 10;
 
-/// So many tokens are remembered as checked.
-const BELIEVED: usize = 1024;
+/// The maximum number of cached verified tokens.
+const MAX_VERIFIED_TOKENS: usize = 1024;
 
-/// Checks signed tokens.
+/// Verifies signed tokens.
 pub(super) struct SignedTokens {
     secret: Option<SharedSecret>,
     keys: Option<PublicKeys>,
 }
 
-/// Checks what was signed with the secret that we share with an issuer.
+/// Verifies tokens signed with a shared secret.
 struct SharedSecret {
     key: DecodingKey,
     validation: Validation,
 }
 
-/// Checks what was signed with the private halves of an issuer's keys.
+/// Verifies tokens signed with an issuer's private keys.
 struct PublicKeys {
     file: KeyFile,
-    /// What every token must say; the algorithm is added from the key.
+    /// The required claims; the algorithm is added from the key.
     validation: Validation,
-    /// Checking a signature takes longer than most calls, and clients show the same token again and again.
-    believed: Mutex<Believed>,
+    /// Verified tokens are cached: a signature check takes longer than most calls, and clients repeat the same token.
+    believed: Mutex<VerifiedTokens>,
 }
 
-/// Tokens that were checked with certain keys; with others they must be checked anew.
+/// Tokens verified with certain keys; after a key change they are verified again.
 #[derive(Default)]
-struct Believed {
+struct VerifiedTokens {
     keys: Arc<Keys>,
     by_hash: HashMap<[u8; 32], (Caller, f64)>,
 }
 
-/// What a token says that concerns us.
+/// The claims of a token that are used.
 #[derive(Deserialize)]
 struct Claims {
     sub: String,
@@ -69,7 +69,7 @@ struct Claims {
 }
 
 impl SignedTokens {
-    /// As the settings say; `None` where they name neither a secret nor keys.
+    /// Reads the settings; `None` if they name neither a secret nor keys.
     pub(super) fn new(settings: &AuthSettings) -> Result<Option<SignedTokens>, AuthError> {
         let secret = secret(settings)?;
         let keys = match &settings.jwt.jwks_file {
@@ -111,7 +111,7 @@ impl SignedTokens {
         }))
     }
 
-    /// Whose token this is, or why it does not hold; the reason is for the log.
+    /// The caller of a token, or why it is invalid; the reason is for the log.
     pub(super) fn caller(&self, token: &str) -> Result<Caller, String> {
         if token.len() > TOKEN_BYTES {
             return Err("it is too long".into());
@@ -146,7 +146,7 @@ impl PublicKeys {
             return Ok(caller);
         }
         let key = keys.get(kid.ok_or("it names no key")?);
-        let key = key.ok_or("its key is not known")?;
+        let key = key.ok_or("its key is unknown")?;
         let validation = Validation {
             algorithms: vec![key.algorithm],
             ..self.validation.clone()
@@ -161,11 +161,11 @@ impl PublicKeys {
         Ok(caller)
     }
 
-    /// The tokens that were checked with these keys.
-    fn believed(&self, keys: &Arc<Keys>) -> std::sync::MutexGuard<'_, Believed> {
+    /// The cache of tokens verified with these keys.
+    fn believed(&self, keys: &Arc<Keys>) -> std::sync::MutexGuard<'_, VerifiedTokens> {
         let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !Arc::ptr_eq(&believed.keys, keys) || believed.by_hash.len() >= BELIEVED {
-            *believed = Believed {
+        if !Arc::ptr_eq(&believed.keys, keys) || believed.by_hash.len() >= MAX_VERIFIED_TOKENS {
+            *believed = VerifiedTokens {
                 keys: keys.clone(),
                 by_hash: HashMap::new(),
             };
@@ -174,7 +174,7 @@ impl PublicKeys {
     }
 }
 
-/// The caller of a token that was checked before, unless the token has ended since.
+/// The caller of a cached token, unless it has expired since.
 fn still_good((caller, expires): &(Caller, f64)) -> Option<Caller> {
     let (now, leeway) = (now_ms() as f64 / 1000.0, CLOCK_SECONDS as f64);
     (expires + leeway > now).then(|| caller.clone())
@@ -186,7 +186,7 @@ fn caller(claims: Claims) -> Result<Caller, String> {
         return Err("its `sub` cannot be a name".into());
     }
     if NAMES_OF_PLACES.contains(&name.as_str()) {
-        return Err(format!("its `sub` is `{name}`, which is nobody's name"));
+        return Err(format!("its `sub` is `{name}`, which is a reserved name"));
     }
     let scopes = match (&claims.scope, &claims.scopes) {
         (None, None) => known_scopes(["read"]),
@@ -210,7 +210,7 @@ fn caller(claims: Claims) -> Result<Caller, String> {
     )
 }
 
-/// Issuers also put words of their own beside ours (`openid`, `profile`).
+/// Keeps known scopes: issuers also add their own (`openid`, `profile`).
 fn known_scopes<'w>(words: impl IntoIterator<Item = &'w str>) -> Scopes {
     let known = words
         .into_iter()
@@ -235,7 +235,7 @@ fn secret(settings: &AuthSettings) -> Result<Option<Vec<u8>>, AuthError> {
         return Err(AuthError::Secret {
             place,
             reason: format!(
-                "it has {} bytes, and fewer than {SECRET_BYTES} can be guessed",
+                "it has {} bytes, and at least {SECRET_BYTES} are required",
                 secret.len()
             ),
         });

@@ -1,4 +1,4 @@
-//! The public keys of issuers: a JWKS file, read again when it changes, so that keys can be rotated while we run.
+//! The public keys of issuers: a JWKS file, reloaded when it changes, so that keys can be rotated at run time.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -13,14 +13,13 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, P
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
 
-/// RSA keys below this many bytes (2048 bits) are not believed.
+/// The minimum size of RSA keys in bytes (2048 bits).
 const RSA_BYTES: usize = 256;
 
 /// The largest file that is read. A key has a few hundred bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// A key that can check signatures, with the one algorithm it is for. The algorithm follows from the key, never from a
-/// token.
+/// A verification key with its one algorithm, which follows from the key, never from a token.
 pub(super) struct PublicKey {
     pub(super) algorithm: Algorithm,
     pub(super) key: DecodingKey,
@@ -35,23 +34,23 @@ pub(super) struct KeyFile {
     read: Mutex<Read>,
 }
 
-/// What was read of it, and when it was last looked at.
+/// The parsed keys, and the time of the last check.
 struct Read {
     stamp: Option<Stamp>,
     keys: Arc<Keys>,
 }
 
-/// What tells one state of a file from another without reading it.
+/// Metadata that detects a changed file without reading it.
 #[derive(PartialEq, Eq)]
 struct Stamp {
     modified: Option<SystemTime>,
     length: u64,
-    /// A file that is put in another's place has another one.
+    /// The inode: a replaced file has another one.
     inode: u64,
 }
 
 impl KeyFile {
-    /// Read a file; the error says what is wrong with it.
+    /// Reads a file; the error states what is wrong with it.
     pub(super) fn open(path: &Path) -> Result<KeyFile, String> {
         let stamp = stamp(path);
         let keys = read(path)?;
@@ -67,8 +66,8 @@ impl KeyFile {
         })
     }
 
-    /// The keys by their `kid`, as the file has them now. What cannot be read is not taken over: a file that is just
-    /// being written, or one with a mistake, locks nobody out.
+    /// The current keys by `kid`. An unreadable file is ignored: one that is being written or has a mistake locks out
+    /// no caller.
     pub(super) fn keys(&self) -> Arc<Keys> {
         let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let now = stamp(&self.path);
@@ -76,11 +75,12 @@ impl KeyFile {
             known.stamp = now;
             match read(&self.path) {
                 Ok(keys) => {
-                    tracing::info!(file = %self.path.display(), keys = keys.len(), "the JWKS file was read again");
+                    tracing::info!(file = %self.path.display(), keys = keys.len(), "the JWKS file was reloaded");
                     known.keys = Arc::new(keys);
                 }
                 Err(reason) => {
-                    tracing::warn!(file = %self.path.display(), reason, "the JWKS file cannot be used, the keys of before stay");
+                    tracing::warn!(file = %self.path.display(), reason, "the JWKS file cannot be used, the previous \
+                        keys stay in use");
                 }
             }
         }
@@ -116,19 +116,18 @@ pub fn fuzz_keys(input: &[u8]) {
     let _ = parse(&String::from_utf8_lossy(input));
 }
 
-/// The keys that can be used, by `kid`. Keys of other kinds are left out, but a secret among public keys is a mistake
-/// that nobody should be able to profit from.
+/// The usable keys by `kid`. Keys of other kinds are skipped, but a secret among public keys is an error.
 fn parse(text: &str) -> Result<Keys, String> {
     let set: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not valid JSON: {error}"))?;
     let listed = set["keys"]
         .as_array()
-        .ok_or("it has no list `keys`: expected a JSON Web Key Set")?;
+        .ok_or("it has no array `keys`: expected a JSON Web Key Set")?;
     let mut keys = HashMap::new();
     for listed in listed {
         if listed["kty"] == "oct" || !listed["k"].is_null() {
             return Err(
-                "it holds a symmetric key; a shared secret belongs into `auth.jwt.secret_file`"
+                "it contains a symmetric key; a shared secret belongs in `auth.jwt.secret_file`"
                     .into(),
             );
         }
@@ -153,7 +152,7 @@ fn parse(text: &str) -> Result<Keys, String> {
     Ok(keys)
 }
 
-/// The one algorithm that a key is for, if it is one of ours.
+/// The algorithm of a key, if it is supported.
 fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
     if !matches!(
         jwk.common.public_key_use,
@@ -199,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_decides_its_algorithm() {
+    fn the_algorithm_follows_from_the_key() {
         let keys = parsed(&[edwards("e"), rsa(256, "RS256")]).expect("keys");
         assert_eq!(keys["e"].algorithm, Algorithm::EdDSA);
         assert_eq!(keys["r"].algorithm, Algorithm::RS256);
     }
 
     #[test]
-    fn keys_of_other_kinds_are_left_out() {
+    fn unsupported_keys_are_skipped() {
         let mut encrypts = edwards("a");
         encrypts["use"] = json!("enc");
         let mut nameless = edwards("b");
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_mistake_is_refused_whole() {
+    fn key_sets_with_mistakes_are_rejected() {
         let secret = json!({ "kty": "oct", "kid": "o", "k": "c2VjcmV0" });
         for (keys, words) in [
             (vec![edwards("e"), secret], "symmetric"),

@@ -1,5 +1,5 @@
-//! Who calls. Over stdio it is the process that started us, over HTTP whoever shows a token; nothing else makes a
-//! [`Caller`].
+//! Callers and their authentication. Over stdio the caller is the parent process, over HTTP the bearer of a token;
+//! nothing else creates a [`Caller`].
 
 mod authenticator;
 mod jwt;
@@ -21,10 +21,10 @@ use std::sync::Arc;
 use notehost_config::CallerPermissions;
 use notehost_records::database::now_ms;
 
-/// How a call came in.
+/// How a call arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entrance {
-    /// From the process that started us: its trust is the parent's.
+    /// From the parent process over stdio, which is trusted as such.
     Stdio,
     /// Over HTTP.
     Http,
@@ -33,7 +33,7 @@ pub enum Entrance {
 }
 
 impl Entrance {
-    /// The word for it in records.
+    /// Its name in records.
     pub fn word(self) -> &'static str {
         match self {
             Entrance::Stdio => "stdio",
@@ -43,10 +43,10 @@ impl Entrance {
     }
 }
 
-/// How somebody proved who they are.
+/// How a caller authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Proof {
-    /// Not at all: the place they call from is trusted.
+    /// Not at all: the origin of the call is trusted.
     Place,
     /// With a token of `notehost token new`.
     Token,
@@ -54,21 +54,21 @@ pub enum Proof {
     Signed,
 }
 
-/// The name of the token that is made at the first start.
+/// The name of the token created at the first start.
 pub const OWNER: &str = "owner";
 
-/// The names of callers that show no token. No token may be for one of them: the config may trust them with more.
+/// The names of callers without a token. No token may have one of them, because the config may trust them with more.
 const NAMES_OF_PLACES: [&str; 3] = ["stdio", "http", "cli"];
 
-/// Who calls, as far as every later stage needs to know.
+/// The caller, as later stages need it.
 #[derive(Debug, Clone)]
 pub struct Caller {
     name: Arc<str>,
     entrance: Entrance,
     scopes: Scopes,
-    /// The vaults it is bound to; `None` is all of them.
+    /// The vaults it is bound to; `None` means all.
     vaults: Option<Arc<[String]>>,
-    /// What its token says about notebooks.
+    /// The permissions in its token.
     permissions: Option<Arc<CallerPermissions>>,
     proof: Proof,
     /// When its token ends, in milliseconds since 1970; `None` is never.
@@ -78,17 +78,17 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The process that started us over stdio.
+    /// The parent process over stdio.
     pub fn stdio() -> Caller {
         Caller::named("stdio", Entrance::Stdio, Scopes::everything_but_admin())
     }
 
-    /// Whoever reaches an unauthenticated loopback address.
+    /// An unauthenticated caller on a loopback address.
     pub fn loopback() -> Caller {
         Caller::named("http", Entrance::Http, Scopes::everything_but_admin())
     }
 
-    /// Nobody, who may do nothing.
+    /// A caller without any rights.
     pub fn nobody() -> Caller {
         Caller::named("nobody", Entrance::Http, Scopes::default())
     }
@@ -103,7 +103,7 @@ impl Caller {
         )
     }
 
-    /// Somebody who showed a token over HTTP.
+    /// A caller with a token over HTTP.
     pub fn with_token(
         name: &str,
         scopes: Scopes,
@@ -118,7 +118,7 @@ impl Caller {
         }
     }
 
-    /// Somebody who showed an issuer's signed token over HTTP.
+    /// A caller with an issuer's signed token over HTTP.
     fn with_signed_token(
         name: &str,
         scopes: Scopes,
@@ -167,8 +167,8 @@ impl Caller {
         &self.name
     }
 
-    /// What is remembered about it is remembered under this: a signed token may name somebody as a static one does, and
-    /// is somebody else.
+    /// The key of everything stored about it. A signed token may carry the same name as a static one, but is another
+    /// caller.
     pub fn key(&self) -> String {
         match self.proof {
             Proof::Signed => format!("{} (signed)", self.name),
@@ -176,22 +176,22 @@ impl Caller {
         }
     }
 
-    /// How it came in.
+    /// How its call arrived.
     pub fn entrance(&self) -> Entrance {
         self.entrance
     }
 
-    /// Whether it proved who it is with a token, of whichever kind.
+    /// Whether it authenticated with a token of any kind.
     pub fn has_token(&self) -> bool {
         self.proof != Proof::Place
     }
 
-    /// How it proved who it is.
+    /// How it authenticated.
     pub fn proof(&self) -> Proof {
         self.proof
     }
 
-    /// Whether its token has ended. That it was revoked is known to whoever keeps the tokens.
+    /// Whether its token has expired. Revocation is known to the token store.
     pub fn has_expired(&self) -> bool {
         self.expires.is_some_and(|expires| expires <= now_ms())
     }
@@ -202,17 +202,17 @@ impl Caller {
         self.attended
     }
 
-    /// What it may do at all, before the config narrows it.
+    /// Its scopes, before the config narrows them.
     pub fn scopes(&self) -> &Scopes {
         &self.scopes
     }
 
-    /// The vaults that its token binds it to; `None` is all of them.
+    /// The vaults that its token binds it to; `None` means all.
     pub fn vaults(&self) -> Option<&[String]> {
         self.vaults.as_deref()
     }
 
-    /// What its token says about notebooks.
+    /// The permissions in its token.
     pub fn permissions(&self) -> Option<&CallerPermissions> {
         self.permissions.as_deref()
     }

@@ -1,6 +1,6 @@
-//! The owner's token: made at the first start of an HTTP server that has no other way to authenticate a caller, so that
-//! not every user and container of this machine is one. Its text is kept in a private file of the state folder, where the
-//! command line of the same user finds it. All other tokens are kept as hashes only.
+//! The owner's token: created at the first start of an HTTP server that has no other way to authenticate a caller, so
+//! that not every user and container of the machine has access. Its text is stored in a private file of the state
+//! folder, where the command line of the same user finds it. All other tokens are stored as hashes only.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -31,8 +31,7 @@ impl OwnerToken {
         state.join(FILE)
     }
 
-    /// The token that is kept in a state folder; `None` if there is none, or if somebody else could have read or written
-    /// the file.
+    /// The token in a state folder; `None` if there is none, or if others could have read or written the file.
     pub fn kept_in(state: &Path) -> Option<OwnerToken> {
         let file = File::open(OwnerToken::file_in(state)).ok()?;
         if !private::is_own_and_private(&file) {
@@ -55,8 +54,8 @@ impl fmt::Debug for OwnerToken {
 }
 
 impl Tokens {
-    /// Makes the owner's token, with every scope, unless a token was ever made: whoever revoked the last one decided that
-    /// nobody holds one.
+    /// Creates the owner's token with every scope, unless a token was ever created: revoking the last one is a
+    /// deliberate decision.
     pub fn make_owner(&self) -> Result<Option<OwnerToken>, TokenError> {
         if self.any()? {
             return Ok(None);
@@ -95,7 +94,7 @@ impl Tokens {
         }
     }
 
-    /// Removes the text of the owner's token, which no longer holds.
+    /// Removes the text of the revoked owner's token.
     pub(super) fn forget_owner(&self) -> Result<(), TokenError> {
         let path = OwnerToken::file_in(self.database.folder());
         match fs::remove_file(&path) {
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_made_once_kept_privately_and_forgotten_when_revoked() {
+    fn the_owner_token_is_created_once_and_removed_when_revoked() {
         let state = tempfile::tempdir().expect("a folder");
         let made = tokens(state.path()).make_owner().expect("records");
         let made = made.expect("the first start makes one");
@@ -155,7 +154,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_others_can_read_is_not_used() {
+    fn token_files_readable_by_others_are_ignored() {
         use std::os::unix::fs::PermissionsExt as _;
         let state = tempfile::tempdir().expect("a folder");
         tokens(state.path()).make_owner().expect("records");

@@ -1,4 +1,4 @@
-//! What a caller may do at all, whatever the notebook: words such as `read` and `flashcard:write`.
+//! Scopes: what a caller may do regardless of notebooks, such as `read` and `flashcard:write`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use notehost_vault::Effect;
 
-/// One thing that a caller may do.
+/// A scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// Actions that look.
@@ -20,7 +20,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// What an action with this effect needs.
+    /// The scope that an effect requires.
     pub fn of(effect: Effect) -> Scope {
         match effect {
             Effect::Read => Scope::Read,
@@ -29,7 +29,7 @@ impl Scope {
         }
     }
 
-    /// The word for it.
+    /// Its name.
     pub fn word(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -40,14 +40,14 @@ impl Scope {
     }
 }
 
-/// What a caller may do at all: in every domain, or in single ones.
+/// The scopes of a caller, for all domains or for single ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Scopes(BTreeSet<(Option<String>, Scope)>);
 
-/// A word that is no scope.
+/// An unknown scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no scope: there are read, write, delete, admin, and for one domain such as document:write"
+    "`{0}` is not a scope: use read, write, delete, admin, or one of a single domain such as document:write"
 )]
 pub struct UnknownScope(String);
 
@@ -57,7 +57,7 @@ impl Scopes {
         Scopes::of([Scope::Read, Scope::Write, Scope::Delete, Scope::Admin])
     }
 
-    /// All that notes are worked with.
+    /// All scopes for working with notes.
     pub fn everything_but_admin() -> Scopes {
         Scopes::of([Scope::Read, Scope::Write, Scope::Delete])
     }
@@ -66,7 +66,7 @@ impl Scopes {
         Scopes(scopes.into_iter().map(|scope| (None, scope)).collect())
     }
 
-    /// From words; commas and spaces within a word part it.
+    /// Parses scopes; commas and spaces separate them.
     pub fn parse<'w>(words: impl IntoIterator<Item = &'w str>) -> Result<Scopes, UnknownScope> {
         let mut scopes = BTreeSet::new();
         for word in words {
@@ -86,7 +86,7 @@ impl Scopes {
                 .any(|(only, held)| *held == scope && only.as_deref() == Some(domain))
     }
 
-    /// What both allow.
+    /// The intersection.
     pub fn both(&self, other: &Scopes) -> Scopes {
         let narrowed = |a: &Scopes, b: &Scopes| -> Vec<(Option<String>, Scope)> {
             let held = a.0.iter();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_holds_in_every_domain_or_in_one() {
+    fn scopes_apply_to_all_or_one_domain() {
         let held = scopes("read,flashcard:write");
         assert!(held.allow("document", Scope::Read));
         assert!(held.allow("flashcard", Scope::Write));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scope_is_refused() {
+    fn invalid_scopes_are_rejected() {
         for word in [
             "reed",
             "",
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn both_is_the_narrower_of_the_two() {
+    fn scope_intersection_is_the_narrower() {
         let wide = scopes("read write");
         let narrow = scopes("document:write read admin");
         assert_eq!(wide.both(&narrow).to_string(), "read document:write");

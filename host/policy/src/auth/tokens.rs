@@ -1,4 +1,4 @@
-//! Static bearer tokens: made by `notehost token new`, shown once, kept as hashes, revocable at any moment.
+//! Static bearer tokens: created by `notehost token new`, shown once, stored as hashes, revocable at any time.
 //!
 //! A token is 200 random bits, so a plain BLAKE3 of it is enough: there is no dictionary to try, and a slow hash would
 //! only make every request slow.
@@ -18,7 +18,7 @@ use notehost_records::database::{Database, DatabaseError, now_ms, random_word};
 
 use super::{Caller, NAMES_OF_PLACES, OWNER, Scopes};
 
-/// Where tokens are kept.
+/// The table of tokens.
 pub const TOKENS_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS tokens (
     name TEXT PRIMARY KEY,
@@ -33,34 +33,34 @@ CREATE TABLE IF NOT EXISTS tokens (
     attended INTEGER NOT NULL DEFAULT 0 -- 1: its client is trusted to ask its user
 ) STRICT;";
 
-/// What every token begins with, so that people and secret scanners know one when they see it.
+/// The prefix of every token, so that people and secret scanners recognize one.
 pub(super) const PREFIX: &str = "nh_";
 
 /// How many letters follow, of five bits each.
 pub(super) const LETTERS: usize = 40;
 
-/// A token's last use is written down at most this often.
-const USE_MS: i64 = 60_000;
+/// How often a token's last use is stored at most.
+const LAST_USE_INTERVAL_MS: i64 = 60_000;
 
 const COLUMNS: &str =
     "name, scopes, vaults, permissions, created, expires, last_used, revoked, attended";
 
-/// The tokens that were made.
+/// The created tokens.
 pub struct Tokens {
     pub(super) database: Arc<Database>,
     known: Mutex<Known>,
-    /// Tokens are never forgotten: once there was one, there is one.
+    /// Tokens are never deleted, so this never becomes false again.
     any: AtomicBool,
 }
 
-/// The tokens that were shown since the records last changed.
+/// Cache of the tokens used since the records last changed.
 #[derive(Default)]
 struct Known {
     version: Option<i64>,
     by_hash: HashMap<[u8; 32], Holding>,
 }
 
-/// A token that holds.
+/// A valid token.
 struct Holding {
     hash: [u8; 32],
     caller: Caller,
@@ -68,7 +68,7 @@ struct Holding {
     last_used: Option<i64>,
 }
 
-/// What a token is made with.
+/// The properties of a new token.
 #[derive(Debug, Clone)]
 pub struct NewToken {
     /// Names its caller.
@@ -85,7 +85,7 @@ pub struct NewToken {
     pub attended: bool,
 }
 
-/// A token as it is kept: without what proves it.
+/// A stored token, without its secret.
 #[derive(Debug, Clone)]
 pub struct Token {
     /// What it was made with.
@@ -98,29 +98,29 @@ pub struct Token {
     pub revoked: Option<i64>,
 }
 
-/// Why a token cannot be made or revoked.
+/// Why a token cannot be created or revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The name is taken.
-    #[error("there is a token `{0}` already")]
+    #[error("the token `{0}` already exists")]
     NameTaken(String),
-    /// The name does not do.
+    /// The name is invalid.
     #[error(
-        "`{0}` cannot be the name of a token: letters, digits, `-`, `_`, `.`, at most 64, and none of stdio, http, cli"
+        "`{0}` is not a valid token name: use at most 64 letters, digits, `-`, `_` or `.`, and not stdio, http or cli"
     )]
     BadName(String),
     /// There is none.
     #[error("no token `{0}`")]
     Unknown(String),
-    /// The system has no randomness to give.
-    #[error("no token can be made: {0}")]
+    /// The system's random number generator failed.
+    #[error("the token cannot be created: {0}")]
     Random(#[from] getrandom::Error),
     /// The file with the text of the owner's token cannot be written or removed.
     #[error("the owner's token in `{}` cannot be written or removed: {reason}", path.display())]
     File {
         /// Where it is.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// The records cannot be used.
@@ -150,8 +150,7 @@ impl Tokens {
         Ok(any)
     }
 
-    /// Make a token. What comes back is the only copy of it. A name is never used twice, so that the records of calls
-    /// stay unambiguous.
+    /// Creates a token and returns its only copy. A name is never reused, so that audit records stay unambiguous.
     pub fn make(&self, new: &NewToken) -> Result<String, TokenError> {
         if !is_name(&new.name) {
             return Err(TokenError::BadName(new.name.clone()));
@@ -166,7 +165,7 @@ impl Tokens {
         }
     }
 
-    /// Every token that was made, also those that no longer hold, the oldest first.
+    /// All tokens, including revoked and expired ones, the oldest first.
     pub fn list(&self) -> Result<Vec<Token>, DatabaseError> {
         self.database.with(|connection| {
             let mut rows = connection.prepare(&format!(
@@ -176,7 +175,7 @@ impl Tokens {
         })
     }
 
-    /// From now on the token does not hold. That it was revoked before is no mistake.
+    /// Revokes a token. Revoking it again is not an error.
     pub fn revoke(&self, name: &str) -> Result<(), TokenError> {
         let revoked = self.database.with(|connection| {
             connection.execute(
@@ -202,7 +201,7 @@ impl Tokens {
         })
     }
 
-    /// Whose token this is, if it holds.
+    /// The caller of a token, if it is valid.
     pub fn caller(&self, secret: &str) -> Result<Option<Caller>, DatabaseError> {
         let hash = hash_of(secret);
         // Asked before anything is looked up: what is found may be newer than this version, never older.
@@ -226,7 +225,10 @@ impl Tokens {
         if !is_same || holding.expires.is_some_and(|expires| expires <= now) {
             return Ok(None);
         }
-        if holding.last_used.is_none_or(|last| now - last >= USE_MS) {
+        if holding
+            .last_used
+            .is_none_or(|last| now - last >= LAST_USE_INTERVAL_MS)
+        {
             holding.last_used = Some(now);
             self.note_use(holding.caller.name(), now);
         }
@@ -268,12 +270,12 @@ impl Tokens {
         });
         // That a use is not written down is no reason to refuse it.
         if let Err(error) = noted {
-            tracing::warn!(%error, "the last use of a token could not be written down");
+            tracing::warn!(%error, "the last use of a token could not be stored");
         }
     }
 }
 
-/// Keep a token as its hash. Nothing is inserted where the name is taken.
+/// Stores a token as its hash. Nothing is inserted if the name is taken.
 pub(super) fn insert(
     connection: &Connection,
     new: &NewToken,
@@ -405,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_ends_when_it_was_said_to() {
+    fn tokens_expire() {
         let (_folder, database) = records();
         let tokens = Tokens::new(database);
         let ended = NewToken {
@@ -417,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hashes_are_kept() {
+    fn only_token_hashes_are_stored() {
         let (folder, database) = records();
         let secret = Tokens::new(database).make(&laptop()).expect("a token");
         for file in std::fs::read_dir(folder.path()).expect("a folder") {
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_plain_and_not_those_of_places() {
+    fn token_names_are_plain_and_not_reserved() {
         for (name, does) in [
             ("laptop-2.home_x", true),
             ("", false),

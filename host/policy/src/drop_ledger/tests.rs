@@ -1,4 +1,4 @@
-//! Tests of what is remembered of dropped content.
+//! Tests of the ledger of dropped content.
 
 use std::cell::RefCell;
 use std::sync::mpsc;
@@ -116,7 +116,7 @@ fn the_records_can_be_used_while_words_are_counted() {
 }
 
 #[test]
-fn a_change_that_waits_to_be_written_holds_up_no_other_vault() {
+fn unwritten_changes_do_not_block_other_vaults() {
     let state = tempfile::tempdir().expect("a folder");
     let database = Arc::new(crate::open_records(state.path()).expect("records"));
     let drops = DropLedger::new(database.clone());
@@ -142,7 +142,7 @@ fn a_change_that_waits_to_be_written_holds_up_no_other_vault() {
 }
 
 #[test]
-fn what_fails_to_land_is_not_counted() {
+fn failed_commits_are_not_counted() {
     let state = tempfile::tempdir().expect("a folder");
     let database = Arc::new(crate::open_records(state.path()).expect("records"));
     let drops = DropLedger::new(database.clone());
@@ -155,7 +155,7 @@ fn what_fails_to_land_is_not_counted() {
 }
 
 #[test]
-fn what_is_remembered_is_bounded() {
+fn the_ledger_is_bounded() {
     let state = tempfile::tempdir().expect("a folder");
     let database = Arc::new(crate::open_records(state.path()).expect("records"));
     let drops = DropLedger::new(database.clone());
@@ -197,7 +197,7 @@ fn what_is_remembered_is_bounded() {
 }
 
 #[test]
-fn a_rename_by_anybody_takes_the_counts_of_all_along() {
+fn renames_move_the_counts_of_all_callers() {
     let state = tempfile::tempdir().expect("a folder");
     let drops = DropLedger::new(Arc::new(
         crate::open_records(state.path()).expect("records"),
@@ -227,7 +227,7 @@ fn a_rename_by_anybody_takes_the_counts_of_all_along() {
 }
 
 #[test]
-fn what_cannot_be_read_or_written_is_not_forgotten() {
+fn unreadable_or_unwritable_counts_are_kept() {
     let state = tempfile::tempdir().expect("a folder");
     let database = Arc::new(crate::open_records(state.path()).expect("records"));
     let drops = DropLedger::new(database.clone());

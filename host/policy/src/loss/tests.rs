@@ -96,7 +96,7 @@ fn many_lines_in_small_steps_add_up() {
 }
 
 #[test]
-fn what_the_caller_added_it_may_drop() {
+fn callers_may_drop_their_own_additions() {
     let text = numbered(0, 100);
     let mut story = Story::new(&text);
     for round in 0..20 {
@@ -116,7 +116,7 @@ fn what_the_caller_added_it_may_drop() {
 }
 
 #[test]
-fn what_others_added_meanwhile_is_theirs() {
+fn additions_of_others_count_as_theirs() {
     let mut story = Story::new(&numbered(0, 10));
     story.text += &numbered(10, 100);
     assert!(!story.writes(&numbered(0, 60)));
@@ -124,7 +124,7 @@ fn what_others_added_meanwhile_is_theirs() {
 }
 
 #[test]
-fn it_counts_for_a_day_and_an_approval_ends_it() {
+fn drops_count_for_a_day_or_until_approved() {
     let mut story = Story::new(&numbered(0, 100));
     assert!(!story.writes(&numbered(0, 55)));
     assert!(story.writes(&numbered(0, 45)));
@@ -149,7 +149,7 @@ fn moves(from: (&Ledger, &str, &str), to: (&Ledger, &str, &str)) -> (Vec<bool>, 
 }
 
 #[test]
-fn words_that_move_are_not_lost_and_not_ones_own() {
+fn moved_words_are_neither_lost_nor_own() {
     let text = numbered(0, 100);
     let (kept, gone) = text.split_at(text.len() / 3);
     let none = Ledger::default();
@@ -163,7 +163,7 @@ fn words_that_move_are_not_lost_and_not_ones_own() {
 }
 
 #[test]
-fn what_was_lost_goes_with_words_that_move() {
+fn losses_follow_moved_words() {
     let mut story = Story::new(&numbered(0, 100));
     assert!(!story.writes(&numbered(0, 50)));
     // All that is left moves: not a word of it may go.
@@ -190,7 +190,7 @@ fn what_was_lost_goes_with_words_that_move() {
 }
 
 #[test]
-fn padding_of_ones_own_hides_nothing() {
+fn own_padding_does_not_hide_losses() {
     // As much as fits into a ledger, more than that, and more than is counted word by word.
     for words in [1000, MAX_WORDS + 5000, 300_000] {
         let mut story = Story::new(&numbered(0, 100));
@@ -204,7 +204,7 @@ fn padding_of_ones_own_hides_nothing() {
 }
 
 #[test]
-fn what_is_restored_is_not_ones_own() {
+fn restored_words_are_not_own() {
     let mut story = Story::new("");
     assert!(!story.restores(&numbered(0, 100)));
     assert!(!story.writes(&numbered(0, 50)));
@@ -258,7 +258,7 @@ fn lines_that_are_joined_or_replaced_in_small_steps_add_up() {
 }
 
 #[test]
-fn nobody_is_asked_about_words_of_its_own_that_are_not_remembered() {
+fn forgotten_own_words_need_no_approval() {
     let large = MAX_WORDS + 20_000;
     for words in [1000, large] {
         let text = |from: usize| {
@@ -337,7 +337,7 @@ proptest! {
 
     /// One call and the same change in two calls are judged alike, if the first is not asked about.
     #[test]
-    fn steps_and_a_leap_are_judged_alike(
+    fn small_steps_and_one_large_step_are_equal(
         first in "[a-e]( [a-e]){3,12}", between in "[a-e]( [a-e]){0,12}", last in "[a-e]( [a-e]){0,12}"
     ) {
         let mut steps = Story::new(&first);

@@ -41,7 +41,7 @@ fn content_is_dropped_where_most_of_it_is_gone() {
 }
 
 #[test]
-fn nothing_beside_it_hides_what_is_dropped() {
+fn other_changes_do_not_hide_dropped_content() {
     let wiped = modify("one two three four\n", "");
     let picture = StagedChange {
         path: "!.png".into(),
@@ -62,7 +62,7 @@ fn nothing_beside_it_hides_what_is_dropped() {
 }
 
 #[test]
-fn what_moves_to_another_note_is_not_dropped() {
+fn moved_content_is_not_dropped() {
     let from = modify("one two three four\n", "[[b]]\n");
     let to = StagedChange {
         path: "b.md".into(),
@@ -73,7 +73,7 @@ fn what_moves_to_another_note_is_not_dropped() {
 }
 
 #[test]
-fn nothing_in_another_note_makes_up_for_lines_that_are_lost() {
+fn other_notes_do_not_compensate_lost_lines() {
     let lines: String = (0..1000).map(|line| format!("line {line}\n")).collect();
     let kept = lines.split_inclusive('\n').skip(30).collect::<String>();
     let junk = StagedChange {
@@ -89,7 +89,7 @@ fn nothing_in_another_note_makes_up_for_lines_that_are_lost() {
 }
 
 #[test]
-fn a_note_without_spaces_is_more_than_one_word() {
+fn unspaced_scripts_count_many_words() {
     let first = "今天去市场买了牛奶和面包，然后回家做饭。";
     let drops = |after: &str| {
         let before = format!("---\ntags: 日记\n---\n{first}\n");
@@ -101,7 +101,7 @@ fn a_note_without_spaces_is_more_than_one_word() {
 }
 
 #[test]
-fn what_was_not_there_loses_nothing() {
+fn new_notes_lose_nothing() {
     let picture = StagedChange {
         kind: ChangeKind::Create,
         before: None,
@@ -140,7 +140,7 @@ fn links_that_follow_a_rename_lose_nothing() {
 }
 
 #[test]
-fn lines_whose_words_are_lost_are_lost_whatever_is_there_instead() {
+fn lines_with_lost_words_are_lost_despite_replacements() {
     let lines: Vec<String> = (0..1000).map(|line| format!("line {line}\n")).collect();
     let text = lines.concat();
     let drops = |after: &str| drops_content(&[modify(&text, after)]);
@@ -207,7 +207,7 @@ fn a_large_note_that_changes_at_both_ends_is_counted_word_by_word() {
 }
 
 #[test]
-fn what_one_call_keeps_is_bounded() {
+fn counting_memory_of_a_call_is_bounded() {
     // Every word is another one, on a line of its own.
     let changes: Vec<StagedChange> = (0..8)
         .map(|note| {
@@ -232,7 +232,7 @@ fn what_one_call_keeps_is_bounded() {
 }
 
 #[test]
-fn large_changes_are_weighed_by_sums() {
+fn large_changes_are_counted_as_sums() {
     let started = std::time::Instant::now();
     let note = "some words of a long note\n".repeat(10 << 20 >> 4);
     let small = weights(&note, &note.replacen("some words", "words", 1));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The form of the file. A newer one is not touched.
 pub(super) const FORM: u32 = 1;
 /// How many versions of before are kept, to go back to.
-const MOST_PREVIOUS: usize = 5;
+const MAX_PREVIOUS: usize = 5;
 
 /// Everything that is installed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ impl Lock {
             Some(installed) => {
                 let before = std::mem::replace(&mut installed.current, version);
                 installed.previous.insert(0, before);
-                installed.previous.truncate(MOST_PREVIOUS);
+                installed.previous.truncate(MAX_PREVIOUS);
             }
             None => {
                 let installed = Installed {

@@ -11,7 +11,7 @@ use super::super::options::{self, Common};
 use super::super::permission;
 use notehost_config::{Loaded, SwitchReason, nearest};
 use notehost_pipeline::registry::{Absence, Snapshot};
-use notehost_policy::lift_quarantine;
+use notehost_policy::close_breakers;
 
 /// Switch a component, or one of its actions, on.
 ///
@@ -49,7 +49,7 @@ impl Enable {
         let action = self.action.as_deref();
         check_name(&loaded, &self.name, action)?;
         let rested = action.is_none()
-            && lift_quarantine(
+            && close_breakers(
                 &notehost_policy::open_records(&loaded.running.state)?,
                 &self.name,
             )?;

@@ -13,7 +13,7 @@ use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
 use notehost_config::nearest;
-use notehost_pipeline::kit::{self, Check, Finding, KitError, Report, Verdict};
+use notehost_pipeline::conformance::{self, Check, ConformanceError, Finding, Report, Verdict};
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_runtime::Component;
 
@@ -39,7 +39,7 @@ impl Test {
         logging::start(&loaded.running, "off")?;
         let component = component(&self.component)?;
         let compiled = loaded.running.state.join("compiled");
-        let report = options::block_on(kit::test(&component, &compiled))??;
+        let report = options::block_on(conformance::test(&component, &compiled))??;
         let terminal = Terminal::stdout();
         if self.json {
             let mut told = serde_json::to_value(&report).unwrap_or_default();
@@ -131,8 +131,8 @@ fn last_line(report: &Report) -> String {
     }
 }
 
-impl From<KitError> for Failure {
-    fn from(error: KitError) -> Self {
+impl From<ConformanceError> for Failure {
+    fn from(error: ConformanceError) -> Self {
         Failure::start(error.to_string())
     }
 }

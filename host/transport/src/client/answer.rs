@@ -1,4 +1,4 @@
-//! From the result of a tool back to what the call came to on the server.
+//! Parses a tool result back into the outcome of the call on the server.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::uris::Named;
 use notehost_pipeline::{CallError, Content, Reply, known_code};
 
-/// The reply or the error of a call; `None` if this is the result of no call.
+/// The reply or the error of a call; `None` if this is not the result of a call.
 pub(super) fn outcome(result: &Value) -> Option<Result<Reply, CallError>> {
     let blocks = result.get("content")?.as_array()?;
     // The first text is the action's own; what follows it is for models.
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_survives_the_wire() {
+    fn replies_round_trip() {
         let reply = Reply {
             text: "done".into(),
             structured: json!({"a": 1}).as_object().cloned().expect("an object"),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_result_is_not_taken_for_one() {
+    fn other_messages_are_not_parsed_as_results() {
         assert_eq!(outcome(&json!({"resultType": "input_required"})), None);
     }
 }

@@ -1,58 +1,58 @@
-//! Why a server elsewhere did not answer, and what the person at the command line can do.
+//! Errors of the remote client, with hints for the person at the command line.
 
 use reqwest::Url;
 
-/// Why there is no answer.
+/// Why a request to a server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The address is none.
-    #[error("`{address}` is no address of a server: {reason}")]
+    /// The address is invalid.
+    #[error("`{address}` is not a server address: {reason}")]
     BadAddress {
-        /// What was said.
+        /// The given address.
         address: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// The token has characters that no token has.
-    #[error("the token has characters that a header cannot carry")]
+    /// The token has characters that no token can have.
+    #[error("the token has characters that are not allowed in a header")]
     BadToken,
-    /// Nobody answers there, or not somebody who can be believed.
+    /// The server cannot be reached or its certificate is not trusted.
     #[error("cannot reach `{url}`: {reason}")]
     Unreachable {
         /// Where.
         url: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
         /// Whether it is about the certificate.
         is_tls: bool,
     },
-    /// The server does not let us in.
-    #[error("`{url}` does not let us in: {}", what_is_missing(.showed_one))]
+    /// The server denied access.
+    #[error("`{url}` denied access: {}", what_is_missing(.showed_one))]
     Unauthorized {
         /// Where.
         url: String,
         /// Whether a token was shown.
         showed_one: bool,
     },
-    /// The server refused to look at the request.
+    /// The server refused the request.
     #[error("`{url}` refused the request ({status}): {words}")]
     Refused {
         /// Where.
         url: String,
         /// The status of HTTP.
         status: u16,
-        /// What the server said.
+        /// The message of the server.
         words: String,
     },
-    /// The server did not understand.
-    #[error("`{url}` did not take the request: {words}")]
+    /// The server returned a protocol error.
+    #[error("`{url}` rejected the request: {words}")]
     Protocol {
         /// Where.
         url: String,
-        /// What the server said.
+        /// The message of the server.
         words: String,
     },
-    /// Somebody else answers there.
+    /// It is not a Notehost server.
     #[error("there is no Notehost at `{url}`: {reason}")]
     NoNotehost {
         /// Where.
@@ -60,18 +60,16 @@ pub enum ClientError {
         /// Why it is none.
         reason: String,
     },
-    /// The answer has no end.
-    #[error("the answer of `{0}` is too large")]
+    /// The response is too large.
+    #[error("the response of `{0}` is too large")]
     TooLarge(String),
-    /// The person was asked several times, each time about another change.
-    #[error(
-        "what would be changed is another thing each time that it is shown; nothing was changed"
-    )]
+    /// The change differed each time the person was asked.
+    #[error("the proposed change differs each time it is shown; nothing was changed")]
     Undecided,
 }
 
 impl ClientError {
-    /// Nobody answers, and this is what the library says about it.
+    /// Maps a connection error of the library.
     pub(super) fn unreachable(url: &Url, error: &reqwest::Error) -> ClientError {
         let reason = root_cause(error);
         ClientError::Unreachable {
@@ -88,41 +86,43 @@ impl ClientError {
         }
     }
 
-    /// Whether the command line said something that cannot be.
+    /// Whether it is a usage error.
     pub fn is_usage(&self) -> bool {
         matches!(self, ClientError::BadAddress { .. } | ClientError::BadToken)
     }
 
-    /// What the person can do.
+    /// A hint for the person.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             ClientError::BadAddress { .. } => {
-                "say for example `--server https://notes.example.org/mcp`, and the token with `--token -` or \
-                 `NOTEHOST_TOKEN`"
+                "use for example `--server https://notes.example.org/mcp`, and pass the token with `--token -` or \
+                `NOTEHOST_TOKEN`"
             }
             ClientError::BadToken => {
                 "a token is one line of letters and digits, as `notehost token new` prints it"
             }
             ClientError::Unreachable { is_tls: true, .. } => {
-                "the certificate must be one that this machine trusts and name the server; `SSL_CERT_FILE` names a file \
-                 of certificates to trust"
+                "the certificate must name the server and be trusted by this machine; `SSL_CERT_FILE` names a file of \
+                certificates to trust"
             }
             ClientError::Unreachable { .. } => {
-                "is the server running there? It is started with `notehost serve --http ADDR`"
+                "check that the server is running: `notehost serve --http ADDR` starts it"
             }
             ClientError::Unauthorized {
                 showed_one: false, ..
             } => {
-                "give one with `--token -`, `NOTEHOST_TOKEN` or a profile; an admin of the server makes it: `notehost token new`"
+                "pass one with `--token -`, `NOTEHOST_TOKEN` or a profile; an admin of the server creates it: \
+                `notehost token new`"
             }
             ClientError::Unauthorized { .. } => {
-                "it is unknown there, expired or revoked; an admin of the server makes another: `notehost token new`"
+                "it is unknown to the server, expired or revoked; an admin of the server can create another: `notehost \
+                token new`"
             }
             ClientError::NoNotehost { .. } => {
-                "check the address: it ends with `/mcp`; an older Notehost has to be upgraded first"
+                "check the address: it ends with `/mcp`; an older Notehost has to be upgraded"
             }
             ClientError::Refused { status: 403, .. } => {
-                "the server must be called by a name that it knows: an admin can add one to `http.allowed_hosts`"
+                "the server does not accept this host name: an admin can add it to `http.allowed_hosts`"
             }
             ClientError::Refused { .. }
             | ClientError::Protocol { .. }
@@ -134,12 +134,12 @@ impl ClientError {
 
 fn what_is_missing(showed_one: &bool) -> &'static str {
     match showed_one {
-        true => "the token does not hold",
-        false => "it asks for a token",
+        true => "the token is invalid",
+        false => "it requires a token",
     }
 }
 
-/// What lies at the bottom of an error: the rest only repeats the address.
+/// The root cause of an error: the rest only repeats the address.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

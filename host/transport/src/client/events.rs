@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What came of a stream so far and is no whole event yet.
+/// The incomplete event of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     /// The line that has not ended.
@@ -12,7 +12,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The messages that end within these bytes. What is no JSON is passed over.
+    /// The messages that end within these bytes. Invalid JSON is skipped.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Value> {
         let mut messages = Vec::new();
         for byte in bytes {
@@ -43,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn messages_are_found_however_they_are_cut() {
+    fn events_parse_across_chunk_boundaries() {
         let stream = "retry: 3\r\nid: 0\ndata:\n\n: ping\n\nevent: message\ndata: {\"a\":\ndata: \"ü\"}\n\ndata: {\"b\":2}\n\n";
         for size in 1..stream.len() {
             let mut events = Events::default();

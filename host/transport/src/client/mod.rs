@@ -1,6 +1,5 @@
-//! The other end of the wire: a client of a Notehost elsewhere, for the command line. It speaks the stateless revision of
-//! MCP, which every Notehost does: one POST for each request, and nothing to remember in between. A token goes to the
-//! server it was given for and nowhere else: redirects are not followed.
+//! A client of a remote Notehost, for the command line. It uses the stateless revision of MCP: one POST per request and
+//! no state between them. A token is sent only to the server it was given for: redirects are not followed.
 
 mod answer;
 mod error;
@@ -22,19 +21,19 @@ use notehost_policy::auth::OwnerToken;
 
 pub use error::ClientError;
 
-/// The request that is answered with every action that a caller may know: what the command line makes flags of.
+/// The request for all actions visible to a caller, from which the command line makes flags.
 pub(super) const ACTIONS: &str = "notehost/actions";
 
 const REVISION: &str = "2026-07-28";
 
-/// How long it may take until somebody answers at an address.
-const CONNECT: Duration = Duration::from_secs(10);
-/// How long a server may be silent. It ends calls that take too long itself.
-const SILENCE: Duration = Duration::from_secs(600);
-/// A change that is another one each time that it is shown is not asked for more often than this.
-const MOST_QUESTIONS: usize = 3;
+/// The timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The read timeout. The server ends long calls itself.
+const READ_TIMEOUT: Duration = Duration::from_secs(600);
+/// How often a person is asked about a change that differs each time.
+const MAX_QUESTIONS: usize = 3;
 
-/// A server elsewhere.
+/// A client of a remote server.
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
@@ -42,19 +41,19 @@ pub struct Client {
     authorization: Option<HeaderValue>,
 }
 
-/// Asks the person who sits here; the text says what would happen.
+/// Asks the person at the terminal; the text describes the change.
 type Ask<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 impl Client {
-    /// A client of the server at this address, which shows it this token.
+    /// Creates a client of the server at this address, with this token.
     pub fn new(address: &str, token: Option<&str>) -> Result<Client, ClientError> {
         let url = endpoint(address)?;
         let authorization = token.map(bearer).transpose()?;
         // The first one in a process stays, and it is always this one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut http = reqwest::Client::builder()
-            .connect_timeout(CONNECT)
-            .read_timeout(SILENCE)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(READ_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none());
         if is_loopback(&url) {
             // No proxy leads back to this machine.
@@ -70,7 +69,7 @@ impl Client {
         })
     }
 
-    /// The same client with the token for this port, if the server is on this machine and no other token was named.
+    /// Adds the token for this port, if the server is on this machine and no other token was given.
     pub fn with_token_on_loopback(self, token: impl FnOnce(u16) -> Option<OwnerToken>) -> Client {
         let port = self.url.port_or_known_default();
         let port = port.filter(|_| self.authorization.is_none() && is_loopback(&self.url));
@@ -82,24 +81,24 @@ impl Client {
         }
     }
 
-    /// Where it asks.
+    /// The URL of the server.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Whether others on the way can read what it shows.
+    /// Whether its token is sent unencrypted over the network.
     pub fn shows_its_token(&self) -> bool {
         self.authorization.is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }
 
-    /// Every domain that this caller may know.
+    /// All domains visible to this caller.
     pub async fn actions(&self) -> Result<Snapshot, ClientError> {
         let told = self.ask(ACTIONS, None, json!({}), false).await?;
-        Snapshot::heard(told)
+        Snapshot::from_listing(told)
             .map_err(|error| ClientError::no_notehost(&self.url, &error.to_string()))
     }
 
-    /// Make a call. Where the server wants a person's word and there is somebody to `ask`, that person is asked.
+    /// Makes a call. If the server requires approval and `ask` is given, the person is asked.
     pub async fn call(
         &self,
         domain: &str,
@@ -109,13 +108,14 @@ impl Client {
     ) -> Result<Result<Reply, CallError>, ClientError> {
         let tool = flat_name(domain, action);
         let mut params = json!({"name": tool, "arguments": arguments});
-        for _ in 0..=MOST_QUESTIONS {
+        for _ in 0..=MAX_QUESTIONS {
             let result = self
                 .ask("tools/call", Some(&tool), params.clone(), ask.is_some())
                 .await?;
             let (Some(ask), true) = (ask, result["resultType"] == "input_required") else {
-                return answer::outcome(&result)
-                    .ok_or_else(|| ClientError::no_notehost(&self.url, "its answer is no result"));
+                return answer::outcome(&result).ok_or_else(|| {
+                    ClientError::no_notehost(&self.url, "its response is not a result")
+                });
             };
             params["inputResponses"] = self.answers(&result["inputRequests"], ask)?;
             params["requestState"] = result["requestState"].clone();
@@ -123,7 +123,7 @@ impl Client {
         Err(ClientError::Undecided)
     }
 
-    /// What the person says to each question.
+    /// The person's answer to each question.
     fn answers(&self, questions: &Value, ask: Ask<'_>) -> Result<Value, ClientError> {
         let mut answers = Map::new();
         for (name, question) in questions.as_object().into_iter().flatten() {
@@ -133,7 +133,7 @@ impl Client {
             else {
                 return Err(ClientError::no_notehost(
                     &self.url,
-                    "it asks for something that nobody can answer at a terminal",
+                    "it asks for input that a terminal cannot provide",
                 ));
             };
             let says = match ask(message) {
@@ -145,7 +145,7 @@ impl Client {
         Ok(answers.into())
     }
 
-    /// One request and the result of its answer.
+    /// Sends one request and returns its result.
     async fn ask(
         &self,
         method: &'static str,
@@ -187,7 +187,7 @@ impl Client {
         Err(self.refusal(status, &message))
     }
 
-    /// The JSON of an answer, whether it comes as it is or as an event. What is no JSON is nothing.
+    /// The JSON of a response, plain or as an event. Invalid JSON becomes null.
     async fn message(&self, mut response: Response) -> Result<Value, ClientError> {
         let kind = response.headers().get(CONTENT_TYPE);
         let is_stream = kind
@@ -214,7 +214,7 @@ impl Client {
         Ok(serde_json::from_slice(&body).unwrap_or_default())
     }
 
-    /// An answer that is no result, as an error.
+    /// Maps a response that is not a result to an error.
     fn refusal(&self, status: StatusCode, message: &Value) -> ClientError {
         let said = |at: &str| message.pointer(at).and_then(Value::as_str);
         let words = said("/error/message").unwrap_or_default().to_owned();
@@ -226,34 +226,37 @@ impl Client {
             },
             // JSON-RPC has errors of its own, some of them with a status that is not 200.
             _ if message["jsonrpc"] == "2.0" => match message["error"]["code"].as_i64() {
-                Some(-32601) => ClientError::no_notehost(&self.url, "it does not know us"),
+                Some(-32601) => ClientError::no_notehost(
+                    &self.url,
+                    "it does not implement the methods of Notehost",
+                ),
                 _ => ClientError::Protocol { url, words },
             },
             status if status.is_success() => {
-                ClientError::no_notehost(&self.url, "its answer is no message of MCP")
+                ClientError::no_notehost(&self.url, "its response is not an MCP message")
             }
             status if said("/error/code").is_some() => ClientError::Refused {
                 url,
                 status: status.as_u16(),
                 words,
             },
-            status => ClientError::no_notehost(&self.url, &format!("it answers {status}")),
+            status => ClientError::no_notehost(&self.url, &format!("it responded with {status}")),
         }
     }
 }
 
-/// The endpoint that an address means: `/mcp`, where it names no path.
+/// The endpoint of an address: `/mcp` if it has no path.
 fn endpoint(address: &str) -> Result<Url, ClientError> {
     let bad = |reason: &str| ClientError::BadAddress {
         address: address.to_owned(),
         reason: reason.to_owned(),
     };
-    let mut url: Url = address.parse().map_err(|_| bad("it is no URL"))?;
+    let mut url: Url = address.parse().map_err(|_| bad("it is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(bad("it does not begin with `https://` or `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("a token is not part of an address"));
+        return Err(bad("an address must not contain a token"));
     }
     if url.path() == "/" {
         url.set_path("/mcp");
@@ -281,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_means_its_endpoint() {
+    fn addresses_resolve_to_endpoints() {
         for (address, meant) in [
             ("http://127.0.0.1:8765", "http://127.0.0.1:8765/mcp"),
             ("https://notes.example/", "https://notes.example/mcp"),
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn only_another_machine_is_reached_in_the_clear() {
+    fn plain_http_exposes_tokens_only_to_other_machines() {
         let shows = |address: &str, token| {
             let client = Client::new(address, token).expect("a client");
             client.shows_its_token()

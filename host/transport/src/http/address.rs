@@ -1,5 +1,5 @@
-//! By which names we may be called. A page of the web can have a name of its own resolved to this machine (DNS
-//! rebinding); its requests then carry that name in `Host`, and the page's address in `Origin`.
+//! Checks of `Host` and `Origin`. A web page can have its own host name resolved to this machine (DNS rebinding); its
+//! requests then carry that name in `Host`, and the page's address in `Origin`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode};
 
 use notehost_config::Settings;
 
-/// What is wrong with how a request addresses us.
+/// Why the address of a request is refused.
 pub(super) type Wrong = (StatusCode, &'static str);
 
 const NO_HOST: Wrong = (
@@ -18,14 +18,14 @@ const NO_HOST: Wrong = (
 );
 const OTHER_HOST: Wrong = (
     StatusCode::FORBIDDEN,
-    "this server is not known by that `Host`; an admin can add it to `http.allowed_hosts`",
+    "this server does not accept that `Host`; an admin can add it to `http.allowed_hosts`",
 );
 const OTHER_ORIGIN: Wrong = (
     StatusCode::FORBIDDEN,
     "requests from that `Origin` are not accepted; an admin can add it to `http.allowed_origins`",
 );
 
-/// Check how a request addresses us; what it calls us by comes back.
+/// Checks the address of a request and returns the host name used.
 pub(super) fn check(
     uri: &Uri,
     headers: &HeaderMap,
@@ -56,7 +56,7 @@ pub(super) fn check(
     }
 }
 
-/// What a request calls us by: one thing only, wherever it says it.
+/// The host name of a request; all its sources must agree.
 fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     let mut hosts = headers.get_all(HOST).iter();
     let header: Authority = hosts.next()?.to_str().ok()?.parse().ok()?;
@@ -64,8 +64,8 @@ fn host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     (hosts.next().is_none() && agrees && !header.as_str().contains('@')).then_some(header)
 }
 
-/// Loopback and the address itself. Where we listen on all addresses any address will do: a page that was resolved to
-/// us by a name would show the name.
+/// Accepts loopback and the bound address. When bound to all addresses any IP address is accepted: a rebound page would
+/// send a name.
 fn is_ours(name: &str, bound: SocketAddr) -> bool {
     if name == "localhost" {
         return true;
@@ -90,13 +90,13 @@ fn is_allowed_host(name: &str, port: Option<u16>, settings: &Settings) -> bool {
     settings.http.allowed_hosts.iter().any(|host| allows(host)) || resource.is_some_and(allows)
 }
 
-/// A host's name as it is compared.
+/// The normalized form of a host name.
 fn name_of(host: &str) -> String {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     bare.trim_end_matches('.').to_lowercase()
 }
 
-/// Where a page of the web comes from.
+/// A web origin.
 struct Origin {
     scheme: String,
     host: String,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_ours_are_answered() {
+    fn unknown_hosts_are_refused() {
         let plain = Settings::default();
         for (host, expected) in [
             ("localhost", 200),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_add_names_and_origins() {
+    fn settings_add_hosts_and_origins() {
         let mut settings = Settings::default();
         settings.http.allowed_hosts = vec!["notes.example.org".into(), "b.example:81".into()];
         settings.http.allowed_origins =

@@ -1,4 +1,4 @@
-//! The bodies of answers, which are waited for when it is time to stop. Those of requests are read in `intake`.
+//! Response bodies, which a shutdown waits for. Request bodies are read in `intake`.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use http::Method;
 use http_body::{Frame, SizeHint};
 use tokio::sync::watch;
 
-/// Keeps a receiver of the channel until a request's answer was sent whole: the channel is closed when nothing is in
+/// Keeps a receiver of the channel until the response was sent completely: the channel is closed when nothing is in
 /// flight. A GET only waits for events.
 pub(super) async fn hold_in_flight(
     State(in_flight): State<Arc<watch::Sender<()>>>,
@@ -27,7 +27,7 @@ pub(super) async fn hold_in_flight(
     response.map(|body| holding(body, held))
 }
 
-/// The same body, which keeps something until it was sent whole or is dropped.
+/// A body that keeps a guard until it was sent completely or is dropped.
 pub(super) fn holding<T: Send + Unpin + 'static>(body: Body, held: T) -> Body {
     Body::new(Holding { body, _held: held })
 }

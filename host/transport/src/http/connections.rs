@@ -1,7 +1,7 @@
-//! Connections: how many are held at once, in all, of one address, and of one caller. Whose a connection is becomes known
-//! with its first request that authenticates, and may change with a later one, because a proxy sends the requests of many
-//! callers on one connection. When there is no room for another one, the oldest connection on which nobody has
-//! authenticated is closed: who only connects keeps out nobody who can prove who they are.
+//! Connection limits: in total, per address, and per caller. The caller of a connection is known with its first
+//! authenticated request and may change with a later one, because a proxy sends the requests of many callers on one
+//! connection. If there is no room for another connection, the oldest unauthenticated one is closed, so that
+//! unauthenticated clients cannot lock out others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Ready;
@@ -16,19 +16,19 @@ use futures_util::task::AtomicWaker;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::TcpStream;
 
-use super::guarded::Guarded;
+use super::write_timeout::Guarded;
 
-/// More connections than this are not held at once.
+/// The maximum number of connections.
 const MAX_CONNECTIONS: u64 = 4096;
 
-/// Files that must be left for notes and records when every connection is taken.
-const FILES_KEPT: u64 = 256;
+/// File descriptors reserved for notes and records.
+const RESERVED_FILES: u64 = 256;
 
-/// Lets connections in as long as there is room.
+/// Accepts connections within the limits.
 #[derive(Clone)]
-pub(super) struct Door(Arc<Connections>);
+pub(super) struct AuthGate(Arc<Connections>);
 
-/// The connections that are held.
+/// The open connections.
 struct Connections {
     most: usize,
     held: Mutex<Held>,
@@ -51,23 +51,23 @@ pub(super) struct Link {
     connections: Arc<Connections>,
     id: u64,
     peer: SocketAddr,
-    /// Who authenticated on it last.
+    /// The last authenticated caller.
     caller: Mutex<Option<Arc<str>>>,
     is_closed: AtomicBool,
     reader: AtomicWaker,
 }
 
-/// A caller has its share of all connections.
+/// The caller has too many connections.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooManyOfOne(pub(super) usize);
+pub(super) struct TooManyOfCaller(pub(super) usize);
 
-impl Door {
-    pub(super) fn new() -> Door {
-        Door(Connections::new(max_connections()))
+impl AuthGate {
+    pub(super) fn new() -> AuthGate {
+        AuthGate(Connections::new(max_connections()))
     }
 
-    /// A request of this caller came on the connection from there.
-    pub(super) fn bind(&self, peer: SocketAddr, caller: &str) -> Result<(), TooManyOfOne> {
+    /// Records a request of this caller on a connection.
+    pub(super) fn bind(&self, peer: SocketAddr, caller: &str) -> Result<(), TooManyOfCaller> {
         let link = self.0.lock().by_peer.get(&peer).and_then(Weak::upgrade);
         link.map_or(Ok(()), |link| link.bind(caller))
     }
@@ -82,7 +82,7 @@ impl Door {
     }
 }
 
-impl<S> Accept<TcpStream, S> for Door {
+impl<S> Accept<TcpStream, S> for AuthGate {
     type Stream = Guarded<TcpStream>;
     type Service = S;
     type Future = Ready<io::Result<(Guarded<TcpStream>, S)>>;
@@ -92,10 +92,10 @@ impl<S> Accept<TcpStream, S> for Door {
     }
 }
 
-/// How many connections can be held: each is a file to the system, whose usual limit is low and may be raised.
+/// The number of connections that fit into the file limit, which is raised if possible.
 fn max_connections() -> usize {
     let limit = getrlimit(Resource::Nofile);
-    let wanted = MAX_CONNECTIONS + FILES_KEPT;
+    let wanted = MAX_CONNECTIONS + RESERVED_FILES;
     let mut files = limit.current.unwrap_or(wanted);
     if files < wanted {
         let raised = wanted.min(limit.maximum.unwrap_or(wanted));
@@ -107,7 +107,9 @@ fn max_connections() -> usize {
             files = raised;
         }
     }
-    let most = files.saturating_sub(FILES_KEPT).clamp(64, MAX_CONNECTIONS);
+    let most = files
+        .saturating_sub(RESERVED_FILES)
+        .clamp(64, MAX_CONNECTIONS);
     usize::try_from(most).unwrap_or(usize::MAX)
 }
 
@@ -119,7 +121,7 @@ impl Connections {
         })
     }
 
-    /// How many one address, or one caller, may have.
+    /// The maximum per address and per caller.
     fn most_of_one(&self) -> usize {
         (self.most / 2).max(1)
     }
@@ -131,8 +133,8 @@ impl Connections {
             let of_address = held.by_address.get(&address).copied().unwrap_or(0);
             // Everybody on this machine, and everybody behind a proxy on it, has the same address.
             if of_address >= self.most_of_one() && !address.is_loopback() {
-                tracing::warn!(%address, "a connection was closed: its address has half of all");
-                return Err(io::Error::other("too many connections of one address"));
+                tracing::warn!(%address, "a connection was closed: its address holds half of all connections");
+                return Err(io::Error::other("too many connections from one address"));
             }
             let mut closed = None;
             if held.count >= self.most {
@@ -179,7 +181,7 @@ impl Link {
     }
 
     /// Counts it as a connection of this caller.
-    fn bind(&self, caller: &str) -> Result<(), TooManyOfOne> {
+    fn bind(&self, caller: &str) -> Result<(), TooManyOfCaller> {
         let mut bound = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
         if bound.as_deref() == Some(caller) {
             return Ok(());
@@ -188,7 +190,7 @@ impl Link {
         let mut held = self.connections.lock();
         let caller: Arc<str> = Arc::from(caller);
         if held.by_caller.get(&caller).copied().unwrap_or(0) >= most {
-            return Err(TooManyOfOne(most));
+            return Err(TooManyOfCaller(most));
         }
         *held.by_caller.entry(caller.clone()).or_default() += 1;
         held.unauthenticated.remove(&self.id);
@@ -198,7 +200,7 @@ impl Link {
         Ok(())
     }
 
-    /// Ends the connection: its next read finds the end of the stream.
+    /// Closes the connection: its next read returns the end of the stream.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         self.reader.wake();
@@ -253,7 +255,7 @@ fn forget_one<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, usize>, key: &K) 
 mod tests {
     use super::*;
 
-    const NEAR: [u8; 4] = [127, 0, 0, 1];
+    const LOOPBACK_ADDRESS: [u8; 4] = [127, 0, 0, 1];
 
     fn opened(connections: &Arc<Connections>, address: [u8; 4], count: usize) -> Vec<Arc<Link>> {
         (0..count)
@@ -262,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_share_and_this_machine_has_none() {
+    fn connections_are_limited_per_remote_address() {
         let connections = Connections::new(10);
         let far = opened(&connections, [192, 0, 2, 1], 6);
         assert_eq!(far.len(), 5);
         assert_eq!(opened(&connections, [192, 0, 2, 2], 1).len(), 1);
         drop(far);
-        let near = opened(&connections, NEAR, 10);
+        let near = opened(&connections, LOOPBACK_ADDRESS, 10);
         assert_eq!(near.len(), 10);
         drop(near);
         let held = connections.lock();
@@ -277,12 +279,12 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_has_a_share() {
+    fn connections_are_limited_per_caller() {
         let connections = Connections::new(10);
-        let links = opened(&connections, NEAR, 6);
+        let links = opened(&connections, LOOPBACK_ADDRESS, 6);
         let bound = links.iter().filter(|link| link.bind("mallory").is_ok());
         assert_eq!(bound.count(), 5);
-        assert_eq!(links[5].bind("mallory"), Err(TooManyOfOne(5)));
+        assert_eq!(links[5].bind("mallory"), Err(TooManyOfCaller(5)));
         links[5].bind("ana").expect("others have room");
         // A connection is the last caller's: a proxy uses one for many.
         links[0].bind("ana").expect("another caller");
@@ -292,17 +294,20 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_that_nobody_authenticated_on_makes_room() {
+    fn the_oldest_unauthenticated_connection_is_evicted() {
         let connections = Connections::new(4);
-        let links = opened(&connections, NEAR, 4);
+        let links = opened(&connections, LOOPBACK_ADDRESS, 4);
         links[0].bind("ana").expect("room");
-        let fifth = opened(&connections, NEAR, 1);
+        let fifth = opened(&connections, LOOPBACK_ADDRESS, 1);
         assert_eq!(fifth.len(), 1);
         let closed: Vec<bool> = links.iter().map(|link| link.is_closed()).collect();
         assert_eq!(closed, [false, true, false, false]);
         for (link, caller) in links[2..].iter().chain(&fifth).zip(["a", "b", "c"]) {
             link.bind(caller).expect("room");
         }
-        assert!(opened(&connections, NEAR, 1).is_empty(), "all are in use");
+        assert!(
+            opened(&connections, LOOPBACK_ADDRESS, 1).is_empty(),
+            "all are in use"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What a request authenticated with, for as long as its answer or its session goes on: a token that is revoked or has
-//! expired ends both. Checked at every part of an answer, and by a timer where nothing happens.
+//! The credential of a request for as long as its response or session lasts: revoking the token or its expiry ends
+//! both. Checked at every part of a response, and by a timer while nothing is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use notehost_policy::auth::Caller;
 /// How often the credential of an open stream or session is checked.
 pub(super) const CHECK_PERIOD: Duration = Duration::from_secs(1);
 
-/// A caller, and the token that it showed.
+/// A caller and its token.
 #[derive(Clone)]
 pub(super) struct Credential {
     caller: Caller,
@@ -35,13 +35,13 @@ impl Credential {
         &self.caller
     }
 
-    /// Whether the token still authenticates the same caller. Where that cannot be checked it does not.
+    /// Whether the token still authenticates the same caller; `false` if that cannot be checked.
     pub(super) fn holds(&self, entry: &Entry) -> bool {
         let shown = entry.authenticator().caller(self.token.as_deref());
         shown.is_ok_and(|caller| caller.key() == self.caller.key())
     }
 
-    /// Waits until the token no longer holds.
+    /// Waits until the token is invalid.
     pub(super) async fn lapsed(&self, entry: &Entry) {
         loop {
             tokio::time::sleep(CHECK_PERIOD).await;
@@ -52,7 +52,7 @@ impl Credential {
     }
 }
 
-/// An answer that ends with the credential of its request, if it is a stream of events. Other answers end by themselves.
+/// A response that ends with the credential of its request, if it is an event stream.
 pub(super) fn bounded(answer: Response, entry: Arc<Entry>, credential: Credential) -> Response {
     let kind = answer.headers().get(CONTENT_TYPE);
     let is_stream = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));

@@ -1,5 +1,5 @@
-//! The way in: every request must address us by a name of ours, and one for `/mcp` must show a token where one is asked
-//! for. What is refused here never becomes a call.
+//! Authentication of requests: every request must use an accepted host name, and one for `/mcp` must carry a token if
+//! one is required. A request refused here never becomes a call.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::address;
-use super::connections::{Door, TooManyOfOne};
+use super::connections::{AuthGate, TooManyOfCaller};
 use super::credential::{Credential, bounded};
 use super::sessions::Owners;
 use notehost_pipeline::Host;
 use notehost_policy::auth::{Authenticator, Caller, Refused, Scope};
 
-/// Where it is told how to get in (RFC 9728).
+/// The path of the resource metadata (RFC 9728).
 pub(super) const METADATA: &str = "/.well-known/oauth-protected-resource";
 /// The same, for the path of the endpoint.
 pub(super) const METADATA_OF_MCP: &str = "/.well-known/oauth-protected-resource/mcp";
 
 const SESSION: &str = "mcp-session-id";
 
-/// What guards the way in.
+/// The authentication gate.
 pub(super) struct Entry {
     host: Arc<Host>,
     authenticator: Authenticator,
     owners: Owners,
-    door: Door,
+    door: AuthGate,
     bound: SocketAddr,
     scheme: &'static str,
     streams_end: CancellationToken,
@@ -45,7 +45,7 @@ impl Entry {
         host: Arc<Host>,
         authenticator: Authenticator,
         sessions: Arc<LocalSessionManager>,
-        door: Door,
+        door: AuthGate,
         bound: SocketAddr,
         scheme: &'static str,
         streams_end: CancellationToken,
@@ -69,14 +69,14 @@ impl Entry {
         &self.authenticator
     }
 
-    /// Ends the sessions whose token no longer holds.
+    /// Ends sessions with invalid tokens.
     pub(super) async fn end_lapsed_sessions(&self) {
         self.owners
             .end_lapsed(|credential| credential.holds(self))
             .await;
     }
 
-    /// Who sends a request, or the answer that it gets instead.
+    /// The credential of a request, or the response that refuses it.
     fn credential(
         &self,
         headers: &HeaderMap,
@@ -96,7 +96,7 @@ impl Entry {
                 self.unauthorized(called, needed, Some("invalid_token"))
             }
             Refused::Unavailable(error) => {
-                tracing::error!(%error, "nobody can be let in");
+                tracing::error!(%error, "tokens cannot be checked");
                 refusal(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "unavailable",
@@ -111,7 +111,7 @@ impl Entry {
         self.host.scopes_of(caller).allow("admin", Scope::Admin)
     }
 
-    /// Lets through whoever has the scope `admin`, also where no authentication is required.
+    /// Requires the scope `admin`, even if no authentication is required.
     pub(super) fn admin_only(&self, request: &Request, what: &str) -> Result<Credential, Response> {
         let called = request.extensions().get::<Called>();
         let called =
@@ -127,26 +127,26 @@ impl Entry {
         let answer = refusal(
             StatusCode::FORBIDDEN,
             "forbidden",
-            &format!("{what} need a token with the scope `admin`"),
+            &format!("{what} require a token with the scope `admin`"),
         );
         Err(self.challenge(answer, called, Scope::Admin, Some("insufficient_scope")))
     }
 
-    /// Counts the connection that a request came on as one of its caller. Who has its share already is refused, and the
-    /// connection is closed after the answer.
+    /// Counts the connection of a request for its caller. If the caller has too many, the request is refused and the
+    /// connection closed after the response.
     fn bind(&self, request: &Request, caller: &Caller) -> Result<(), Response> {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let bound = peer.map_or(Ok(()), |ConnectInfo(peer)| {
             self.door.bind(*peer, &caller.key())
         });
-        bound.map_err(|TooManyOfOne(most)| {
+        bound.map_err(|TooManyOfCaller(most)| {
             let name = caller.name();
             tracing::warn!(
                 caller = name,
                 "a request was refused: its caller has too many connections"
             );
             let words = format!(
-                "{most} connections of yours are open: close some, or send more requests on each"
+                "this caller has {most} open connections: close some, or send more requests on each"
             );
             let mut answer = refusal(StatusCode::TOO_MANY_REQUESTS, "throttled", &words);
             let headers = answer.headers_mut();
@@ -164,17 +164,16 @@ impl Entry {
     fn unauthorized(&self, called: &Called, needed: Scope, error: Option<&str>) -> Response {
         let words = match error {
             None => {
-                "a bearer token is needed: send `Authorization: Bearer …`; an admin makes one with `notehost token new`"
+                "a bearer token is required: send `Authorization: Bearer …`; an admin creates one with `notehost token \
+                new`"
             }
-            Some(_) => {
-                "the token does not hold: it is unknown, expired, revoked or not made for this server"
-            }
+            Some(_) => "invalid token: unknown, expired, revoked or wrong audience",
         };
         let answer = refusal(StatusCode::UNAUTHORIZED, "unauthorized", words);
         self.challenge(answer, called, needed, error)
     }
 
-    /// Tell what is needed, and where to read how to get it.
+    /// A 401 response that names the required scope and the resource metadata.
     fn challenge(
         &self,
         mut answer: Response,
@@ -194,7 +193,7 @@ impl Entry {
         answer
     }
 
-    /// The URL that clients know the endpoint by: as the settings say, or as this client calls it.
+    /// The public URL of the endpoint: from the settings, or as used by this client.
     fn resource(&self, called: &Called) -> String {
         let settings = self.host.settings();
         let configured = settings.auth.resource.clone();
@@ -214,11 +213,11 @@ impl Entry {
     }
 }
 
-/// What a request calls us by.
+/// The host name used by a request.
 #[derive(Clone)]
 pub(super) struct Called(Authority);
 
-/// Let nobody through who calls us by a name that is not ours.
+/// Refuses requests with an unknown host name.
 pub(super) async fn check_address(
     State(entry): State<Arc<Entry>>,
     mut request: Request,
@@ -234,7 +233,7 @@ pub(super) async fn check_address(
     }
 }
 
-/// Let nobody through to MCP who does not prove who they are, nor into the session of somebody else.
+/// Refuses unauthenticated requests to MCP, and requests to another caller's session.
 pub(super) async fn prove(
     State(entry): State<Arc<Entry>>,
     mut request: Request,
@@ -262,7 +261,7 @@ pub(super) async fn prove(
             false => refusal(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "no such session; begin one with `initialize`",
+                "no such session; start one with `initialize`",
             ),
         };
     }
@@ -296,15 +295,16 @@ pub(super) async fn prove(
     bounded(answer, entry, credential)
 }
 
-/// What has happened since the start, for Prometheus. It shows how much others do, so it needs the scope `admin`. It has
-/// no paths of notes and no names of notebooks.
+/// Metrics since the start, for Prometheus. They show how much others do, so they require the scope `admin`. They
+/// contain no paths of notes and no names of notebooks.
 pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     if let Err(answer) = entry.admin_only(&request, "the metrics") {
         return answer;
     }
     let sessions = entry.owners.count().await;
     let text = format!(
-        "{}# HELP notehost_sessions Sessions of the older era that are open\n# TYPE notehost_sessions gauge\nnotehost_sessions {sessions}\n",
+        "{}# HELP notehost_sessions Open sessions of session-based MCP revisions\n# TYPE notehost_sessions \
+        gauge\nnotehost_sessions {sessions}\n",
         notehost_records::audit::metrics_text()
     );
     (
@@ -314,7 +314,7 @@ pub(super) async fn metrics(State(entry): State<Arc<Entry>>, request: Request) -
         .into_response()
 }
 
-/// How to get in (RFC 9728). Everybody may know.
+/// The resource metadata (RFC 9728), which is public.
 pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     let Some(called) = request.extensions().get::<Called>() else {
         return refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`");
@@ -332,8 +332,8 @@ pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) 
     Json(told).into_response()
 }
 
-/// The bearer token that a request shows: in the header and nowhere else, and only one. Other kinds of credentials are
-/// meant for somebody between the client and us.
+/// The bearer token of a request: only from the header, and only one. Other kinds of credentials may be meant for a
+/// proxy.
 fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     let mut shown = None;
     for value in headers.get_all(AUTHORIZATION) {
@@ -349,7 +349,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     Ok(shown)
 }
 
-/// An answer that says no, in the same words as a call's error.
+/// A refusing response, in the form of a call's error.
 pub(super) fn refusal(status: StatusCode, code: &str, message: &str) -> Response {
     let retryable = status == StatusCode::SERVICE_UNAVAILABLE;
     let error: Value =

@@ -1,6 +1,6 @@
-//! What happens in this server, as a stream of events (`text/event-stream`): for a console, or for whoever watches from a
-//! terminal. It shows what others do, so it needs the scope `admin`, also on loopback; and of that it shows the watcher
-//! what its permissions let it see. It ends when the watcher's token does.
+//! The event stream of the server (`text/event-stream`), for a console or a terminal. It shows what others do, so it
+//! requires the scope `admin`, also on loopback; and it shows only what the watcher's permissions allow. It ends when
+//! the watcher's token does.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::credential::Credential;
 use super::entry::Entry;
-use notehost_pipeline::Hearing;
+use notehost_pipeline::EventFilter;
 use notehost_records::audit::{Event, Happening};
 
-/// The stream. Whoever comes again says with `Last-Event-ID` how far it came.
+/// The event stream. A reconnecting client sends `Last-Event-ID` to continue.
 pub(super) async fn events(State(entry): State<Arc<Entry>>, request: Request) -> Response {
     let credential = match entry.admin_only(&request, "the events") {
         Ok(credential) => credential,
@@ -44,7 +44,7 @@ pub(super) async fn events(State(entry): State<Arc<Entry>>, request: Request) ->
         .into_response()
 }
 
-/// Somebody who watches.
+/// A watcher.
 struct Watcher {
     entry: Arc<Entry>,
     credential: Credential,
@@ -54,7 +54,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// The next event that it may see; `None` ends the stream.
+    /// The next visible event; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
         loop {
             let event = match self.recent.next() {
@@ -80,8 +80,8 @@ impl Watcher {
         }
     }
 
-    /// An event as this watcher may see it: without what happens in vaults that it may not use, and without the paths that
-    /// it may not read. The text of a notice was written by its caller for people who watch.
+    /// An event filtered for this watcher: without vaults that it may not use and paths that it may not read. The text
+    /// of a notice was written by its caller for watchers.
     fn visible(&self, event: &Event) -> Option<Event> {
         let mut event = event.clone();
         if let Happening::Notice { vault, .. } = &event.what {
@@ -98,7 +98,7 @@ impl Watcher {
             if !host.vault_ids_of(caller).contains(vault) {
                 return None;
             }
-            let hearing = Hearing::of(host, caller);
+            let hearing = EventFilter::of(host, caller);
             paths.retain(|path| hearing.reaches(vault, path));
         } else if let Happening::Call { paths, .. } = &mut event.what {
             // Whose paths these are nobody knows.

@@ -1,7 +1,7 @@
-//! What one caller may send at once. Before a body is read, its request is counted against the caller's rate and against
-//! how many requests it has in flight; while it is read, its bytes against what all bodies together and those of one caller
-//! may take, and its JSON tokens, so that a body over a bound is refused before the rest of it is received. Bodies of an
-//! ordinary size are always taken, so callers who send large ones never keep out the others.
+//! Limits on what one caller may send at once. Before a body is read, its request counts against the caller's rate and
+//! requests in flight; while it is read, its bytes count against the budgets of all callers and of this caller, and its
+//! JSON tokens are counted, so that a body over a bound is refused before the rest is received. Bodies of ordinary size
+//! are always accepted, so callers that send large ones never lock out others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,23 +22,23 @@ use super::entry::refusal;
 use notehost_pipeline::Host;
 use notehost_policy::auth::Caller;
 
-/// How long a client may take to send a body.
+/// The time limit for sending a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// A body up to this size is not counted: it is smaller than what a connection takes anyway.
 const UNCOUNTED_BYTES: usize = 64 << 10;
-/// What all larger bodies in flight may take together, with what is built from them.
+/// The memory budget of all larger bodies in flight, including what is parsed from them.
 const MAX_BYTES_IN_FLIGHT: usize = 512 << 20;
-/// And those of one caller: one message of the largest size, with what is built from it.
+/// The budget of one caller: one message of the maximum size, including what is parsed from it.
 const MAX_BYTES_OF_ONE: usize = 160 << 20;
 /// How often the bytes of a message are in memory at once while it is a call: as received, as parsed, as the arguments'
 /// text, and as what the guest is handed.
 const COPIES: usize = 4;
-/// What a JSON value takes in memory beside its text.
+/// The memory of a JSON value besides its text.
 const BYTES_PER_TOKEN: usize = 256;
 /// How many requests of one caller may be in flight. What waits for events (GET) is not counted: there is one for each session.
 const MAX_REQUESTS_OF_ONE: usize = 1024;
 
-/// What is in flight, by caller.
+/// The requests and bytes in flight, by caller.
 pub(super) struct Intake {
     host: Arc<Host>,
     in_flight: Arc<Mutex<InFlight>>,
@@ -100,7 +100,8 @@ impl Intake {
     }
 }
 
-/// The whole body, and what it calls. It is scanned as it comes: what is over a bound is not received any further.
+/// Reads the whole body and its outline. It is scanned while it arrives: a body over a bound is not received any
+/// further.
 async fn received(
     mut body: Body,
     most: usize,
@@ -125,7 +126,7 @@ async fn received(
     Ok((bytes.into(), scan.finish()))
 }
 
-/// Why a request is refused before it becomes a message.
+/// Why a request is refused before its message is parsed.
 #[derive(Debug, PartialEq, Eq)]
 enum Refusal {
     TooMany { wait_ms: u64 },
@@ -152,7 +153,7 @@ impl Refusal {
                     StatusCode::TOO_MANY_REQUESTS,
                     "throttled",
                     &format!(
-                        "{MAX_REQUESTS_OF_ONE} requests of yours are in flight: wait for their answers"
+                        "this caller has {MAX_REQUESTS_OF_ONE} requests in flight: wait for their responses"
                     ),
                 ),
                 1,
@@ -178,7 +179,7 @@ impl Refusal {
             Refusal::Unfinished => refusal(
                 StatusCode::BAD_REQUEST,
                 "validation_error",
-                "the body ended before it was whole",
+                "the body ended before it was complete",
             ),
         }
     }
@@ -191,7 +192,7 @@ fn later(mut answer: Response, seconds: u64) -> Response {
     answer
 }
 
-/// Read the body of a request, so that a client that sends it byte by byte holds up nobody but itself.
+/// Reads the body of a request, so that a slow client delays only itself.
 pub(super) async fn take_in(
     State(intake): State<Arc<Intake>>,
     request: Request,
@@ -303,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_caller_cannot_take_the_room_of_the_others() {
+    fn one_caller_cannot_exhaust_the_byte_budget() {
         let in_flight = Arc::new(Mutex::new(InFlight::default()));
         let ticket = |caller: &str| Ticket::new(in_flight.clone(), caller.to_owned());
         let mut held = Vec::new();
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_in_flight_are_counted_for_each_caller() {
+    fn requests_in_flight_are_counted_per_caller() {
         let in_flight = Arc::new(Mutex::new(InFlight::default()));
         let ticket = |caller: &str| Ticket::new(in_flight.clone(), caller.to_owned());
         let held: Vec<Ticket> = (0..MAX_REQUESTS_OF_ONE)
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_counted_once() {
+    fn growing_messages_are_counted_once() {
         let in_flight = Arc::new(Mutex::new(InFlight::default()));
         let mut ticket = Ticket::new(in_flight.clone(), "ana".to_owned()).expect("a ticket");
         for bytes in [10, UNCOUNTED_BYTES + 1, 1 << 20, 1 << 20, 5, 2 << 20] {

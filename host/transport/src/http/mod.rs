@@ -1,7 +1,7 @@
-//! MCP over Streamable HTTP at `/mcp`, and beside it what says how we are (`/healthz`, `/readyz`, `/metrics`) and how to
-//! get in (`/.well-known/oauth-protected-resource`). A request passes, in this order: the number of connections, TLS,
-//! the check of `Host` and `Origin`, the check of its token, what its caller may send at once, the size and the time of
-//! its body. What is left of it is MCP, and rmcp's affair.
+//! MCP over Streamable HTTP at `/mcp`, with `/healthz`, `/readyz`, `/metrics` and
+//! `/.well-known/oauth-protected-resource` beside it. A request passes, in this order: the connection limit, TLS, the
+//! check of `Host` and `Origin`, the check of its token, the limits of its caller, the size and time limits of its
+//! body. The rest is MCP, handled by rmcp.
 
 mod address;
 mod body;
@@ -9,10 +9,10 @@ mod connections;
 mod credential;
 mod entry;
 mod events;
-mod guarded;
 mod intake;
 mod sessions;
 mod tls;
+mod write_timeout;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -33,7 +33,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use self::connections::Door;
+use self::connections::AuthGate;
 use self::credential::CHECK_PERIOD;
 use self::entry::Entry;
 use self::intake::Intake;
@@ -44,17 +44,17 @@ use notehost_config::{AuthMode, Settings};
 use notehost_pipeline::Host;
 use notehost_policy::auth::{AuthError, Authenticator, Caller, OWNER, OwnerToken, Tokens};
 
-/// How long calls in flight may take to finish once we were told to stop.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long running calls may take to finish during shutdown.
+const CALL_GRACE: Duration = Duration::from_secs(10);
 
-/// How long clients may take to close their connections after that.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long clients may take to close their connections afterwards.
+const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
-/// How long a client may take to say what it wants. A connection on which nothing is asked is closed after it too.
+/// The time limit for the headers of a request; idle connections are closed after it too.
 const HEADERS: Duration = Duration::from_secs(30);
 
-/// Serve `/mcp` until we are told to stop. Port 0 is any free one; the address in use is printed on stderr. An address
-/// that other machines can reach is only served where callers authenticate; on loopback the first start makes a token.
+/// Serves `/mcp` until shutdown. Port 0 picks any free one; the bound address is printed on stderr. An address that
+/// other machines can reach is only served if callers authenticate; on loopback the first start creates a token.
 pub async fn serve_http(
     host: Arc<Host>,
     address: SocketAddr,
@@ -96,7 +96,7 @@ pub async fn serve_http(
     let idle = host.settings().http.session_idle_seconds;
     let sessions = sessions::manager(Duration::from_secs(idle));
     let intake = Intake::new(host.clone());
-    let door = Door::new();
+    let door = AuthGate::new();
     let entry = Arc::new(Entry::new(
         host,
         authenticator,
@@ -132,7 +132,7 @@ pub async fn serve_http(
     let finishing = async {
         closing.cancelled().await;
         handle.graceful_shutdown(None);
-        if tokio::time::timeout(PATIENCE, in_flight.closed())
+        if tokio::time::timeout(CALL_GRACE, in_flight.closed())
             .await
             .is_err()
         {
@@ -140,7 +140,7 @@ pub async fn serve_http(
         }
         // What is left are streams that wait for events, which would keep their connections open for ever.
         streams_end.cancel();
-        tokio::time::sleep(FAREWELL).await;
+        tokio::time::sleep(CLOSE_GRACE).await;
     };
     tokio::select! {
         served = serving => Ok(served?),
@@ -157,7 +157,7 @@ pub fn check_http(
     admitted(settings, tokens, address).map(|_| ())
 }
 
-/// Who checks those who come, and what encrypts it, if the address may be served.
+/// The authenticator and the TLS certificate, if the address may be served.
 fn admitted(
     settings: &Settings,
     tokens: Arc<Tokens>,
@@ -177,7 +177,7 @@ fn admitted(
     Ok((authenticator, tls))
 }
 
-/// The owner's token, if this is the first start and nobody could authenticate without it.
+/// Creates the owner's token at the first start if no other credential exists.
 fn first_token(
     authenticator: &Authenticator,
     tokens: &Tokens,
@@ -192,7 +192,7 @@ fn first_token(
     }
 }
 
-/// Show the owner's token to whoever started the server: on stderr, and never in the log, which may be sent elsewhere.
+/// Prints the owner's token to stderr, never to the log, which may be sent elsewhere.
 fn show_once(token: &OwnerToken, url: &str, state: &Path) {
     let authorization = format!("Bearer {}", token.reveal());
     let entry = serde_json::json!({ "mcpServers": { "notehost": {
@@ -206,7 +206,7 @@ fn show_once(token: &OwnerToken, url: &str, state: &Path) {
     );
 }
 
-/// Ends sessions whose token was revoked or has expired, as long as there is a server.
+/// Ends sessions with revoked or expired tokens while the server runs.
 async fn end_lapsed_sessions(entry: Weak<Entry>) {
     loop {
         tokio::time::sleep(CHECK_PERIOD).await;
@@ -259,7 +259,7 @@ fn mcp_service(
     StreamableHttpService::new(move || Ok(server.clone()), sessions, config)
 }
 
-/// Whether calls can be answered.
+/// Readiness: whether calls can be served.
 async fn ready(State(entry): State<Arc<Entry>>) -> (StatusCode, &'static str) {
     let host = entry.host();
     if host.vault_ids().is_empty() {
@@ -271,7 +271,8 @@ async fn ready(State(entry): State<Arc<Entry>>) -> (StatusCode, &'static str) {
     }
 }
 
-/// The limits on slow clients are those of HTTP/1. This must be said last: another acceptor makes a server forget it.
+/// Sets the limits on slow clients, which are those of HTTP/1. Must be called last: setting another acceptor resets
+/// them.
 fn only_http1<A>(server: HttpServer<SocketAddr, A>) -> HttpServer<SocketAddr, A> {
     server.http1_only()
 }

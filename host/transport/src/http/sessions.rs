@@ -1,5 +1,5 @@
-//! Whose session is whose, in the era that has them: a session belongs to the caller who began it, ends with the token that
-//! was last shown for it, and nobody can begin any number of them.
+//! Sessions of the session-based MCP revisions. A session belongs to the caller who started it, ends with the token
+//! that was last used for it, and their number is limited per caller.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,13 +15,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use super::credential::Credential;
 use notehost_policy::auth::{Caller, Proof};
 
-/// So many sessions are held at once, at about 55 KiB each.
-const MOST: usize = 4096;
+/// The maximum number of sessions, at about 55 KiB each.
+const MAX_SESSIONS: usize = 4096;
 
-/// And so many of one caller, so that none can keep the others out.
-const MOST_OF_ONE: usize = 2048;
+/// The maximum per caller, so that none can lock out the others.
+const MAX_SESSIONS_OF_CALLER: usize = 2048;
 
-/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one.
+/// The session store of rmcp. An idle session is ended; its client starts another one.
 pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(idle);
@@ -39,7 +39,7 @@ pub(super) async fn tell_end(request: Request, next: Next) -> Response {
     response
 }
 
-/// Who began which session.
+/// The owners of sessions.
 pub(super) struct Owners {
     manager: Arc<LocalSessionManager>,
     by_session: Mutex<HashMap<String, Held>>,
@@ -75,12 +75,12 @@ impl Owners {
         }
     }
 
-    /// How many sessions there are.
+    /// The number of sessions.
     pub(super) async fn count(&self) -> usize {
         self.manager.sessions.read().await.len()
     }
 
-    /// Whether a caller began this session. From now on the session ends with this credential.
+    /// Whether a caller owns this session. From now on the session ends with this credential.
     pub(super) fn is_of(&self, session: &str, credential: &Credential) -> bool {
         let mut sessions = self.lock();
         let held = sessions.get_mut(session);
@@ -99,16 +99,17 @@ impl Owners {
         let live = self.manager.sessions.read().await;
         let mut owners = self.lock();
         // Sessions that have ended are forgotten here, and only when they have become many: most requests pass by.
-        if owners.len() > 2 * live.len() + 64 || owners.len() >= MOST_OF_ONE {
+        if owners.len() > 2 * live.len() + 64 || owners.len() >= MAX_SESSIONS_OF_CALLER {
             owners.retain(|session, _| live.contains_key(session.as_str()));
         }
         let owner = Owner::of(caller);
-        live.len() < MOST
-            && (owners.len() < MOST_OF_ONE
-                || owners.values().filter(|held| held.owner == owner).count() < MOST_OF_ONE)
+        live.len() < MAX_SESSIONS
+            && (owners.len() < MAX_SESSIONS_OF_CALLER
+                || owners.values().filter(|held| held.owner == owner).count()
+                    < MAX_SESSIONS_OF_CALLER)
     }
 
-    /// A caller began a session.
+    /// Registers a session of a caller.
     pub(super) fn begin(&self, session: &str, credential: &Credential) {
         let held = Held {
             owner: Owner::of(credential.caller()),
@@ -117,7 +118,7 @@ impl Owners {
         self.lock().insert(session.to_owned(), held);
     }
 
-    /// Ends the sessions whose credential no longer holds.
+    /// Ends sessions with invalid credentials.
     pub(super) async fn end_lapsed(&self, holds: impl Fn(&Credential) -> bool) {
         let held: Vec<(String, Credential)> = {
             let sessions = self.lock();

@@ -1,5 +1,5 @@
-//! TLS with a certificate and a key from files, read again when they change. One that cannot be used is told in the
-//! log, and the one before stays in use.
+//! TLS with a certificate and a key from files, reloaded when they change. An unusable certificate is logged, and the
+//! previous one stays in use.
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -18,8 +18,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use notehost_config::HttpSettings;
 use notehost_platform::private::is_readable_by_others;
 
-/// How often the files are looked at.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often the files are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A certificate in use, and where it came from.
 pub(super) struct Certificate {
@@ -29,16 +29,16 @@ pub(super) struct Certificate {
     in_use: RustlsConfig,
 }
 
-/// What tells one state of the two files from another without reading them.
+/// Metadata that detects changed files without reading them.
 type Stamp = [Option<(SystemTime, u64, u64)>; 2];
 
-/// The certificate that the settings name; `None` where they name none.
+/// The configured certificate, if any.
 pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, String> {
     let (certificate, key) = match (&settings.tls_cert, &settings.tls_key) {
         (None, None) => return Ok(None),
         (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
-        (Some(_), None) => return Err("`http.tls_cert` is set, and `http.tls_key` is not".into()),
-        (None, Some(_)) => return Err("`http.tls_key` is set, and `http.tls_cert` is not".into()),
+        (Some(_), None) => return Err("`http.tls_cert` is set, but `http.tls_key` is not".into()),
+        (None, Some(_)) => return Err("`http.tls_key` is set, but `http.tls_cert` is not".into()),
     };
     let stamp = stamp(&certificate, &key);
     let in_use = RustlsConfig::from_config(load(&certificate, &key)?);
@@ -51,15 +51,15 @@ pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, Strin
 }
 
 impl Certificate {
-    /// What connections are made with; it changes when the files do.
+    /// The TLS configuration, which changes with the files.
     pub(super) fn in_use(&self) -> RustlsConfig {
         self.in_use.clone()
     }
 
-    /// Follow what happens to the files, for ever.
+    /// Watches the files for changes.
     pub(super) async fn follow(mut self) -> Infallible {
         loop {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(CHECK_INTERVAL).await;
             let now = stamp(&self.certificate, &self.key);
             if now == self.stamp {
                 continue;
@@ -69,10 +69,10 @@ impl Certificate {
             match load(&self.certificate, &self.key) {
                 Ok(config) => {
                     self.in_use.reload_from_config(config);
-                    tracing::info!(%file, "the certificate was read again");
+                    tracing::info!(%file, "the certificate was reloaded");
                 }
                 Err(reason) => {
-                    tracing::warn!(%file, reason, "the new certificate cannot be used, the one before stays");
+                    tracing::warn!(%file, reason, "the new certificate cannot be used, the previous one stays in use");
                 }
             }
         }
@@ -92,7 +92,7 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| format!("the certificate `{shown}` cannot be read: {error}"))?;
     if chain.is_empty() {
-        return Err(format!("`{shown}` holds no certificate"));
+        return Err(format!("`{shown}` contains no certificate"));
     }
     let unreadable =
         |error: &dyn Display| format!("the key `{}` cannot be read: {error}", key.display());
@@ -100,7 +100,7 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {
     let found = opened.metadata().map_err(|error| unreadable(&error))?;
     if is_readable_by_others(&found) {
         return Err(format!(
-            "others on this machine can read the key: `chmod 600 {}`",
+            "other users of this machine can read the key: `chmod 600 {}`",
             key.display()
         ));
     }

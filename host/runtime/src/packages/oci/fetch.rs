@@ -11,7 +11,7 @@ use oci_client::secrets::RegistryAuth;
 use reqwest::{Client, Response, Url};
 use serde_json::Value;
 
-use super::{OciError, PATIENCE, Reference, credentials};
+use super::{IDLE_TIMEOUT, OciError, Reference, credentials};
 
 /// The largest manifest that is read: what registries themselves take.
 pub(super) const MAX_MANIFEST_BYTES: u64 = 4 << 20;
@@ -37,8 +37,8 @@ impl Fetch {
         let (host, told) = (reference.registry().to_owned(), reference.to_string());
         let is_loopback = reference.is_loopback();
         let client = Client::builder()
-            .connect_timeout(PATIENCE)
-            .read_timeout(PATIENCE)
+            .connect_timeout(IDLE_TIMEOUT)
+            .read_timeout(IDLE_TIMEOUT)
             // A redirect leaves encryption no more than the first request does.
             .https_only(!is_loopback)
             .user_agent(concat!("notehost/", env!("CARGO_PKG_VERSION")))

@@ -36,9 +36,9 @@ const SIGNATURE: &str = "notehost.signature.minisign";
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
 /// How long a registry may take to answer, and then between two parts of an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a whole pull or push may take.
-const PATIENCE_IN_ALL: Duration = Duration::from_secs(300);
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A component that came from a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +104,7 @@ async fn within<T>(
     reference: &Reference,
     work: impl Future<Output = Result<T, OciError>>,
 ) -> Result<T, OciError> {
-    tokio::time::timeout(PATIENCE_IN_ALL, work)
+    tokio::time::timeout(TOTAL_TIMEOUT, work)
         .await
         .unwrap_or_else(|_| Err(OciError::TimedOut(reference.registry().to_owned())))
 }
@@ -227,8 +227,8 @@ impl Registry {
                 true => ClientProtocol::Http,
                 false => ClientProtocol::Https,
             },
-            connect_timeout: Some(PATIENCE),
-            read_timeout: Some(PATIENCE),
+            connect_timeout: Some(IDLE_TIMEOUT),
+            read_timeout: Some(IDLE_TIMEOUT),
             // One request for each blob: they are small enough.
             use_monolithic_push: true,
             user_agent: concat!("notehost/", env!("CARGO_PKG_VERSION")),

@@ -6,8 +6,8 @@ use std::str::FromStr;
 const SCHEME: &str = "oci://";
 /// The tag of a reference that names none.
 const LATEST: &str = "latest";
-const LONGEST_NAME: usize = 255;
-const LONGEST_TAG: usize = 128;
+const MAX_NAME_LENGTH: usize = 255;
+const MAX_TAG_LENGTH: usize = 128;
 
 /// The location of a component in a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -180,12 +180,12 @@ fn is_name(text: &str) -> bool {
                 .all(|byte| is_plain(*byte) || b"._-".contains(byte))
             && !part.contains("..")
     };
-    text.len() <= LONGEST_NAME && text.split('/').all(is_part)
+    text.len() <= MAX_NAME_LENGTH && text.split('/').all(is_part)
 }
 
 fn is_tag(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    text.len() <= LONGEST_TAG
+    text.len() <= MAX_TAG_LENGTH
         && text.bytes().next().is_some_and(is_plain)
         && text
             .bytes()

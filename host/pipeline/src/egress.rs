@@ -1,47 +1,47 @@
-//! What a component may ask of the outside in one call: hosts that are granted to it, now and when the call began, and
-//! in an action that only reads, or in a dry run, nothing that could change something there.
+//! Outgoing HTTP requests of one call: only to hosts that are granted now and were granted when the call began. Reading
+//! actions and dry runs may send only requests that change nothing.
 //!
-//! A request cannot be taken back, and so it is no part of the call's transaction. What the host can do it does: a call
-//! that may have changed something elsewhere is not run again when the vault changed under it.
+//! A request cannot be undone, so it is not part of the call's transaction. A call that may have changed something
+//! elsewhere is therefore not run again after a conflict in the vault.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::Host;
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::validate::Checked;
 use notehost_config::Destination;
-use notehost_policy::Reach;
+use notehost_policy::HostGrant;
 use notehost_records::audit::count_request;
 use notehost_runtime::{CallRights, Denial, EgressPolicy, Permit};
 use notehost_vault::Effect;
 
-/// Requests that change nothing, whoever answers them, as HTTP defines it.
-const SAFE: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
+/// The safe methods of HTTP.
+const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 
-/// The outside as one call meets it, however often it is run.
-pub(super) struct CallOutside {
+/// Outgoing requests of one call, across all its runs.
+pub(super) struct CallEgress {
     host: Weak<Host>,
     domain: Arc<str>,
-    /// As the call began: what is granted later is for later calls.
-    reach: Arc<Reach>,
+    /// The grant at the start of the call; later grants apply to later calls.
+    reach: Arc<HostGrant>,
     only_reading: bool,
-    /// What else may be taken from the call while it runs.
-    standing: Arc<CallStanding>,
+    /// The rights of the call that can be revoked while it runs.
+    standing: Arc<LiveRights>,
     asked: AtomicBool,
     may_have_changed: AtomicBool,
     denials: AtomicU64,
 }
 
-impl CallOutside {
+impl CallEgress {
     pub(super) fn of(
         host: &Host,
         checked: &Checked,
         effect: Effect,
-        standing: Arc<CallStanding>,
-    ) -> CallOutside {
+        standing: Arc<LiveRights>,
+    ) -> CallEgress {
         let domain = &checked.found.domain;
-        CallOutside {
+        CallEgress {
             host: host.shared(),
             domain: domain.shared_name.clone(),
             reach: domain.reach.clone(),
@@ -58,7 +58,7 @@ impl CallOutside {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// How many requests were refused since this was last asked.
+    /// Takes the number of requests refused since the last call of this function.
     pub(super) fn take_denials(&self) -> u64 {
         self.denials.swap(0, Ordering::Relaxed)
     }
@@ -69,7 +69,7 @@ impl CallOutside {
     }
 }
 
-impl EgressPolicy for CallOutside {
+impl EgressPolicy for CallEgress {
     fn decide(&self, method: &str, to: &Destination) -> Result<Permit, Denial> {
         // What was taken back since the call began is taken back.
         let host = self.host.upgrade().ok_or(Denial::NotGranted)?;
@@ -82,7 +82,7 @@ impl EgressPolicy for CallOutside {
             true => CallRights::default(),
             false => self.standing.now().map_err(|_| Denial::NotGranted)?,
         };
-        let is_safe = SAFE.contains(&method);
+        let is_safe = SAFE_METHODS.contains(&method);
         if (self.only_reading || standing.closed.is_some()) && !is_safe {
             return Err(Denial::OnlyReading);
         }

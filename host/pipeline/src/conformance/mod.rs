@@ -1,6 +1,6 @@
-//! The conformance kit: does a component keep the contract? It is run in a sandbox of its own, on a vault made for it,
-//! and met with everything that happens to a component sooner or later: odd input, nothing to see, a refusal or a caller
-//! who gives up at any host call, notes that change under its hands.
+//! The conformance suite: does a component keep the contract? The component runs in its own sandbox on a test vault and
+//! meets unusual input, missing permissions, a refusal or cancellation at any host call, and notes that change
+//! concurrently.
 //!
 //! ```text
 //! description ─ schemas, words          what it says of itself, without a call
@@ -14,42 +14,42 @@
 mod arguments;
 mod calls;
 mod description;
-mod ground;
-mod manners;
-mod meddlers;
+mod fault_checks;
+mod fault_injection;
+mod reply_checks;
 mod report;
-mod trials;
+mod test_vault;
 
 pub use report::{Check, Finding, Report, Verdict};
 
 use std::path::Path;
 
 use calls::Calls;
-use ground::Ground;
 use notehost_config::LimitSettings;
 use notehost_runtime::{Component, Description, LoadError, Runtime};
 use notehost_vault::VaultError;
 use report::Findings;
+use test_vault::TestVault;
 
-/// How long one call may take, in milliseconds. Far longer than any honest one on a busy machine.
+/// The time limit of one call, in milliseconds. Far longer than a correct call takes on a busy machine.
 const CALL_MS: u64 = 10_000;
 
-/// Why the kit could not judge.
+/// Why the conformance suite could not run.
 #[derive(Debug, thiserror::Error)]
-pub enum KitError {
-    /// There is no room for a vault.
-    #[error("a vault to test on cannot be made: {0}")]
+pub enum ConformanceError {
+    /// The test vault cannot be created.
+    #[error("the test vault cannot be created: {0}")]
     Folder(#[from] std::io::Error),
     /// The vault cannot be used.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The sandbox cannot be made.
+    /// The sandbox cannot be created.
     #[error(transparent)]
     Runtime(#[from] LoadError),
 }
 
-/// Put a component through everything. `compiled` is the folder of compiled code.
-pub async fn test(component: &Component, compiled: &Path) -> Result<Report, KitError> {
+/// Runs all checks on a component. `compiled` is the folder of compiled code.
+pub async fn test(component: &Component, compiled: &Path) -> Result<Report, ConformanceError> {
     let limits = LimitSettings {
         call_ms: CALL_MS,
         concurrent_calls: 4,
@@ -64,21 +64,21 @@ pub async fn test(component: &Component, compiled: &Path) -> Result<Report, KitE
     description::schemas(&description, &mut report);
     description::words(&description, &mut report);
 
-    let ground = Ground::new(&runtime, component, &description, limits)?;
-    let calls = Calls::find(&ground, &description).await;
-    description::examples(&ground, &description, &mut report).await;
-    let over_limits = manners::judge(&ground, &calls, &mut report).await;
-    trials::limits(&ground, &calls, over_limits, &mut report).await;
-    trials::repetition(&ground, &calls, &mut report).await;
-    trials::denial(&ground, &calls, &mut report).await;
-    trials::cancellation(&ground, &calls, &mut report).await;
+    let test_vault = TestVault::new(&runtime, component, &description, limits)?;
+    let calls = Calls::find(&test_vault, &description).await;
+    description::examples(&test_vault, &description, &mut report).await;
+    let over_limits = reply_checks::judge(&test_vault, &calls, &mut report).await;
+    fault_checks::limits(&test_vault, &calls, over_limits, &mut report).await;
+    fault_checks::repetition(&test_vault, &calls, &mut report).await;
+    fault_checks::denial(&test_vault, &calls, &mut report).await;
+    fault_checks::cancellation(&test_vault, &calls, &mut report).await;
     // Last, because it changes the vault.
-    trials::conflict(&ground, &calls, &mut report).await;
-    report.calls = ground.runs();
+    fault_checks::conflict(&test_vault, &calls, &mut report).await;
+    report.calls = test_vault.runs();
     Ok(report)
 }
 
-/// Whether it can be loaded, and says what it is.
+/// Checks that it can be loaded and describes itself.
 async fn describe(
     runtime: &Runtime,
     component: &Component,
@@ -97,15 +97,21 @@ async fn describe(
         match runtime.describe(component).await {
             Ok(second) if second == *first => {}
             Ok(_) => findings.add(
-                "it describes itself differently the second time: a description must not depend on anything",
+                "its second description differs from the first: a description must be constant",
             ),
-            Err(error) => findings.add(format!("it cannot be asked twice: {error}")),
+            Err(error) => findings.add(format!(
+                "its description cannot be read a second time: {error}"
+            )),
         }
     }
     if let Some(description) = &described {
         report.name = description.name.clone();
         report.version = description.version.clone();
     }
-    report.check("describe", "it says what it is, twice the same", findings);
+    report.check(
+        "describe",
+        "it describes itself, the same way each time",
+        findings,
+    );
     described
 }

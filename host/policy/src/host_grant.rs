@@ -1,12 +1,12 @@
-//! Which hosts a component may send requests to: what an admin granted, as far as its manifest asks for it.
+//! The hosts that a component may send requests to: those granted by an admin and requested by its manifest.
 
 use notehost_config::{Destination, HostPattern};
 
-/// The hosts within a component's reach, whoever calls.
+/// The hosts that a component may send requests to, for all callers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct HostGrant {
     granted: Vec<HostPattern>,
-    /// What its manifest asks for.
+    /// The hosts that its manifest requests.
     ceiling: Vec<HostPattern>,
 }
 
@@ -27,22 +27,22 @@ pub struct Within {
     pub may_be_private: bool,
 }
 
-impl Reach {
+impl HostGrant {
     /// No host.
-    pub fn nothing() -> Reach {
-        Reach::default()
+    pub fn nothing() -> HostGrant {
+        HostGrant::default()
     }
 
-    /// What is granted and asked for.
-    pub fn new(granted: &[String], ceiling: &[String]) -> Result<Reach, BadHost> {
-        Ok(Reach {
+    /// Creates a grant from granted and requested hosts.
+    pub fn new(granted: &[String], ceiling: &[String]) -> Result<HostGrant, BadHost> {
+        Ok(HostGrant {
             granted: patterns(granted)?,
             ceiling: patterns(ceiling)?,
         })
     }
 
-    /// Whether there is any host within reach. Where the two have nothing in common it may say so and be wrong; it never
-    /// says that there is none where there is one.
+    /// Whether any host may be allowed. May return `true` if the lists have nothing in common, but never `false` if a
+    /// host is allowed.
     pub fn is_open(&self) -> bool {
         !self.granted.is_empty() && !self.ceiling.is_empty()
     }
@@ -76,11 +76,11 @@ mod tests {
     use super::*;
     use notehost_config::Scheme;
 
-    fn reach(granted: &[&str], ceiling: &[&str]) -> Reach {
+    fn reach(granted: &[&str], ceiling: &[&str]) -> HostGrant {
         let owned = |hosts: &[&str]| -> Vec<String> {
             hosts.iter().map(|host| (*host).to_owned()).collect()
         };
-        Reach::new(&owned(granted), &owned(ceiling)).expect("hosts")
+        HostGrant::new(&owned(granted), &owned(ceiling)).expect("hosts")
     }
 
     fn https(host: &str) -> Destination {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn both_have_to_agree() {
+    fn intersection_needs_both() {
         let reach = reach(&["*.example.org", "other.net"], &["a.example.org"]);
         assert!(reach.is_open());
         assert!(reach.decide(&https("a.example.org")).is_some());
@@ -97,15 +97,15 @@ mod tests {
     }
 
     #[test]
-    fn without_a_grant_or_a_wish_nothing_is_within_reach() {
-        for reach in [reach(&[], &["*"]), reach(&["*"], &[]), Reach::nothing()] {
+    fn hosts_need_a_grant_and_a_request() {
+        for reach in [reach(&[], &["*"]), reach(&["*"], &[]), HostGrant::nothing()] {
             assert!(!reach.is_open());
             assert!(reach.decide(&https("example.org")).is_none());
         }
     }
 
     #[test]
-    fn a_manifest_that_asks_for_anything_leaves_the_choice_to_the_admin() {
+    fn wildcard_manifests_leave_hosts_to_the_admin() {
         let reach = reach(&["*", "http://10.0.0.7:9000"], &["*"]);
         let private = Destination::new(Scheme::Http, "10.0.0.7", Some(9000));
         assert!(
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_admin_spelt_out_counts_whatever_else_covers_it() {
+    fn explicit_host_grants_count_under_wildcards() {
         let reach = reach(&["http://*:9000", "localhost:9000"], &["*"]);
         let local = Destination::new(Scheme::Http, "localhost", Some(9000));
         assert!(

@@ -1,9 +1,9 @@
-//! What a call may do while it runs: what it began with, less what was taken from it since. A call that is under way
-//! compares one number at each host call; only where that changed is anything looked up.
+//! The rights of a running call: those it began with, minus everything revoked since. A running call compares one
+//! generation number at each host call; only if that changed are the rights looked up again.
 //!
-//! Whoever takes something away wins: permissions, scopes, a token, the component's grant, a switch, the kill switch. What
-//! narrows the vault narrows the handle, so that a note is not there and a write is denied; what a new call would be
-//! refused for altogether ends the call. Nothing that is given meanwhile makes a call more than it began as.
+//! Every revocation takes effect: permissions, scopes, a token, the component's grant, a switch, the kill switch.
+//! Narrowed permissions narrow the vault handle, so that a note is not found or a write is denied; what would refuse a
+//! new call altogether ends the running one. Rights granted meanwhile are not added.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,13 +13,13 @@ use super::resolve::switched_off;
 use super::{CallError, Host};
 use crate::registry::{Absence, Domain};
 use notehost_policy::auth::{Caller, Proof, Scope};
-use notehost_policy::{Both, Grant};
+use notehost_policy::{Grant, Intersection};
 use notehost_records::audit::Failure;
 use notehost_runtime::{CallRights, Used};
 use notehost_vault::{Effect, Rules, Transaction, VaultError};
 
-/// One call, as far as its rights and its conduct are concerned.
-pub(super) struct CallStanding {
+/// The rights of one running call, and the outcome of its guest.
+pub(super) struct LiveRights {
     host: Weak<Host>,
     caller: Caller,
     domain: Arc<str>,
@@ -27,30 +27,30 @@ pub(super) struct CallStanding {
     effect: Effect,
     vault: String,
     is_dry: bool,
-    /// What calls are compared by, and what it said before anything of this call was looked up.
+    /// The generation of rights, and its value before anything was looked up for this call.
     generation: Arc<AtomicU64>,
     began: u64,
-    /// Names the caller's rules of the beginning.
+    /// Identifies the caller's rules at the start.
     rules: String,
     grant: Arc<Grant>,
     /// Counts the calls of this process, to tell them apart in a component's log.
     number: u64,
-    conduct: Mutex<Conduct>,
+    conduct: Mutex<GuestOutcome>,
 }
 
-/// What a call's guest did so far.
+/// The guest's resource use and outcome so far.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Conduct {
-    /// What it used, as soon as it has ended.
+pub(super) struct GuestOutcome {
+    /// The resources it used, once it has ended.
     pub(super) used: Option<Used>,
-    /// How it failed, if by its own doing.
+    /// How it failed, if by its own fault.
     pub(super) failure: Option<Failure>,
-    /// Whether it came to an answer, also one that refuses.
+    /// Whether it returned a reply or an error.
     pub(super) has_answered: bool,
 }
 
-/// What a call is allowed with.
-pub(super) struct Beginning<'call> {
+/// The values that a call is authorized with.
+pub(super) struct CallStart<'call> {
     pub(super) caller: &'call Caller,
     pub(super) domain: &'call Domain,
     pub(super) action: &'call str,
@@ -61,10 +61,10 @@ pub(super) struct Beginning<'call> {
     pub(super) rules: String,
 }
 
-impl CallStanding {
-    pub(super) fn new(host: &Host, beginning: Beginning<'_>) -> CallStanding {
+impl LiveRights {
+    pub(super) fn new(host: &Host, beginning: CallStart<'_>) -> LiveRights {
         static CALLS: AtomicU64 = AtomicU64::new(0);
-        CallStanding {
+        LiveRights {
             host: host.shared(),
             caller: beginning.caller.clone(),
             domain: beginning.domain.shared_name.clone(),
@@ -81,17 +81,17 @@ impl CallStanding {
         }
     }
 
-    /// The number that says whether anything changed.
+    /// The current generation.
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// What it was when the call was allowed.
+    /// The generation when the call was authorized.
     pub(super) fn began(&self) -> u64 {
         self.began
     }
 
-    /// What the call is called in its component's log.
+    /// The name of the call in its component's log.
     pub(super) fn name(&self) -> String {
         format!("{}#{}", self.action, self.number)
     }
@@ -100,16 +100,16 @@ impl CallStanding {
         &self.domain
     }
 
-    pub(super) fn conduct(&self) -> Conduct {
+    pub(super) fn guest_outcome(&self) -> GuestOutcome {
         *self.conduct.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Note something of what the guest did.
-    pub(super) fn note(&self, note: impl FnOnce(&mut Conduct)) {
+    /// Updates the guest's outcome.
+    pub(super) fn note(&self, note: impl FnOnce(&mut GuestOutcome)) {
         note(&mut self.conduct.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Take from a transaction what the call may no longer do, at the last moment before its commit.
+    /// Narrows a transaction to the current rights, immediately before its commit.
     pub(super) fn renew(&self, transaction: &mut Transaction) -> Result<(), VaultError> {
         if self.generation() != self.began {
             let now = self.now()?;
@@ -119,7 +119,7 @@ impl CallStanding {
         Ok(())
     }
 
-    /// What the call may still do; an error if a new call like this one would not even begin.
+    /// The current rights of the call; an error if a new call like this one would be refused.
     pub(super) fn now(&self) -> Result<CallRights, VaultError> {
         // Without a host nobody can have taken anything away.
         let Some(host) = self.host.upgrade() else {
@@ -127,7 +127,7 @@ impl CallStanding {
         };
         self.looked_up(&host).map_err(|error| {
             let message = format!(
-                "taken away while the call ran, nothing was changed: {}",
+                "access was revoked while the call ran; nothing was changed: {}",
                 error.message
             );
             let told = VaultError::new(error.code, message);
@@ -167,7 +167,7 @@ impl CallStanding {
         let is_as_before = rights.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
         Ok(CallRights {
             rules: (!is_as_before).then(|| -> Arc<dyn Rules> {
-                Arc::new(Both::new(rights.permissions.clone(), grant))
+                Arc::new(Intersection::new(rights.permissions.clone(), grant))
             }),
             closed: closed.map(|error| {
                 let told = VaultError::new(error.code, error.message);
@@ -176,7 +176,7 @@ impl CallStanding {
         })
     }
 
-    /// What the component is granted now. Another version of it leaves a call on the one that it began with.
+    /// The component's current grant. If another version was installed, the call continues with the one it began with.
     fn grant_now(&self, host: &Host) -> Result<Arc<Grant>, CallError> {
         let domains = host.registry().snapshot();
         let off = |action: Option<&str>| {

@@ -1,13 +1,13 @@
 //! What may follow what somebody has typed, for one caller: nothing that it may not see is ever offered.
 
 use super::Host;
-use super::hearing::look;
+use super::file_events::look;
 use notehost_index::{CompletionKind, fitting};
 use notehost_policy::auth::Caller;
 use notehost_vault::Kind;
 
 /// So many notebooks are looked at.
-const MOST_NOTEBOOKS: u32 = 10_000;
+const MAX_NOTEBOOKS: u32 = 10_000;
 
 /// The notes, tags, properties or headings of a vault that fit what was typed, the best first.
 pub fn complete(
@@ -28,7 +28,7 @@ pub fn complete_notebook(host: &Host, caller: &Caller, vault: &str, typed: &str)
     let Some((_, mut look)) = look(host, caller, vault) else {
         return Vec::new();
     };
-    let Ok(page) = look.list("", false, None, MOST_NOTEBOOKS) else {
+    let Ok(page) = look.list("", false, None, MAX_NOTEBOOKS) else {
         return Vec::new();
     };
     let folders = page.entries.into_iter();

@@ -1,4 +1,4 @@
-//! A panic in one call, kept from the others.
+//! Isolates a panic of one call from the others.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// The future's outcome, or the words of its panic. Without this a panic would leave the request unanswered.
+/// The future's outcome, or its panic message. Without this a panic would leave the request unanswered.
 pub(super) async fn contained<T>(future: impl Future<Output = T>) -> Result<T, String> {
     let mut future = pin!(future);
     poll_fn(
@@ -21,7 +21,7 @@ pub(super) async fn contained<T>(future: impl Future<Output = T>) -> Result<T, S
 fn panic_words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "without a word".to_owned())
+        .unwrap_or_else(|| "without a message".to_owned())
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_ends_only_its_own_call() {
+    async fn panics_are_isolated() {
         assert_eq!(contained(async { 1 }).await, Ok(1));
         let words = contained(async { panic!("{}", "boom") }).await;
         assert_eq!(words, Err::<(), _>("boom".to_owned()));

@@ -1,4 +1,4 @@
-//! The vault that a component is tested on, and one run of an action there. Nothing of it outlives the test.
+//! The vault that a component is tested on, and a single run of an action there. Everything is deleted after the test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::KitError;
-use super::meddlers::{Meddler, Plan};
+use super::ConformanceError;
+use super::fault_injection::{FaultPlan, FaultScheduler};
 use notehost_config::LimitSettings;
 use notehost_index::Index;
 use notehost_platform::private::new_folder_in;
@@ -22,17 +22,17 @@ use notehost_vault::{
     Access, ChangeKind, CommitNote, Effect, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
 };
 
-/// When every note was last edited: 2026-03-02 09:00 UTC.
-const EDITED: Duration = Duration::from_secs(1_772_442_000);
-/// The moment at which the component's clock stands: an hour later.
+/// The modification time of every note: 2026-03-02 09:00 UTC.
+const MODIFIED_AT: Duration = Duration::from_secs(1_772_442_000);
+/// The fixed time of the component's clock: an hour later.
 const NOW: u64 = (1_772_442_000 + 3600) * 1000;
 
-/// A note with something of everything.
+/// A note with every kind of content.
 pub(super) const RICH_NOTE: &str = "Work/Plan.md";
 /// Another one, in the root.
 pub(super) const ROOT_NOTE: &str = "Welcome.md";
 
-/// What lies in the vault.
+/// The files of the test vault.
 const NOTES: [(&str, &[u8]); 13] = [
     (ROOT_NOTE, b"# Welcome\n\nSee [[Plan]], [[Meeting|the meeting]] and [[Nowhere]]. #start\n"),
     (
@@ -59,8 +59,8 @@ const NOTES: [(&str, &[u8]); 13] = [
     ("Odd/Broken.md", b"---\ntags: [one\n: : :\n---\nbody\n"),
 ];
 
-/// Where a component is tested.
-pub(super) struct Ground<'kit> {
+/// The test vault with the component under test.
+pub(super) struct TestVault<'kit> {
     runtime: &'kit Runtime,
     component: &'kit Component,
     domain: Arc<str>,
@@ -72,21 +72,21 @@ pub(super) struct Ground<'kit> {
     runs: AtomicU64,
 }
 
-/// Under which conditions a call is made.
-pub(super) struct Terms {
-    /// What may be done, everywhere.
+/// The conditions of a call.
+pub(super) struct CallConditions {
+    /// The tier on all paths.
     pub(super) tier: Tier,
-    pub(super) plan: Plan,
+    pub(super) plan: FaultPlan,
     pub(super) limits: LimitSettings,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Answer {
     pub(super) ending: Ending,
-    /// What it staged, where it answered: path, kind, and the content there would be.
+    /// The staged changes, if it succeeded: path, kind, new content.
     pub(super) staged: Vec<(String, ChangeKind, Option<Vec<u8>>)>,
-    /// How often it tried more than its effect allows.
+    /// How often it exceeded its declared effect.
     pub(super) oversteps: u64,
     pub(super) host_calls: u64,
 }
@@ -94,31 +94,31 @@ pub(super) struct Answer {
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Ending {
-    /// It answered.
+    /// It returned a reply.
     Replied {
         text: String,
         structured: String,
     },
-    /// It refused in its own words.
+    /// It returned an error.
     Refused {
         code: String,
         message: String,
     },
-    /// What it saw changed under its eyes; a host runs it again.
-    Torn,
+    /// What it read changed meanwhile; a host runs it again.
+    Conflict,
     Cancelled,
     TimedOut,
     OverLimit(String),
     Broke(String),
 }
 
-impl<'kit> Ground<'kit> {
+impl<'kit> TestVault<'kit> {
     pub(super) fn new(
         runtime: &'kit Runtime,
         component: &'kit Component,
         description: &Description,
         limits: LimitSettings,
-    ) -> Result<Ground<'kit>, KitError> {
+    ) -> Result<TestVault<'kit>, ConformanceError> {
         let folder = Scratch::new()?;
         for (path, bytes) in NOTES {
             folder.put(path, bytes)?;
@@ -133,7 +133,7 @@ impl<'kit> Ground<'kit> {
         let index = Index::open(&vault);
         index.start();
         index.wait(Some(Instant::now() + Duration::from_secs(60)));
-        Ok(Ground {
+        Ok(TestVault {
             runtime,
             component,
             domain: Arc::from(description.name.as_str()),
@@ -150,31 +150,31 @@ impl<'kit> Ground<'kit> {
         self.runs.load(Ordering::Relaxed)
     }
 
-    /// The files of some notes, for somebody who edits them.
+    /// The file paths of some notes.
     pub(super) fn files(&self, paths: &[&str]) -> Vec<PathBuf> {
         let notes = self.folder.notes();
         paths.iter().map(|path| notes.join(path)).collect()
     }
 
-    /// Give the notes back the content that they had.
+    /// Restores the original content of notes.
     pub(super) fn restore(&self, paths: &[&str]) {
         for (path, bytes) in NOTES.iter().filter(|(path, _)| paths.contains(path)) {
             if let Err(error) = self.folder.put(path, bytes) {
-                tracing::debug!("a note of the kit could not be put back: {error}");
+                tracing::debug!("a note of the conformance suite could not be restored: {error}");
             }
         }
     }
 
-    /// What is usual: everything may be done, and nobody meddles.
-    pub(super) fn usual(&self) -> Terms {
-        Terms {
+    /// The default conditions: everything is allowed, no faults.
+    pub(super) fn usual(&self) -> CallConditions {
+        CallConditions {
             tier: Tier::Delete,
-            plan: Plan::Watch,
+            plan: FaultPlan::Watch,
             limits: self.limits.clone(),
         }
     }
 
-    /// Make a call under usual conditions.
+    /// Makes a call under default conditions.
     pub(super) async fn call(
         &self,
         action: &ActionDescription,
@@ -183,28 +183,28 @@ impl<'kit> Ground<'kit> {
         self.call_under(action, arguments, self.usual()).await
     }
 
-    /// Make a call, on a fresh instance. What it stages is looked at and dropped.
+    /// Makes a call on a fresh instance. The staged changes are inspected and dropped.
     pub(super) async fn call_under(
         &self,
         action: &ActionDescription,
         arguments: &Map<String, Value>,
-        terms: Terms,
+        conditions: CallConditions,
     ) -> Answer {
         self.runs.fetch_add(1, Ordering::Relaxed);
-        let rules = Arc::new(Everywhere {
-            tier: terms.tier,
+        let rules = Arc::new(UniformRules {
+            tier: conditions.tier,
             oversteps: AtomicU64::new(0),
         });
-        let meddler = Arc::new(Meddler::new(terms.plan));
-        let deadline = Instant::now() + Duration::from_millis(terms.limits.call_ms);
+        let meddler = Arc::new(FaultScheduler::new(conditions.plan));
+        let deadline = Instant::now() + Duration::from_millis(conditions.limits.call_ms);
         let transaction = self.vault.begin(Access {
             rules: rules.clone(),
             effect: action.effect,
             component: self.domain.to_string(),
             limits: Limits {
                 deadline: Some(deadline),
-                max_staged_bytes: terms.limits.staged_bytes,
-                store_quota: terms.limits.store_bytes,
+                max_staged_bytes: conditions.limits.staged_bytes,
+                store_quota: conditions.limits.store_bytes,
                 ..Limits::default()
             },
         });
@@ -215,9 +215,9 @@ impl<'kit> Ground<'kit> {
             arguments: Value::Object(arguments.clone()).to_string().into(),
             transaction,
             index: self.index.clone(),
-            environment: Arc::new(Still),
+            environment: Arc::new(FixedEnvironment),
             deadline,
-            limits: terms.limits,
+            limits: conditions.limits,
             cancelled: CancellationToken::new(),
             fault_injector: Some(meddler.clone()),
             egress: Arc::new(DenyEgress),
@@ -232,7 +232,7 @@ impl<'kit> Ground<'kit> {
                 }
             }
             Err(RunError::Refused { code, message, .. }) => Ending::Refused { code, message },
-            Err(RunError::Conflict) => Ending::Torn,
+            Err(RunError::Conflict) => Ending::Conflict,
             // Nobody takes anything away here.
             Err(RunError::Cancelled | RunError::Revoked(_)) => Ending::Cancelled,
             Err(RunError::TimedOut(_) | RunError::NotStarted(_)) => Ending::TimedOut,
@@ -260,7 +260,7 @@ fn staged_by(transaction: &Transaction) -> Vec<(String, ChangeKind, Option<Vec<u
         .collect()
 }
 
-/// What made a guest break, without its backtrace.
+/// The reason of a guest's crash, without the backtrace.
 fn first_cause(reason: &str) -> String {
     let causes: Vec<&str> = reason.split("wasm trap: ").collect();
     let told = match causes.as_slice() {
@@ -271,12 +271,12 @@ fn first_cause(reason: &str) -> String {
     line.chars().take(200).collect()
 }
 
-/// Something was made, changed and removed before: so there is a history, and a trash.
-fn make_a_past(vault: &Arc<Vault>) -> Result<(), KitError> {
+/// Creates, changes and removes a note, so that there is a history and a trash.
+fn make_a_past(vault: &Arc<Vault>) -> Result<(), ConformanceError> {
     let path = "Work/Old.md";
     let begin = || {
         vault.begin(Access {
-            rules: Arc::new(Everywhere {
+            rules: Arc::new(UniformRules {
                 tier: Tier::Delete,
                 oversteps: AtomicU64::new(0),
             }),
@@ -306,13 +306,13 @@ fn make_a_past(vault: &Arc<Vault>) -> Result<(), KitError> {
     Ok(())
 }
 
-/// The same tier everywhere, and a count of what was tried beyond an action's effect.
-struct Everywhere {
+/// Grants the same tier on all paths, and counts attempts beyond an action's effect.
+struct UniformRules {
     tier: Tier,
     oversteps: AtomicU64,
 }
 
-impl Rules for Everywhere {
+impl Rules for UniformRules {
     fn tier(&self, _: &str) -> Tier {
         self.tier
     }
@@ -327,10 +327,10 @@ impl Rules for Everywhere {
     }
 }
 
-/// Surroundings in which time stands still.
-struct Still;
+/// A call environment with a fixed clock.
+struct FixedEnvironment;
 
-impl CallEnvironment for Still {
+impl CallEnvironment for FixedEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: NOW,
@@ -372,7 +372,7 @@ impl CallEnvironment for Still {
     }
 }
 
-/// A folder that is gone when the test is over.
+/// A temporary folder, removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -392,7 +392,7 @@ impl Scratch {
         std::fs::create_dir_all(file.parent().unwrap_or(Path::new(".")))?;
         std::fs::write(&file, bytes)?;
         let open = std::fs::File::options().write(true).open(&file)?;
-        open.set_modified(SystemTime::UNIX_EPOCH + EDITED)
+        open.set_modified(SystemTime::UNIX_EPOCH + MODIFIED_AT)
     }
 }
 

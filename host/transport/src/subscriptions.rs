@@ -1,6 +1,6 @@
-//! Who is told what happens: that tools and prompts changed, that notes came or went, that a note which somebody
-//! subscribed to says something else. Clients of the older era are remembered from `initialize` on; those of the newer one
-//! listen for themselves. Nobody is told of a note that it may not read.
+//! Notifications to clients: changed tools and prompts, created and removed notes, changes of subscribed notes.
+//! Session-based clients are registered at `initialize`; stateless ones open a subscription stream. No client is
+//! notified of a note that it may not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -19,26 +19,26 @@ use tokio::sync::{broadcast, watch};
 use super::mcp::Server;
 use super::resources;
 use super::uris::Named;
-use notehost_pipeline::{Edit, Happened, Hearing};
+use notehost_pipeline::{Edit, EventFilter, FileEvent};
 use notehost_policy::auth::Caller;
 
-/// What happens within this time is told together.
-const TOGETHER: Duration = Duration::from_millis(100);
+/// Events within this time are sent together.
+const BATCH_WINDOW: Duration = Duration::from_millis(100);
 
-/// For so long a client may keep us waiting until it has taken what it is told.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The timeout for sending a notification.
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How often the token of a listener is checked while nothing happens.
 const CHECK_PERIOD: Duration = Duration::from_secs(1);
 
-/// So many resources one client may subscribe to.
-const MOST_SUBSCRIBED: usize = 1000;
+/// The maximum number of subscriptions per client.
+const MAX_SUBSCRIPTIONS: usize = 1000;
 
-/// The clients that began with `initialize`.
+/// The session-based clients.
 #[derive(Default)]
 pub(super) struct Clients(Mutex<Vec<Client>>);
 
-/// One of them.
+/// A session-based client.
 #[derive(Clone)]
 struct Client {
     session: String,
@@ -48,7 +48,7 @@ struct Client {
 }
 
 impl Clients {
-    /// Remembers a client, and forgets those that have gone.
+    /// Registers a client, and drops disconnected ones.
     pub(super) fn begin(&self, session: String, peer: Peer<RoleServer>, caller: Caller) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         clients.retain(|client| !client.peer.is_transport_closed());
@@ -62,7 +62,7 @@ impl Clients {
         }
     }
 
-    /// The caller of a session showed another token.
+    /// Updates the caller of a session after another token was used.
     pub(super) fn renew(&self, session: &str, caller: &Caller) {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = clients.iter_mut().find(|client| client.session == session);
@@ -71,15 +71,15 @@ impl Clients {
         }
     }
 
-    /// A client wants to be told when this resource changes. It may not be there yet, or not for this caller: that is
-    /// looked at when something happens, and is nothing that the answer tells.
+    /// Subscribes a client to a resource. It need not exist or be visible yet: that is checked at each event and not
+    /// revealed by the response.
     pub(super) fn subscribe(&self, session: &str, uri: &str) -> Result<(), ErrorData> {
         if Named::parse(uri).is_none() {
             return Err(resources::absent(uri));
         }
         self.of(session, |subscribed| {
-            if subscribed.len() >= MOST_SUBSCRIBED && !subscribed.contains(uri) {
-                let told = format!("there are {MOST_SUBSCRIBED} subscriptions already");
+            if subscribed.len() >= MAX_SUBSCRIPTIONS && !subscribed.contains(uri) {
+                let told = format!("there are already {MAX_SUBSCRIPTIONS} subscriptions");
                 return Err(ErrorData::invalid_params(told, None));
             }
             subscribed.insert(uri.to_owned());
@@ -87,7 +87,7 @@ impl Clients {
         })
     }
 
-    /// A client no longer wants to be told.
+    /// Removes a subscription of a client.
     pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
         let _ = self.of(session, |subscribed| {
             subscribed.remove(uri);
@@ -115,7 +115,7 @@ impl Clients {
     }
 }
 
-/// Names the session that a request of the older era belongs to; over stdio there is one.
+/// The session id of a session-based request; over stdio there is one session.
 pub(super) fn session(extensions: &Extensions) -> String {
     let header = || {
         let parts = extensions.get::<http::request::Parts>()?;
@@ -124,70 +124,74 @@ pub(super) fn session(extensions: &Extensions) -> String {
     header().unwrap_or("stdio").to_owned()
 }
 
-/// Of what a client wants to hear, what can be told: it may ask for resources of any name, and hears of those we have.
+/// The accepted part of a requested filter: resource URIs may name anything, but only Notehost URIs are kept.
 pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
         uris.retain(|uri| Named::parse(uri).is_some());
-        uris.truncate(MOST_SUBSCRIBED);
+        uris.truncate(MAX_SUBSCRIPTIONS);
     }
     accepted
 }
 
-/// Tells the clients of the older era, until it is time to stop.
-pub(super) async fn tell_clients(server: Server) {
-    let mut news = News::of(&server);
-    while let Some(batch) = news.next(&server).await {
+/// Notifies session-based clients until shutdown.
+pub(super) async fn notify_clients(server: Server) {
+    let mut queue = EventQueue::of(&server);
+    while let Some(batch) = queue.next(&server).await {
         let mut clients = server.clients().live();
         clients.retain(|client| server.host().still_holds(&client.caller));
-        let telling = clients.iter().map(|client| async {
+        let sends = clients.iter().map(|client| async {
             let wanted = SubscriptionFilterBuilder::default()
                 .tools_list_changed()
                 .prompts_list_changed()
                 .resources_list_changed()
                 .resource_subscriptions(&client.subscribed)
                 .build();
-            let told = batch.for_hearer(&server, &client.caller, &wanted);
+            let told = batch.for_subscriber(&server, &client.caller, &wanted);
             // Whoever does not read must not keep the others waiting.
-            let _ = tokio::time::timeout(PATIENCE, tell(&Ear::Client(&client.peer), told)).await;
+            let _ = tokio::time::timeout(
+                NOTIFY_TIMEOUT,
+                notify(&Subscriber::Client(&client.peer), told),
+            )
+            .await;
         });
-        join_all(telling).await;
+        join_all(sends).await;
     }
 }
 
-/// Tells one listener of the newer era, until it has heard enough or it is time to stop.
-pub(super) async fn tell_listener(server: &Server, context: &SubscriptionContext) {
+/// Notifies one stateless listener until it cancels or shutdown.
+pub(super) async fn notify_listener(server: &Server, context: &SubscriptionContext) {
     let caller = server.caller(&context.request_context().extensions);
-    let mut news = News::of(server);
+    let mut queue = EventQueue::of(server);
     loop {
         let batch = tokio::select! {
             () = context.cancelled() => return,
             () = lapsed(server, &caller) => return,
-            batch = news.next(server) => batch,
+            batch = queue.next(server) => batch,
         };
         let Some(batch) = batch else { return };
         if !server.host().still_holds(&caller) {
             return;
         }
-        let told = batch.for_hearer(server, &caller, context.accepted());
-        tell(&Ear::Listener(context.sink()), told).await;
+        let told = batch.for_subscriber(server, &caller, context.accepted());
+        notify(&Subscriber::Listener(context.sink()), told).await;
     }
 }
 
-/// Waits until what a caller authenticated with no longer holds.
+/// Waits until a caller's credential is invalid.
 async fn lapsed(server: &Server, caller: &Caller) {
     while server.host().still_holds(caller) {
         tokio::time::sleep(CHECK_PERIOD).await;
     }
 }
 
-/// Where news go.
-enum Ear<'a> {
+/// The receiver of notifications.
+enum Subscriber<'a> {
     Client(&'a Peer<RoleServer>),
     Listener(&'a SubscriptionSink),
 }
 
-/// One thing that is told.
+/// A notification.
 #[derive(Debug, PartialEq, Eq)]
 enum Notice {
     Tools,
@@ -196,10 +200,10 @@ enum Notice {
     Updated(String),
 }
 
-async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
+async fn notify(subscriber: &Subscriber<'_>, notices: Vec<Notice>) {
     for notice in notices {
-        let failed = match ear {
-            Ear::Client(peer) => {
+        let failed = match subscriber {
+            Subscriber::Client(peer) => {
                 let told = match notice {
                     Notice::Tools => peer.notify_tool_list_changed().await,
                     Notice::Prompts => peer.notify_prompt_list_changed().await,
@@ -211,7 +215,7 @@ async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
                 };
                 told.err().map(|error| error.to_string())
             }
-            Ear::Listener(sink) => {
+            Subscriber::Listener(sink) => {
                 let told = match notice {
                     Notice::Tools => sink.notify_tool_list_changed().await,
                     Notice::Prompts => sink.notify_prompt_list_changed().await,
@@ -223,36 +227,36 @@ async fn tell(ear: &Ear<'_>, notices: Vec<Notice>) {
         };
         // Whoever cannot be told has gone, and is forgotten at the next look.
         if let Some(error) = failed {
-            tracing::debug!(error, "a client could not be told what happened");
+            tracing::debug!(error, "a client could not be notified");
         }
     }
 }
 
-/// What happens, as far as it was not told yet.
-struct News {
+/// The events that were not sent yet.
+struct EventQueue {
     components: watch::Receiver<u64>,
-    files: broadcast::Receiver<Happened>,
+    files: broadcast::Receiver<FileEvent>,
 }
 
-/// What happened within a moment.
+/// Events within one batch window.
 #[derive(Default)]
 struct Batch {
-    /// Whether what is loaded changed: tools, prompts, help.
+    /// Whether the loaded components changed: tools, prompts, help.
     components: bool,
-    files: Vec<Happened>,
-    /// Whether so much happened that not all of it is known.
+    files: Vec<FileEvent>,
+    /// Whether events were lost because of too many.
     is_partial: bool,
 }
 
-impl News {
-    fn of(server: &Server) -> News {
-        News {
+impl EventQueue {
+    fn of(server: &Server) -> EventQueue {
+        EventQueue {
             components: server.host().registry().changes(),
-            files: server.host().happenings(),
+            files: server.host().file_events(),
         }
     }
 
-    /// Waits until something happens, and a moment longer: what happens in one go is told once.
+    /// Waits for the first event and then for the batch window, so that related events are sent once.
     async fn next(&mut self, server: &Server) -> Option<Batch> {
         let mut batch = Batch::default();
         tokio::select! {
@@ -267,7 +271,7 @@ impl News {
                 Err(RecvError::Closed) => return None,
             },
         }
-        tokio::time::sleep(TOGETHER).await;
+        tokio::time::sleep(BATCH_WINDOW).await;
         batch.components |= self.components.has_changed().ok()?;
         self.components.mark_unchanged();
         loop {
@@ -282,14 +286,14 @@ impl News {
 }
 
 impl Batch {
-    /// What of it one hearer is told.
-    fn for_hearer(
+    /// The notifications for one subscriber.
+    fn for_subscriber(
         &self,
         server: &Server,
         caller: &Caller,
         wanted: &SubscriptionFilter,
     ) -> Vec<Notice> {
-        let hearing = Hearing::of(server.host(), caller);
+        let filter = EventFilter::of(server.host(), caller);
         let subscribed = Subscribed::of(wanted);
         let wants = |flag: Option<bool>| flag == Some(true);
         let mut notices = Vec::new();
@@ -299,7 +303,7 @@ impl Batch {
         }
         let heard = || {
             let files = self.files.iter();
-            files.filter(|happened| hearing.reaches(&happened.vault, &happened.path))
+            files.filter(|happened| filter.reaches(&happened.vault, &happened.path))
         };
         // Help is a resource too, and comes and goes with what is loaded.
         let comes_or_goes = self.components
@@ -314,7 +318,7 @@ impl Batch {
         if self.is_partial {
             let visible = subscribed.files.iter();
             let visible = visible.filter(|((vault, _), names)| {
-                names.iter().any(|(path, _)| hearing.reaches(vault, path))
+                names.iter().any(|(path, _)| filter.reaches(vault, path))
             });
             updated.extend(visible.flat_map(|(_, names)| names.iter().map(|(_, uri)| *uri)));
         }
@@ -330,7 +334,7 @@ impl Batch {
     }
 }
 
-/// What one hearer subscribed to, by what its names mean.
+/// The subscriptions of one client, by parsed URI.
 struct Subscribed<'a> {
     /// By vault and folded path; the path and the name as they were given.
     files: BTreeMap<(String, String), Vec<(String, &'a str)>>,
@@ -357,14 +361,14 @@ impl<'a> Subscribed<'a> {
         subscribed
     }
 
-    /// The names under which somebody subscribed to a file.
+    /// The subscribed URIs of a file.
     fn to_file(&self, vault: &str, path: &str) -> impl Iterator<Item = &'a str> {
         let names = self.files.get(&(vault.to_owned(), folded(path)));
         names.into_iter().flatten().map(|(_, uri)| *uri)
     }
 }
 
-/// A path as it is compared: `.md` may be left out, and no system tells spellings apart that look the same.
+/// The normalized form of a path: without `.md`, and with equivalent spellings folded.
 fn folded(path: &str) -> String {
     let folded = fold_name(path);
     match is_note(&folded) {

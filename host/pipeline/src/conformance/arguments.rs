@@ -1,22 +1,22 @@
-//! Arguments made from a schema: what somebody would sensibly ask for, and everything that gets in sooner or later.
-//! Types are right, because a host refuses others before a component sees them.
+//! Generates arguments from a schema: plausible ones and unusual ones. Types are always right, because the host rejects
+//! others before a component sees them.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Number, Value, json};
 
 use super::description::{properties, required};
-use super::ground::{RICH_NOTE, ROOT_NOTE};
+use super::test_vault::{RICH_NOTE, ROOT_NOTE};
 
-/// A text that is longer than anybody means.
-const HUGE: usize = 100 << 10;
-/// A list that is longer than anybody means.
-const MANY: usize = 1000;
+/// The length of an unreasonably long text.
+const HUGE_TEXT_BYTES: usize = 100 << 10;
+/// The length of an unreasonably long list.
+const LONG_LIST_ITEMS: usize = 1000;
 
-/// Values that replies told, by the name of their field: ids and handles cannot be made up.
+/// Values from replies, by field name: ids and handles cannot be invented.
 pub(super) type Told = BTreeMap<String, Vec<Value>>;
 
-/// What may be asked for under a name, by parts of the name: the first that fits.
+/// Plausible values by parts of an argument's name; the first match counts.
 const BY_NAME: [(&str, &[&str]); 16] = [
     ("folder", &["Work", "Diary", ""]),
     ("notebook", &["Work", "Diary"]),
@@ -39,8 +39,8 @@ const BY_NAME: [(&str, &[&str]); 16] = [
     ("key", &["status", "due"]),
 ];
 
-/// What may be asked for under any other name.
-const ANYWHERE: [&str; 6] = [
+/// Plausible values for any other name.
+const DEFAULT_TEXTS: [&str; 6] = [
     RICH_NOTE,
     "Work/Picture.png",
     "Plan",
@@ -49,7 +49,7 @@ const ANYWHERE: [&str; 6] = [
     "Work",
 ];
 
-/// Texts that get in sooner or later.
+/// Unusual texts.
 fn odd_texts() -> Vec<String> {
     let plain = [
         "",
@@ -75,12 +75,12 @@ fn odd_texts() -> Vec<String> {
         "null",
     ];
     let mut texts: Vec<String> = plain.map(str::to_owned).to_vec();
-    texts.push("x".repeat(HUGE));
+    texts.push("x".repeat(HUGE_TEXT_BYTES));
     texts.push("> ".repeat(2000));
     texts
 }
 
-/// Sensible arguments, the likeliest first: what is required, each time with other values.
+/// Plausible arguments, the most likely first: the required ones, with varying values.
 pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<String, Value>> {
     let needed: Vec<&str> = required(input).collect();
     let candidates: Vec<(&String, Vec<Value>)> = properties(input)
@@ -98,7 +98,7 @@ pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<Strin
     (0..most.unwrap_or(1).clamp(1, 16)).map(with).collect()
 }
 
-/// The same arguments with each optional one in turn, and then with all of them.
+/// The same arguments with each optional argument in turn, then with all of them.
 pub(super) fn with_options(
     input: &Map<String, Value>,
     usual: &Map<String, Value>,
@@ -120,7 +120,7 @@ pub(super) fn with_options(
     made
 }
 
-/// The same arguments with one of them made odd at a time.
+/// The same arguments with one unusual value at a time.
 pub(super) fn odd(
     input: &Map<String, Value>,
     usual: &Map<String, Value>,
@@ -136,7 +136,7 @@ pub(super) fn odd(
     made
 }
 
-/// Values that replies told, from one reply.
+/// Collects values from one reply.
 pub(super) fn gather(reply: &Value, told: &mut Told) {
     match reply {
         Value::Object(map) => {
@@ -155,7 +155,7 @@ pub(super) fn gather(reply: &Value, told: &mut Told) {
     }
 }
 
-/// Sensible values of an argument, the likeliest first.
+/// Plausible values of an argument, the most likely first.
 fn values(name: &str, schema: &Value, told: &Told) -> Vec<Value> {
     let list = |key: &str| schema.get(key).and_then(Value::as_array).cloned();
     let mut values = list("examples").unwrap_or_default();
@@ -204,7 +204,7 @@ fn texts(name: &str, told: &Told) -> Vec<Value> {
     for (_, values) in told.iter().filter(|(known, _)| is_same(known)) {
         texts.extend(values.iter().filter(|value| value.is_string()).cloned());
     }
-    texts.extend(ANYWHERE.map(|text| json!(text)));
+    texts.extend(DEFAULT_TEXTS.map(|text| json!(text)));
     let mut seen = Vec::new();
     texts.retain(|text| {
         !seen.contains(text) && {
@@ -249,7 +249,7 @@ fn objects(schema: &Value, told: &Told) -> Vec<Value> {
     made
 }
 
-/// Values of the right type that nobody means.
+/// Unusual values of the right type.
 fn odd_values(schema: &Value) -> Vec<Value> {
     if schema.get("enum").is_some() || schema.get("const").is_some() {
         return Vec::new();
@@ -276,7 +276,7 @@ fn odd_lists(schema: &Value) -> Vec<Value> {
     };
     let usual = values("path", items, &Told::new());
     if let Some(item) = usual.first() {
-        lists.push(Value::Array(vec![item.clone(); MANY]));
+        lists.push(Value::Array(vec![item.clone(); LONG_LIST_ITEMS]));
     }
     lists.extend(odd_values(items).into_iter().map(|item| json!([item])));
     lists
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_required_is_given_and_the_rest_in_turn() {
+    fn required_arguments_are_given_and_optional_ones_in_turn() {
         let told = Told::from([("id".to_owned(), vec![json!("abc")])]);
         let usual = sensible(&schema(), &told);
         assert_eq!(
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_values_have_the_right_type() {
+    fn unusual_values_have_the_right_type() {
         let validator = super::super::description::validator(&schema()).expect("a schema");
         let usual = sensible(&schema(), &Told::new());
         let odd = odd(&schema(), &usual[0]);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replies_tell_is_gathered_by_name() {
+    fn reply_values_are_collected_by_name() {
         let mut told = Told::new();
         gather(
             &json!({"items": [{"id": "a", "n": 1}, {"id": "b"}], "text": "x"}),

@@ -1,4 +1,4 @@
-//! What the kit found: one verdict for each check, and reasons that tell an author what to do.
+//! The report of the conformance suite: one verdict per check, with findings that state what an author has to change.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -21,19 +21,19 @@ const CHECKS: [&str; 12] = [
     "conflict",
 ];
 
-/// How many reasons one check keeps.
-const MOST_KEPT: usize = 200;
+/// The maximum number of findings per check.
+const MAX_FINDINGS: usize = 200;
 /// How much of a call's arguments is shown.
-const LONGEST_ARGUMENTS: usize = 200;
+const MAX_ARGUMENT_CHARS: usize = 200;
 
-/// What the kit found.
+/// The report of the conformance suite.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The component's name.
     pub name: String,
-    /// Its version, if it told.
+    /// Its version, if known.
     pub version: String,
-    /// Names its content.
+    /// The digest of its content.
     pub digest: String,
     /// How many calls were made.
     pub calls: u64,
@@ -41,41 +41,41 @@ pub struct Report {
     pub checks: Vec<Check>,
 }
 
-/// What one check came to.
+/// The outcome of one check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
     /// Its name.
     pub name: &'static str,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was asked of the component.
+    /// The requirement.
     pub asked: &'static str,
     /// Why it failed.
     pub findings: Vec<Finding>,
 }
 
-/// What came of a check.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// All is well.
+    /// No findings.
     Passed,
-    /// Something is to be mended.
+    /// There are findings.
     Failed,
-    /// It could not be made.
+    /// The check could not run.
     Skipped,
 }
 
-/// One reason why a check failed.
+/// A finding of a failed check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// The action, where it is about one.
+    /// The action, if it concerns one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// What it was called with, shortened.
+    /// The arguments of the call, shortened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
-    /// What is wrong, and what to do about it.
+    /// The problem, and how to fix it.
     pub told: String,
 }
 
@@ -90,7 +90,7 @@ impl Report {
         }
     }
 
-    /// Whether nothing is to be mended.
+    /// Whether there are no findings.
     pub fn passed(&self) -> bool {
         self.checks
             .iter()
@@ -110,35 +110,35 @@ impl Report {
         });
     }
 
-    /// Nothing more can be asked of this component.
+    /// Skips the remaining checks.
     pub(super) fn skip_the_rest(&mut self) {
         let made = self.checks.len();
         let left = CHECKS.iter().skip(made).map(|name| Check {
             name,
             verdict: Verdict::Skipped,
-            asked: "it must say what it is first",
+            asked: "it must describe itself first",
             findings: Vec::new(),
         });
         self.checks.extend(left);
     }
 }
 
-/// Reasons, as they are found.
+/// Collected findings.
 #[derive(Debug, Default)]
 pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
-    /// A reason that concerns the component as a whole.
+    /// Adds a finding about the component as a whole.
     pub(super) fn add(&mut self, told: impl Into<String>) {
         self.put(None, None, told.into());
     }
 
-    /// A reason that concerns an action.
+    /// Adds a finding about an action.
     pub(super) fn add_for(&mut self, action: &str, told: impl Into<String>) {
         self.put(Some(action), None, told.into());
     }
 
-    /// A reason that concerns one call of an action.
+    /// Adds a finding about one call of an action.
     pub(super) fn add_call(
         &mut self,
         action: &str,
@@ -148,7 +148,7 @@ impl Findings {
         self.put(Some(action), Some(shown(arguments)), told.into());
     }
 
-    /// How many concern an action: after a few of a kind the rest teaches nothing.
+    /// The number of findings about an action: after a few, more of them add nothing.
     pub(super) fn count_for(&self, action: &str) -> usize {
         let of_action = |finding: &&Finding| finding.action.as_deref() == Some(action);
         self.0.iter().filter(of_action).count()
@@ -165,19 +165,19 @@ impl Findings {
             .0
             .iter()
             .any(|known| known.action == finding.action && known.told == finding.told);
-        if !is_known && self.0.len() < MOST_KEPT {
+        if !is_known && self.0.len() < MAX_FINDINGS {
             self.0.push(finding);
         }
     }
 }
 
-/// Arguments as a person can take them in: controls escaped, and not a megabyte of them.
+/// Arguments for display: control characters escaped, length bounded.
 fn shown(arguments: &Map<String, Value>) -> String {
     let text = Value::Object(arguments.clone()).to_string();
     let length = text.chars().count();
-    if length <= LONGEST_ARGUMENTS {
+    if length <= MAX_ARGUMENT_CHARS {
         return text;
     }
-    let beginning: String = text.chars().take(LONGEST_ARGUMENTS).collect();
+    let beginning: String = text.chars().take(MAX_ARGUMENT_CHARS).collect();
     format!("{beginning}… ({length} characters)")
 }

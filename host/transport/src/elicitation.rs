@@ -1,8 +1,8 @@
-//! A call that needs a person's word: where the client can ask its person and is trusted to (its caller is *attended*), it is
-//! asked, and the call is made again with the approval. Everybody else is answered `confirmation_required`: a program that
-//! holds a token must not answer its own question. Clients of the older era are sent a request on the same stream; those of the newer one get
-//! `input_required`, and bring the answer back with the sealed state. The approval itself is the host's affair: it knows
-//! what was shown, and takes each once.
+//! Approvals through the client (elicitation). If the client supports it and its caller is *attended*, it asks its
+//! user, and the call is repeated with the approval. Other callers receive `confirmation_required`, because a program
+//! with a token must not answer its own question. Session-based clients get a request on the same stream; stateless
+//! ones get `input_required` and send the answer back with the sealed state. The approval itself belongs to the host,
+//! which knows what was shown and accepts each one once.
 
 use std::time::Duration;
 
@@ -23,31 +23,31 @@ use notehost_vault::Effect;
 
 /// The name of the question.
 pub(super) const QUESTION: &str = "approval";
-/// How long a person has, where the host does not say.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// How much of a diff fits into a question. The rest is seen with `notehost approval show`.
+/// How long a person has to answer, unless the host sets it.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+/// The maximum size of the diff in a question. `notehost approval show` has the rest.
 const MAX_DIFF_BYTES: usize = 4000;
 
-/// Why an answer to a question is not taken.
-const UNATTENDED: &str = "this caller is not attended: a person decides elsewhere, with `notehost approval`; \
-     call again without the request state";
+/// Why an answer to a question is refused.
+const UNATTENDED: &str = "this caller is not attended: a person decides with `notehost approval`; call again without \
+    the request state";
 
-/// What became of a call.
-pub(super) enum Asked {
-    /// It has an outcome.
+/// The outcome of a call.
+pub(super) enum CallOutcome {
+    /// The call ended.
     Answered(Result<Reply, CallError>),
-    /// The client has to ask its person, and bring the answer.
+    /// The client has to ask its user and return the answer.
     Question(Question),
 }
 
-/// What a person is to be asked.
+/// A question to the user.
 pub(super) struct Question {
     /// The approval that the answer is about.
     pub(super) id: String,
     pub(super) form: ElicitRequestParams,
 }
 
-/// A key for sealing that lives as long as this process.
+/// A sealing key for the lifetime of this process.
 pub(super) fn new_seal() -> Result<RequestStateCodec, getrandom::Error> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
@@ -58,14 +58,14 @@ pub(super) fn new_seal() -> Result<RequestStateCodec, getrandom::Error> {
     Ok(RequestStateCodec::new(key))
 }
 
-/// Make a call; where it needs a person's word, ask for it.
+/// Makes a call, and asks for approval if it needs one.
 pub(super) async fn call(
     server: &Server,
     caller: &Caller,
     sent: &CallToolRequestParams,
     call: Request,
     context: &RequestContext<RoleServer>,
-) -> Result<Asked, ErrorData> {
+) -> Result<CallOutcome, ErrorData> {
     let is_attended = server.host().is_attended(caller);
     if let Some(state) = &sent.request_state {
         // It may have been attended when it was asked.
@@ -91,7 +91,7 @@ pub(super) async fn call(
                 ErrorData::invalid_params(format!("the answer to `{QUESTION}` is missing"), None)
             })?;
         let outcome = answered(server, caller, call, &id, answer.clone()).await?;
-        return Ok(Asked::Answered(outcome));
+        return Ok(CallOutcome::Answered(outcome));
     }
     let is_stateless = context
         .protocol_version()
@@ -102,28 +102,28 @@ pub(super) async fn call(
     let outcome = server.call(caller, call).await;
     let asked = outcome.as_ref().err().and_then(question);
     let Some(question) = asked.filter(|_| may_ask) else {
-        return Ok(Asked::Answered(outcome));
+        return Ok(CallOutcome::Answered(outcome));
     };
     let Some(repeated) = repeated else {
-        return Ok(Asked::Question(question));
+        return Ok(CallOutcome::Question(question));
     };
     let Question { id, form } = question;
     let answer = context
         .peer
-        .create_elicitation_with_timeout(form, Some(PATIENCE))
+        .create_elicitation_with_timeout(form, Some(ANSWER_TIMEOUT))
         .await;
     match answer {
-        Ok(answer) => Ok(Asked::Answered(
+        Ok(answer) => Ok(CallOutcome::Answered(
             decided(server, caller, repeated, &id, verdict(&answer)).await,
         )),
         Err(problem) => {
-            tracing::debug!(%problem, "a client did not answer whether a change may land");
-            Ok(Asked::Answered(outcome))
+            tracing::debug!(%problem, "a client did not answer whether to approve a change");
+            Ok(CallOutcome::Answered(outcome))
         }
     }
 }
 
-/// The answer that has a client ask its person and call again, with the sealed state.
+/// The response that makes a client ask its user and call again with the sealed state.
 pub(super) fn input_required(
     server: &Server,
     caller: &Caller,
@@ -133,7 +133,7 @@ pub(super) fn input_required(
     let bound = bound_to(caller, sent);
     let options = SealOptions::new()
         .associated_data(bound.as_bytes())
-        .ttl(PATIENCE);
+        .ttl(ANSWER_TIMEOUT);
     let mut questions = InputRequests::new();
     questions.insert(
         QUESTION.into(),
@@ -143,7 +143,7 @@ pub(super) fn input_required(
     InputRequiredResult::new(Some(questions), Some(sealed)).into()
 }
 
-/// What becomes of a call whose person was asked, and answered this.
+/// Continues a call after its user answered.
 pub(super) async fn answered(
     server: &Server,
     caller: &Caller,
@@ -156,11 +156,11 @@ pub(super) async fn answered(
     Ok(decided(server, caller, call, id, verdict(&answer)).await)
 }
 
-/// What a person said.
+/// The decision of the user.
 enum Verdict {
     Yes,
     No,
-    /// Neither: the question stands.
+    /// No decision: the question stays pending.
     Nothing,
 }
 
@@ -177,7 +177,7 @@ fn verdict(answer: &ElicitResult) -> Verdict {
     }
 }
 
-/// Write down what the person said, and make the call again if it was yes.
+/// Records the decision, and repeats the call if it was approved.
 async fn decided(
     server: &Server,
     caller: &Caller,
@@ -194,7 +194,7 @@ async fn decided(
     let yes = match verdict {
         Verdict::Yes => true,
         Verdict::No => false,
-        Verdict::Nothing => return refused("nobody decided; nothing was changed".into()),
+        Verdict::Nothing => return refused("no decision was made; nothing was changed".into()),
     };
     if let Err(error) = host
         .approvals()
@@ -209,7 +209,7 @@ async fn decided(
     server.call(caller, call).await
 }
 
-/// Whether a person may have to be asked about a call: only about what changes something.
+/// Whether a call may need approval: only if it changes something.
 pub(super) fn may_need_person(server: &Server, call: &Request) -> bool {
     let snapshot = server.host().registry().snapshot();
     let action = snapshot
@@ -218,8 +218,7 @@ pub(super) fn may_need_person(server: &Server, call: &Request) -> bool {
     action.is_some_and(|action| action.effect > Effect::Read)
 }
 
-/// The arguments of a call. Where the call may be made again by its client, their digest is left in their place, which is
-/// all that is compared then.
+/// Takes the arguments of a call. If its client may repeat the call, their digest is left in place for comparison.
 pub(super) fn take_arguments(
     sent: &mut CallToolRequestParams,
     context: &RequestContext<RoleServer>,
@@ -236,7 +235,7 @@ pub(super) fn take_arguments(
     arguments
 }
 
-/// Whether the client can show a form to its person.
+/// Whether the client can show a form to its user.
 fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     let elicitation = context
         .client_capabilities()
@@ -245,7 +244,7 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }
 
-/// The approval that an error asks for, and the question to the person.
+/// The question of an error that requires approval.
 fn question(error: &CallError) -> Option<Question> {
     if error.code != "confirmation_required" {
         return None;
@@ -256,7 +255,7 @@ fn question(error: &CallError) -> Option<Question> {
     let form = json!({
         "type": "object",
         "properties": {
-            "approve": {"type": "boolean", "title": "Approve", "description": "Let this change happen"},
+            "approve": {"type": "boolean", "title": "Approve", "description": "Apply this change"},
         },
         "required": ["approve"],
     });
@@ -274,7 +273,7 @@ fn question(error: &CallError) -> Option<Question> {
     Some(Question { id, form })
 }
 
-/// What a sealed state holds for: this caller, this tool, these arguments, of which `sent` has the digest.
+/// What a sealed state is bound to: caller, tool and arguments, of which `sent` has the digest.
 fn bound_to(caller: &Caller, sent: &CallToolRequestParams) -> String {
     json!([caller.key(), sent.name, sent.arguments]).to_string()
 }

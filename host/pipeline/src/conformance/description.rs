@@ -1,20 +1,20 @@
-//! What a component says of itself: whether models and their clients can use it.
+//! Checks of a component's description: whether models and their clients can use it.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 
-use super::ground::{Ending, Ground};
-use super::manners;
+use super::reply_checks;
 use super::report::{Findings, Report};
+use super::test_vault::{Ending, TestVault};
 use crate::registry::COMMON_ARGUMENTS;
 use notehost_runtime::{ActionDescription, Description};
 
-/// Clients cut what is longer.
-const LONGEST_DESCRIPTION: usize = 2048;
-/// What combines schemas: many clients refuse a tool whose arguments have it.
+/// Clients truncate longer descriptions.
+const MAX_DESCRIPTION_BYTES: usize = 2048;
+/// Keywords that combine schemas: many clients refuse tools with them.
 const COMBINING: [&str; 6] = ["oneOf", "anyOf", "allOf", "not", "if", "$ref"];
 
-/// Its name and version.
+/// Checks name and version.
 pub(super) fn identity(description: &Description, findings: &mut Findings) {
     let version = &description.version;
     let numbers: Vec<&str> = version
@@ -26,12 +26,12 @@ pub(super) fn identity(description: &Description, findings: &mut Findings) {
     let is_number = |text: &&str| text.parse::<u64>().is_ok();
     if numbers.len() != 3 || !numbers.iter().all(is_number) {
         findings.add(format!(
-            "its version is `{version}`: write three numbers, such as `1.0.0`, so that upgrades can be told from rollbacks"
+            "its version is `{version}`: use three numbers such as `1.0.0`, so that versions can be compared"
         ));
     }
 }
 
-/// Whether the schemas are such as clients take.
+/// Checks that clients accept the schemas.
 pub(super) fn schemas(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     for action in &description.actions {
@@ -40,11 +40,13 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
             .iter()
             .filter(|key| action.output.contains_key(**key))
         {
-            let told = format!("its output schema has `{key}` at the top: write the fields out");
+            let told = format!(
+                "its output schema has `{key}` at the top level: list the fields there instead"
+            );
             findings.add_for(&action.name, told);
         }
         if mentions(&Value::Object(action.output.clone()), "$ref") {
-            let told = "its output schema has a `$ref`: write the part out where it stands";
+            let told = "its output schema has a `$ref`: inline the referenced schema";
             findings.add_for(&action.name, told);
         }
         for (part, schema) in [("input", &action.input), ("output", &action.output)] {
@@ -56,7 +58,7 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
     }
     report.check(
         "schemas",
-        "its schemas compile and are flat, as clients want them",
+        "its schemas compile and are flat, as clients require",
         findings,
     );
 }
@@ -67,8 +69,8 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
         .filter(|key| action.input.contains_key(**key))
     {
         let told = format!(
-            "its input schema has `{key}` at the top, which many clients refuse: make the fields optional, and refuse in \
-             `call` what does not go together"
+            "its input schema has `{key}` at the top level, which many clients refuse: make the fields optional, and \
+            reject invalid combinations in `call`"
         );
         findings.add_for(&action.name, told);
     }
@@ -88,12 +90,12 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
 
 fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findings: &mut Findings) {
     let Some(schema) = schema.as_object() else {
-        let told = format!("the schema of `{name}` is no object");
+        let told = format!("the schema of `{name}` is not an object");
         return findings.add_for(&action.name, told);
     };
     for key in COMBINING.iter().filter(|key| schema.contains_key(**key)) {
         let told =
-            format!("`{name}` has `{key}`, which many clients refuse: give it one plain type");
+            format!("`{name}` has `{key}`, which many clients refuse: give it a single type");
         findings.add_for(&action.name, told);
     }
     let is_chosen = schema.contains_key("enum") || schema.contains_key("const");
@@ -101,13 +103,14 @@ fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findin
         Some(Value::String(_)) => {}
         Some(_) => {
             let told = format!(
-                "`{name}` has several types, which many clients refuse: give it one, and leave it out of `required`"
+                "`{name}` has several types, which many clients refuse: give it a single type, and remove it from \
+                `required`"
             );
             findings.add_for(&action.name, told);
         }
         None if is_chosen || schema.keys().any(|key| COMBINING.contains(&key.as_str())) => {}
         None => {
-            let told = format!("`{name}` has no `type`: clients do not guess");
+            let told = format!("`{name}` has no `type`, which many clients require");
             findings.add_for(&action.name, told);
         }
     }
@@ -119,29 +122,31 @@ fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findin
     }
 }
 
-/// Whether everything that a model reads is there.
+/// Checks that all descriptions exist.
 pub(super) fn words(description: &Description, report: &mut Report) {
     let mut findings = Findings::default();
     if description.description.trim().is_empty() {
-        findings.add("the domain has no description: say what it is for in a sentence");
+        findings.add("the domain has no description: state its purpose in a sentence");
     }
     for action in &description.actions {
         let length = action.description.len();
         if action.description.trim().is_empty() {
-            let told = "it has no description: a model chooses by it";
+            let told = "it has no description, by which a model chooses the action";
             findings.add_for(&action.name, told);
         }
-        if length > LONGEST_DESCRIPTION {
+        if length > MAX_DESCRIPTION_BYTES {
             let told = format!(
-                "its description has {length} bytes, and clients cut at {LONGEST_DESCRIPTION}: say the most important first, and less"
+                "its description has {length} bytes, and clients truncate it at {MAX_DESCRIPTION_BYTES}: shorten it, and \
+                put the most important first"
             );
             findings.add_for(&action.name, told);
         }
         for (name, schema) in properties(&action.input) {
             let described = schema.get("description").and_then(Value::as_str);
             if described.is_none_or(|text| text.trim().is_empty()) {
-                let told =
-                    format!("`{name}` has no description: say what belongs there, with an example");
+                let told = format!(
+                    "`{name}` has no description: describe the expected value, with an example"
+                );
                 findings.add_for(&action.name, told);
             }
         }
@@ -153,8 +158,12 @@ pub(super) fn words(description: &Description, report: &mut Report) {
     );
 }
 
-/// Whether examples and defaults fit, and examples can be called.
-pub(super) async fn examples(ground: &Ground<'_>, description: &Description, report: &mut Report) {
+/// Checks that examples and defaults match their schemas, and that examples can be called.
+pub(super) async fn examples(
+    test_vault: &TestVault<'_>,
+    description: &Description,
+    report: &mut Report,
+) {
     let mut findings = Findings::default();
     for action in &description.actions {
         for (name, schema) in properties(&action.input) {
@@ -165,42 +174,38 @@ pub(super) async fn examples(ground: &Ground<'_>, description: &Description, rep
             };
             for value in shown.filter(|value| !fits.is_valid(value)) {
                 let told = format!(
-                    "`{value}` stands as an example or default of `{name}` and does not fit its schema"
+                    "`{value}` is an example or default of `{name}` and does not match its schema"
                 );
                 findings.add_for(&action.name, told);
             }
         }
         let whole = action.input.get("examples").and_then(Value::as_array);
         for example in whole.into_iter().flatten() {
-            example_works(ground, action, example, &mut findings).await;
+            example_works(test_vault, action, example, &mut findings).await;
         }
     }
-    report.check(
-        "examples",
-        "its examples work, where it gives any",
-        findings,
-    );
+    report.check("examples", "its examples work, if it has any", findings);
 }
 
 async fn example_works(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     action: &ActionDescription,
     example: &Value,
     findings: &mut Findings,
 ) {
     let fits = validator(&action.input).is_ok_and(|fits| fits.is_valid(example));
     let Some(arguments) = example.as_object().filter(|_| fits) else {
-        let told = format!("the example `{example}` does not fit the input schema");
+        let told = format!("the example `{example}` does not match the input schema");
         return findings.add_for(&action.name, told);
     };
-    let answer = ground.call(action, arguments).await;
+    let answer = test_vault.call(action, arguments).await;
     let told = match &answer.ending {
         // The notes of an example are the author's, and need not lie in this vault.
         Ending::Refused { code, .. } if code == "not_found" => None,
         Ending::Refused { code, message } => {
             Some(format!("the example is refused: {code}: {message}"))
         }
-        _ => manners::fault(&answer.ending),
+        _ => reply_checks::fault(&answer.ending),
     };
     if let Some(told) = told {
         findings.add_call(&action.name, arguments, told);
@@ -219,14 +224,14 @@ pub(super) fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// What checks values against a schema.
+/// The validator of a schema.
 pub(super) fn validator(schema: &Map<String, Value>) -> Result<Validator, String> {
     jsonschema::options()
         .build(&Value::Object(schema.clone()))
         .map_err(|error| error.to_string())
 }
 
-/// Whether a key stands anywhere in a schema.
+/// Whether a key occurs anywhere in a schema.
 fn mentions(schema: &Value, key: &str) -> bool {
     match schema {
         Value::Object(map) => {

@@ -1,24 +1,25 @@
-//! What a component does when things go wrong: little time and memory, nothing to see, a refusal or the end of the call
-//! at any host call, notes that somebody else edits.
+//! Checks under faults: little time and memory, nothing visible, a refusal or cancellation at any host call, concurrent
+//! edits.
 
 use serde_json::Value;
 
 use super::calls::{ActionCalls, Calls};
-use super::ground::{Answer, Ending, Ground, RICH_NOTE, ROOT_NOTE, Terms};
-use super::manners::fault;
-use super::meddlers::Plan;
+use super::fault_injection::FaultPlan;
+use super::reply_checks::fault;
 use super::report::{Findings, Report};
+use super::test_vault::{Answer, CallConditions, Ending, RICH_NOTE, ROOT_NOTE, TestVault};
 use notehost_config::LimitSettings;
 use notehost_vault::Tier;
 
-/// How many host calls of one call are tried: the first, and others as far apart as it takes.
-const MOST_PLACES: u64 = 24;
-/// After so many reasons of a kind an action is left alone.
-const ENOUGH: usize = 2;
+/// How many host calls of one call get a fault: the first, and others evenly spaced.
+const MAX_FAULT_POINTS: u64 = 24;
+/// After this many findings an action is not tested further.
+const MAX_FINDINGS_OF_ACTION: usize = 2;
 
-/// Whether all calls stayed within limits, and less than they need does no harm. `findings` is what did not.
+/// Checks that all calls stay within limits, and that scarce resources do no harm. `findings` has the calls that did
+/// not.
 pub(super) async fn limits(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     calls: &Calls,
     mut findings: Findings,
     report: &mut Report,
@@ -26,27 +27,29 @@ pub(super) async fn limits(
     let scant = [
         LimitSettings {
             memory_bytes: 2 << 20,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
         LimitSettings {
             host_calls: 1,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
         LimitSettings {
             call_ms: 1,
-            ..ground.limits.clone()
+            ..test_vault.limits.clone()
         },
     ];
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         for limits in &scant {
-            let terms = Terms {
+            let conditions = CallConditions {
                 limits: limits.clone(),
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if let Ending::Broke(reason) = &answer.ending {
                 let told = format!(
-                    "with little memory or time it breaks ({reason}) instead of being ended: leave the end to the host"
+                    "with little memory or time it crashes ({reason}) instead of being stopped: let the host stop it"
                 );
                 findings.add_call(&calls.action.name, &calls.usual, told);
             }
@@ -54,25 +57,25 @@ pub(super) async fn limits(
     }
     report.check(
         "limits",
-        "it stays within its time, memory and host calls",
+        "it stays within the limits of time, memory and host calls",
         findings,
     );
 }
 
-/// Whether the same call on the same vault gives the same answer.
-pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+/// Checks that the same call on the same vault returns the same reply.
+pub(super) async fn repetition(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let sensible = calls.sensible.iter().take(4);
         for arguments in std::iter::once(&calls.usual).chain(sensible) {
-            let one = ground.call(&calls.action, arguments).await;
-            let other = ground.call(&calls.action, arguments).await;
+            let one = test_vault.call(&calls.action, arguments).await;
+            let other = test_vault.call(&calls.action, arguments).await;
             if told(&one) != told(&other) {
                 findings.add_call(
                     &calls.action.name,
                     arguments,
-                    "the same call gives another answer the second time: ask the host for the time, use no randomness, and \
-                     sort what comes from a hash map",
+                    "the same call returns a different reply the second time: take the time from the host, use no \
+                    randomness, and sort what comes from a hash map",
                 );
                 break;
             }
@@ -80,122 +83,129 @@ pub(super) async fn repetition(ground: &Ground<'_>, calls: &Calls, report: &mut 
     }
     report.check(
         "repetition",
-        "the same call on the same vault gives the same answer",
+        "the same call on the same vault returns the same reply",
         findings,
     );
 }
 
-/// Whether it bears not being allowed: nothing visible, nothing writable, any host call refused.
-pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+/// Checks missing permissions: nothing visible, nothing writable, any host call refused.
+pub(super) async fn denial(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
         for (tier, meant) in [
-            (Tier::None, "in a vault of which nothing is visible"),
-            (Tier::Read, "in a vault that may only be read"),
+            (Tier::None, "in a vault without visible notes"),
+            (Tier::Read, "in a read-only vault"),
         ] {
-            let terms = Terms {
+            let conditions = CallConditions {
                 tier,
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if let Some(fault) = fault(&answer.ending) {
                 findings.add_call(name, &calls.usual, format!("{meant} {fault}"));
             }
         }
         for at in places(calls.answer.host_calls) {
             for code in ["permission_denied", "unavailable", "not_found"] {
-                let terms = Terms {
-                    plan: Plan::Refuse { at, code },
-                    ..ground.usual()
+                let conditions = CallConditions {
+                    plan: FaultPlan::Refuse { at, code },
+                    ..test_vault.usual()
                 };
-                let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+                let answer = test_vault
+                    .call_under(&calls.action, &calls.usual, conditions)
+                    .await;
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!("when its host call {at} is refused (`{code}`) {fault}");
+                    let told = format!("when host call {at} is refused (`{code}`) {fault}");
                     findings.add_call(name, &calls.usual, told);
                 }
             }
-            if findings.count_for(name) >= ENOUGH {
+            if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
                 break;
             }
         }
     }
     report.check(
         "denial",
-        "it bears a refusal at every host call, and a vault of which it sees nothing",
+        "it handles a refusal at every host call, and a vault without visible notes",
         findings,
     );
 }
 
-/// Whether a call that ends at any host call leaves no trace.
-pub(super) async fn cancellation(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+/// Checks that a call cancelled at any host call leaves no state behind.
+pub(super) async fn cancellation(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
-        let before = ground.call(&calls.action, &calls.usual).await;
+        let before = test_vault.call(&calls.action, &calls.usual).await;
         for at in places(calls.answer.host_calls) {
-            let terms = Terms {
-                plan: Plan::Cancel { at },
-                ..ground.usual()
+            let conditions = CallConditions {
+                plan: FaultPlan::Cancel { at },
+                ..test_vault.usual()
             };
-            let answer = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let answer = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             if answer.ending != Ending::Cancelled && answer.host_calls >= at {
-                let told = format!("it went on after it was cancelled at host call {at}");
+                let told = format!("it continued after it was cancelled at host call {at}");
                 findings.add_call(name, &calls.usual, told);
             }
         }
-        let after = ground.call(&calls.action, &calls.usual).await;
-        if told(&before) != told(&after) && is_repeatable(ground, calls).await {
-            let told = "after a call was cancelled the same call gives another answer: keep nothing outside of the call";
+        let after = test_vault.call(&calls.action, &calls.usual).await;
+        if told(&before) != told(&after) && is_repeatable(test_vault, calls).await {
+            let told = "after a cancelled call the same call returns a different reply: keep no state between calls";
             findings.add_call(name, &calls.usual, told);
         }
     }
     report.check(
         "cancellation",
-        "it can be cancelled at every host call, and the next call is as before",
+        "it can be cancelled at every host call without affecting the next call",
         findings,
     );
 }
 
-/// Whether it bears notes that somebody else edits while it works.
-pub(super) async fn conflict(ground: &Ground<'_>, calls: &Calls, report: &mut Report) {
+/// Checks concurrent edits of notes.
+pub(super) async fn conflict(test_vault: &TestVault<'_>, calls: &Calls, report: &mut Report) {
     let mut findings = Findings::default();
     let edited = [RICH_NOTE, ROOT_NOTE];
     for calls in calls.0.iter().filter(|calls| is_sound(calls)) {
         let name = &calls.action.name;
         for at in places(calls.answer.host_calls) {
-            let terms = Terms {
-                plan: Plan::Edit {
+            let conditions = CallConditions {
+                plan: FaultPlan::Edit {
                     at,
-                    files: ground.files(&edited),
+                    files: test_vault.files(&edited),
                 },
-                ..ground.usual()
+                ..test_vault.usual()
             };
-            let during = ground.call_under(&calls.action, &calls.usual, terms).await;
+            let during = test_vault
+                .call_under(&calls.action, &calls.usual, conditions)
+                .await;
             // A host runs it again, on what is there then.
-            let again = ground.call(&calls.action, &calls.usual).await;
-            ground.restore(&edited);
+            let again = test_vault.call(&calls.action, &calls.usual).await;
+            test_vault.restore(&edited);
             for (answer, meant) in [(during, "while"), (again, "after")] {
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!(
-                        "{meant} a note is changed by somebody else at host call {at} {fault}"
-                    );
+                    let told =
+                        format!("{meant} another program changes a note at host call {at} {fault}");
                     findings.add_call(name, &calls.usual, told);
                 }
             }
-            if findings.count_for(name) >= ENOUGH {
+            if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
                 break;
             }
         }
     }
     report.check(
         "conflict",
-        "it bears notes that are changed while it works",
+        "it handles notes that change while it runs",
         findings,
     );
 }
 
-/// Whether an action's usual call ends well: otherwise its faults are told already, and would be told again.
+/// Whether an action's working call succeeds; otherwise its faults are already reported.
 fn is_sound(calls: &ActionCalls) -> bool {
     matches!(
         calls.answer.ending,
@@ -203,24 +213,24 @@ fn is_sound(calls: &ActionCalls) -> bool {
     )
 }
 
-async fn is_repeatable(ground: &Ground<'_>, calls: &ActionCalls) -> bool {
-    let one = ground.call(&calls.action, &calls.usual).await;
-    let other = ground.call(&calls.action, &calls.usual).await;
+async fn is_repeatable(test_vault: &TestVault<'_>, calls: &ActionCalls) -> bool {
+    let one = test_vault.call(&calls.action, &calls.usual).await;
+    let other = test_vault.call(&calls.action, &calls.usual).await;
     told(&one) == told(&other)
 }
 
-/// Which host calls are meddled with: all of a few, and some of many.
+/// The host calls that get a fault: all if there are few, a sample if there are many.
 fn places(host_calls: u64) -> Vec<u64> {
-    if host_calls <= MOST_PLACES {
+    if host_calls <= MAX_FAULT_POINTS {
         return (1..=host_calls).collect();
     }
-    let last = MOST_PLACES - 1;
+    let last = MAX_FAULT_POINTS - 1;
     (0..=last)
         .map(|place| 1 + place * (host_calls - 1) / last)
         .collect()
 }
 
-/// What a call came to, without the ids that the host makes up.
+/// The outcome of a call without generated ids.
 fn told(answer: &Answer) -> Value {
     let (text, structured) = match &answer.ending {
         Ending::Replied { text, structured } => (text.as_str(), structured.as_str()),
@@ -242,7 +252,7 @@ fn told(answer: &Answer) -> Value {
     serde_json::json!([without_ids(text), without_ids(structured), staged])
 }
 
-/// A text with the ids that the host makes up (of changes, of what is in the trash) left out.
+/// A text without ids generated by the host (of changes, of trash entries).
 fn without_ids(text: &str) -> String {
     let is_letter = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let mut shown = String::with_capacity(text.len());
@@ -266,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_host_calls_are_all_tried_and_many_from_first_to_last() {
+    fn fault_points_cover_first_to_last_host_call() {
         assert_eq!(places(0), Vec::<u64>::new());
         assert_eq!(places(3), [1, 2, 3]);
         let many = places(1000);
@@ -275,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ids_are_left_out() {
+    fn only_generated_ids_are_masked() {
         assert_eq!(
             without_ids(r#"{"id": "01h8xg2k9qabcdef", "path": "Work/plan.md"}"#),
             r#"{"id": "<id>", "path": "Work/plan.md"}"#

@@ -1,5 +1,5 @@
-//! What happens to the files of the vaults, for those who want to be told. Each hears only of what it may read at that
-//! moment: what is hidden from a caller happens without a sound.
+//! Events on the files of the vaults for subscribers. A subscriber receives only events on files that it may read at
+//! that moment.
 
 use std::sync::Arc;
 
@@ -7,19 +7,19 @@ use tokio::sync::broadcast;
 
 use super::Host;
 use notehost_index::{Edit, Index};
-use notehost_policy::Both;
+use notehost_policy::Intersection;
 use notehost_policy::auth::{Caller, Scope};
 use notehost_vault::{Access, Effect, Limits, Rules, Transaction, Vault};
 
-/// So much may happen before somebody who does not listen misses some of it.
-const MOST_UNHEARD: usize = 4096;
+/// The number of events buffered for a slow subscriber.
+const EVENT_BUFFER: usize = 4096;
 
 /// The domain that notes are read with, as resources too.
 const READER: (&str, &str) = ("document", "read");
 
-/// Something that happened to a file.
+/// An event on a file.
 #[derive(Debug, Clone)]
-pub struct Happened {
+pub struct FileEvent {
     /// The vault's id.
     pub vault: Arc<str>,
     /// The file.
@@ -28,41 +28,41 @@ pub struct Happened {
     pub edit: Edit,
 }
 
-/// Everything that happens, for those who may hear of it.
-pub(super) struct Happenings(broadcast::Sender<Happened>);
+/// The event streams of all vaults.
+pub(super) struct FileEvents(broadcast::Sender<FileEvent>);
 
-impl Happenings {
-    /// What happens in these vaults from now on.
-    pub(super) fn of(vaults: &[Arc<Vault>], indexes: &[Arc<Index>]) -> Happenings {
-        let (sender, _) = broadcast::channel(MOST_UNHEARD);
+impl FileEvents {
+    /// Subscribes to the events of these vaults.
+    pub(super) fn of(vaults: &[Arc<Vault>], indexes: &[Arc<Index>]) -> FileEvents {
+        let (sender, _) = broadcast::channel(EVENT_BUFFER);
         for (vault, index) in vaults.iter().zip(indexes) {
             let (vault, sender): (Arc<str>, _) = (vault.id().into(), sender.clone());
             index.on_edit(move |edited| {
                 // Nobody listens: nobody is told.
-                let _ = sender.send(Happened {
+                let _ = sender.send(FileEvent {
                     vault: vault.clone(),
                     path: edited.path.into(),
                     edit: edited.edit,
                 });
             });
         }
-        Happenings(sender)
+        FileEvents(sender)
     }
 
-    pub(super) fn listen(&self) -> broadcast::Receiver<Happened> {
+    pub(super) fn listen(&self) -> broadcast::Receiver<FileEvent> {
         self.0.subscribe()
     }
 }
 
-/// What one caller may hear of, at one moment.
-pub struct Hearing {
+/// Filters events by what a caller may read at this moment.
+pub struct EventFilter {
     vaults: Vec<(Arc<Vault>, Transaction)>,
 }
 
-impl Hearing {
-    /// What a caller may hear of now: what it could read.
-    pub fn of(host: &Host, caller: &Caller) -> Hearing {
-        Hearing {
+impl EventFilter {
+    /// The filter for a caller: what it may read now.
+    pub fn of(host: &Host, caller: &Caller) -> EventFilter {
+        EventFilter {
             vaults: looks(host, caller).unwrap_or_default(),
         }
     }
@@ -74,7 +74,7 @@ impl Hearing {
     }
 }
 
-/// One vault as a caller sees it that reads notes.
+/// One vault as visible to a reading caller.
 pub(super) fn look(host: &Host, caller: &Caller, vault: &str) -> Option<(Arc<Vault>, Transaction)> {
     let mut looks = looks(host, caller)?.into_iter();
     looks.find(|(known, _)| known.id() == vault)
@@ -94,7 +94,7 @@ fn looks(host: &Host, caller: &Caller) -> Option<Vec<(Arc<Vault>, Transaction)>>
         return None;
     }
     let permissions = rights.permissions.clone();
-    let rules: Arc<dyn Rules> = Arc::new(Both::new(permissions, reader.grant.clone()));
+    let rules: Arc<dyn Rules> = Arc::new(Intersection::new(permissions, reader.grant.clone()));
     let vaults = host.vaults_of(caller).ok()?.into_iter();
     let looks = vaults.map(|vault| {
         let look = vault.begin(Access {

@@ -1,5 +1,5 @@
-//! The prompts that come with the host: what people do with notes whatever components they have. Short and practical; how
-//! an action is called is filled in for the client's surface.
+//! The built-in prompts: common tasks with notes, independent of components. Short and practical; the name of an action
+//! is filled in for the client's surface.
 
 use std::sync::LazyLock;
 
@@ -27,30 +27,30 @@ fn summarise_note() -> Prompt {
         .argument(PromptArgument::text("length", "How long, such as `three sentences`"))
         .text(
             "Summarise the note `{{note}}`, which follows.\n\
-             Only what stands under the heading `{{section}}`.\n\
+             Only the part under the heading `{{section}}`.\n\
              - First one sentence that says what it is about.\n\
              - Then what it says, decides or claims, in its own order and language. Keep names, numbers and dates exactly.\n\
              - At the end what is open: tasks, questions, contradictions. Leave the part out if there is nothing.\n\
              Length: {{length}}.\n\
-             Say nothing that is not in it. Where the text that follows is cut, read the rest with {{document.read}}.\n\
+             Add nothing that is not in it. If the text that follows is cut, read the rest with {{document.read}}.\n\
              Change nothing; if I want to keep the summary, add it with {{document.append}} where I say.",
         )
 }
 
 fn find_connections() -> Prompt {
-    Prompt::new("find_connections", "Find notes that belong together with one, and propose links")
+    Prompt::new("find_connections", "Find notes related to a note, and propose links")
         .title("Find connections of a note")
         .argument(PromptArgument::note("note", "The note to connect").required())
         .argument(PromptArgument::notebook("notebook", "Look only in this notebook"))
         .text(
-            "Find what the note `{{note}}`, which follows, should be connected with.\n\
+            "Find what the note `{{note}}`, which follows, should be linked with.\n\
              Look only at notes of the notebook `{{notebook}}`.\n\
              1. See what is linked already: {{link.outgoing}} and {{link.backlinks}} (with `mentions: \"also\"`).\n\
-             2. Find candidates: {{link.suggest}} for names that stand in it unlinked, {{search.similar}} for notes like it.\n\
+             2. Find candidates: {{link.suggest}} for names that occur in it without a link, {{search.similar}} for notes like it.\n\
              3. Read those that look promising with {{document.read_many}}.\n\
              4. Propose at most seven connections, the strongest first: both notes, the sentence in each that connects \
              them, and why a reader wants the link. Leave out what only shares a word.\n\
-             5. Wait until I choose. Then make the links with {{document.edit}}: turn words that are there into \
+             5. Wait until I choose. Then make the links with {{document.edit}}: turn existing words into \
              `[[links]]` rather than adding a list, and show me the diff with `dry_run: true` first.",
         )
 }
@@ -69,7 +69,7 @@ fn daily_review() -> Prompt {
              3. Read the daily note of that day, if there is one, and what changed, with {{document.read_many}}.\n\
              4. Find open tasks with {{search.regex}} (`pattern`: `- \\[ \\]`), those with a date of that day or before \
              first.\n\
-             5. Tell me in this order: done, still open, overdue, and one thing to begin with next. Name the note for \
+             5. Tell me in this order: done, still open, overdue, and one thing to start with next. Name the note for \
              each. At most twenty lines.\n\
              6. Ask whether to add a short review to the daily note; then do it with {{document.append}}.",
         )
@@ -87,9 +87,9 @@ fn research() -> Prompt {
              Look only at notes with the tag `{{tag}}` (`tags`).\n\
              1. Collect passages with {{search.context}}. Ask two or three times, in the words that the notes may use: \
              synonyms, names, the other languages of the notes.\n\
-             2. Where a passage is too short to judge, read around it with {{document.read}}; follow its links with \
+             2. If a passage is too short to judge, read around it with {{document.read}}; follow its links with \
              {{link.neighbours}}.\n\
-             3. Answer in a few paragraphs. After each claim name the note, and the line where you have it, as \
+             3. Answer in a few paragraphs. After each claim name the note, and the line of the source, as \
              `[[Note]]`. Quote where the wording matters.\n\
              4. Say where notes disagree, and what they do not say. Never fill a gap from what you know yourself \
              without saying so.\n\
@@ -98,7 +98,7 @@ fn research() -> Prompt {
 }
 
 fn tidy_notebook() -> Prompt {
-    Prompt::new("tidy_notebook", "Tidy a notebook: names, tags, links, what is in the wrong place")
+    Prompt::new("tidy_notebook", "Tidy a notebook: names, tags, links, misplaced notes")
         .title("Tidy a notebook")
         .argument(PromptArgument::notebook("notebook", "The notebook to tidy").required())
         .argument(PromptArgument::property("property", "A property that every note should have"))
@@ -107,7 +107,7 @@ fn tidy_notebook() -> Prompt {
              1. See what is in it: {{notebook.children}}, and which tags are used: {{tag.list}} (`path`: the notebook).\n\
              2. Look for broken links ({{link.unresolved}}), notes that nothing links to ({{link.orphans}}), and files \
              that no note uses ({{file.unused}}), each with `path`: the notebook.\n\
-             3. Look for notes that say the same, names that say nothing, tags that differ only in spelling.\n\
+             3. Look for notes that say the same, uninformative names, tags that differ only in spelling.\n\
              Find notes without the property `{{property}}` with {{search.query}}, and propose a value for each.\n\
              4. Propose a plan as a table: what, where, why; the safest changes first. Touch nothing before I agree.\n\
              5. Then go step by step, each with `dry_run: true` first: {{document.rename}} and {{document.move}} (links \

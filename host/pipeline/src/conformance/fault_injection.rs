@@ -1,4 +1,4 @@
-//! Those who meddle with a run, one host call at a time, and count how many there are.
+//! Fault injection: acts on one run at a given host call, and counts host calls.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,29 +6,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use notehost_runtime::{Fault, FaultInjector};
 use notehost_vault::VaultError;
 
-/// What is done, and at which host call.
+/// A fault, and the host call at which it occurs.
 #[derive(Debug, Clone)]
-pub(super) enum Plan {
-    /// Nothing is.
+pub(super) enum FaultPlan {
+    /// No fault; only counts.
     Watch,
     /// The host call is refused with this code.
     Refuse { at: u64, code: &'static str },
-    /// The caller gives up.
+    /// The caller cancels.
     Cancel { at: u64 },
-    /// Somebody edits these notes.
+    /// Another program edits these notes.
     Edit { at: u64, files: Vec<PathBuf> },
 }
 
-/// Carries out a plan, and counts host calls.
+/// Injects the planned fault, and counts host calls.
 #[derive(Debug)]
-pub(super) struct Meddler {
-    plan: Plan,
+pub(super) struct FaultScheduler {
+    plan: FaultPlan,
     host_calls: AtomicU64,
 }
 
-impl Meddler {
-    pub(super) fn new(plan: Plan) -> Meddler {
-        Meddler {
+impl FaultScheduler {
+    pub(super) fn new(plan: FaultPlan) -> FaultScheduler {
+        FaultScheduler {
             plan,
             host_calls: AtomicU64::new(0),
         }
@@ -40,15 +40,16 @@ impl Meddler {
     }
 }
 
-impl FaultInjector for Meddler {
+impl FaultInjector for FaultScheduler {
     fn at(&self, host_call: u64) -> Fault {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
-            Plan::Refuse { at, code } if *at == host_call => {
-                Fault::Refuse(VaultError::new(code, "the conformance kit refuses this"))
-            }
-            Plan::Cancel { at } if *at == host_call => Fault::Cancel,
-            Plan::Edit { at, files } if *at == host_call => {
+            FaultPlan::Refuse { at, code } if *at == host_call => Fault::Refuse(VaultError::new(
+                code,
+                "the conformance suite refuses this host call",
+            )),
+            FaultPlan::Cancel { at } if *at == host_call => Fault::Cancel,
+            FaultPlan::Edit { at, files } if *at == host_call => {
                 for file in files {
                     edit(file, host_call);
                 }
@@ -59,10 +60,10 @@ impl FaultInjector for Meddler {
     }
 }
 
-/// As an editor would that knows nothing of us. Where it fails nothing changed, and the call meets nothing odd.
+/// Edits a file as an unaware editor would. If that fails, nothing changed and the call sees no fault.
 fn edit(file: &PathBuf, host_call: u64) {
     let changed = format!("# Changed\n\nBy somebody else, at host call {host_call}.\n");
     if let Err(error) = std::fs::write(file, changed) {
-        tracing::debug!("a note of the kit could not be changed: {error}");
+        tracing::debug!("a note of the conformance suite could not be changed: {error}");
     }
 }

@@ -1,5 +1,4 @@
-//! The calls that a component is tested with: for each action one that works, if one can be found, and all kinds of
-//! others beside it.
+//! The calls that a component is tested with: for each action one that works, if one can be found, and many variants.
 
 use std::sync::Arc;
 
@@ -7,37 +6,37 @@ use serde_json::{Map, Value};
 
 use super::arguments::{Told, gather, odd, sensible, with_options};
 use super::description::validator;
-use super::ground::{Answer, Ending, Ground};
+use super::test_vault::{Answer, Ending, TestVault};
 use notehost_runtime::{ActionDescription, Description};
 use notehost_vault::Effect;
 
-/// How many calls of an action are made with odd arguments.
-const MOST_ODD: usize = 250;
+/// The maximum number of calls of an action with unusual arguments.
+const MAX_UNUSUAL_CALLS: usize = 250;
 
-/// What is called, and with what.
+/// All test calls.
 pub(super) struct Calls(pub(super) Vec<ActionCalls>);
 
 /// The calls of one action.
 pub(super) struct ActionCalls {
     pub(super) action: Arc<ActionDescription>,
-    /// The call that is tried under all conditions, and what it came to.
+    /// The call that is repeated under all conditions, and its outcome.
     pub(super) usual: Map<String, Value>,
     pub(super) answer: Answer,
-    /// Others that make sense, with optional arguments.
+    /// Other plausible calls, with optional arguments.
     pub(super) sensible: Vec<Map<String, Value>>,
-    /// And others that make none.
+    /// Calls with unusual arguments.
     pub(super) odd: Vec<Map<String, Value>>,
 }
 
 impl Calls {
-    /// Try what works. Reading comes first: what it tells is what other actions are asked for.
-    pub(super) async fn find(ground: &Ground<'_>, description: &Description) -> Calls {
+    /// Finds working calls. Reading actions come first: their replies supply arguments for others.
+    pub(super) async fn find(test_vault: &TestVault<'_>, description: &Description) -> Calls {
         let mut told = Told::new();
         let mut found = Vec::new();
         let mut actions: Vec<&ActionDescription> = description.actions.iter().collect();
         actions.sort_by_key(|action| action.effect);
         for action in &actions {
-            let (usual, answer) = usual_call(ground, action, &told).await;
+            let (usual, answer) = usual_call(test_vault, action, &told).await;
             if action.effect == Effect::Read
                 && let Some(reply) = reply_of(&answer)
             {
@@ -49,7 +48,7 @@ impl Calls {
         for (action, (mut usual, mut answer)) in actions.into_iter().zip(found) {
             // With all that was told by then, what was refused may work.
             if matches!(answer.ending, Ending::Refused { .. }) {
-                (usual, answer) = usual_call(ground, action, &told).await;
+                (usual, answer) = usual_call(test_vault, action, &told).await;
             }
             let fits = validator(&action.input).ok();
             let is_valid = |arguments: &Map<String, Value>| {
@@ -60,7 +59,7 @@ impl Calls {
                 made.into_iter().filter(|made| is_valid(made)).collect()
             };
             let mut odd = only_valid(odd(&action.input, &usual));
-            odd.truncate(MOST_ODD);
+            odd.truncate(MAX_UNUSUAL_CALLS);
             calls.push(ActionCalls {
                 sensible: only_valid(with_options(&action.input, &usual, &told)),
                 odd,
@@ -73,9 +72,9 @@ impl Calls {
     }
 }
 
-/// The first sensible call that is answered, or else the first that fits the schema.
+/// The first plausible call that succeeds, or else the first that matches the schema.
 async fn usual_call(
-    ground: &Ground<'_>,
+    test_vault: &TestVault<'_>,
     action: &ActionDescription,
     told: &Told,
 ) -> (Map<String, Value>, Answer) {
@@ -86,7 +85,7 @@ async fn usual_call(
         if !fits.as_ref().is_some_and(|fits| fits.is_valid(&value)) {
             continue;
         }
-        let answer = ground.call(action, &arguments).await;
+        let answer = test_vault.call(action, &arguments).await;
         if reply_of(&answer).is_some() {
             return (arguments, answer);
         }
@@ -99,13 +98,13 @@ async fn usual_call(
     match first {
         Some(found) => found,
         None => {
-            let answer = ground.call(action, &Map::new()).await;
+            let answer = test_vault.call(action, &Map::new()).await;
             (Map::new(), answer)
         }
     }
 }
 
-/// What an action told, if it did.
+/// The structured reply of an action, if it succeeded.
 fn reply_of(answer: &Answer) -> Option<Value> {
     match &answer.ending {
         Ending::Replied { structured, .. } => serde_json::from_str(structured).ok(),

@@ -1,6 +1,6 @@
-//! A client's connection as a stream. A client that reads nothing fills the buffers between us; from then on every write
-//! waits, and after a while the connection is closed. A stream of events is not affected as long as its client reads:
-//! keep-alives are written, and taken. Reading ends where the connection was closed to make room for another one.
+//! A connection with a write timeout. A client that reads nothing fills the buffers; from then on every write waits,
+//! and after a while the connection is closed. An event stream is not affected as long as its client reads, because
+//! keep-alives are written and read. Reads end when the connection was closed to make room for another one.
 
 use std::io;
 use std::pin::Pin;
@@ -13,10 +13,10 @@ use tokio::time::Sleep;
 
 use super::connections::Link;
 
-/// How long a client may read nothing of what is written to it.
+/// The write timeout.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A stream whose writes fail when the other side takes nothing for too long.
+/// A stream whose writes fail if the peer reads nothing for too long.
 pub(super) struct Guarded<T> {
     stream: T,
     timeout: Duration,
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_client_that_does_not_read_is_let_go() {
+    async fn writes_time_out_if_the_client_does_not_read() {
         let (ours, _theirs) = tokio::io::duplex(16);
         let mut guarded = Guarded::new(ours, Link::alone());
         guarded.timeout = Duration::from_millis(20);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_clock_starts_anew_when_a_client_reads() {
+    async fn reading_resets_the_write_timeout() {
         let (ours, mut theirs) = tokio::io::duplex(16);
         let mut guarded = Guarded::new(ours, Link::alone());
         guarded.write_all(&[0; 16]).await.expect("there is room");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn reading_ends_where_the_connection_was_closed() {
+    async fn reads_end_after_close() {
         let (ours, _theirs) = tokio::io::duplex(16);
         let link = Link::alone();
         let mut guarded = Guarded::new(ours, link.clone());

@@ -1,71 +1,76 @@
-//! What a component answers to all kinds of input: a reply that is what it announced, or a refusal that a caller can do
-//! something with.
+//! Checks of replies to all kinds of input: a reply matches its schema, and an error is one that a caller can act on.
 
 use serde_json::{Map, Value};
 
 use super::calls::{ActionCalls, Calls};
 use super::description::validator;
-use super::ground::{Answer, Ending, Ground};
 use super::report::{Findings, Report};
+use super::test_vault::{Answer, Ending, TestVault};
 use crate::component_code;
 
-/// After so many reasons of a kind an action is left alone.
-const ENOUGH: usize = 3;
+/// After this many findings an action is not tested further.
+const MAX_FINDINGS_OF_ACTION: usize = 3;
 
-/// What the checks of this room found.
+/// The findings of these checks.
 #[derive(Default)]
-struct Judged {
+struct ReplyFindings {
     input: Findings,
     output: Findings,
     effects: Findings,
     limits: Findings,
 }
 
-/// Make every call, and look at what came of it. Returns what used up its limits.
-pub(super) async fn judge(ground: &Ground<'_>, calls: &Calls, report: &mut Report) -> Findings {
-    let mut judged = Judged::default();
+/// Makes every call and checks its outcome. Returns the findings on limits.
+pub(super) async fn judge(
+    test_vault: &TestVault<'_>,
+    calls: &Calls,
+    report: &mut Report,
+) -> Findings {
+    let mut judged = ReplyFindings::default();
     for calls in &calls.0 {
         let name = &calls.action.name;
         judged.take(calls, &calls.usual, &calls.answer);
         for arguments in calls.sensible.iter().chain(&calls.odd) {
-            if judged.input.count_for(name) >= ENOUGH || judged.limits.count_for(name) > 0 {
+            if judged.input.count_for(name) >= MAX_FINDINGS_OF_ACTION
+                || judged.limits.count_for(name) > 0
+            {
                 break;
             }
-            let answer = ground.call(&calls.action, arguments).await;
+            let answer = test_vault.call(&calls.action, arguments).await;
             judged.take(calls, arguments, &answer);
         }
     }
     report.check(
         "input",
-        "it takes odd input, or refuses it with a code of the contract",
+        "it accepts unusual input, or rejects it with an error code of the contract",
         judged.input,
     );
     report.check(
         "output",
-        "what it answers fits its output schema",
+        "its replies match its output schema",
         judged.output,
     );
     report.check(
         "effects",
-        "no action tries more than it is declared to do",
+        "no action exceeds its declared effect",
         judged.effects,
     );
     judged.limits
 }
 
-impl Judged {
+impl ReplyFindings {
     fn take(&mut self, calls: &ActionCalls, arguments: &Map<String, Value>, answer: &Answer) {
         let name = &calls.action.name;
         match &answer.ending {
             Ending::TimedOut => self.limits.add_call(
                 name,
                 arguments,
-                "it does not come to an end: bound loops by the size of the input",
+                "it does not terminate: bound loops by the size of the input",
             ),
             Ending::OverLimit(limit) => self.limits.add_call(
                 name,
                 arguments,
-                format!("it {limit}: bound what it takes by the size of the input"),
+                format!("it {limit}: bound its resource use by the size of the input"),
             ),
             ending => {
                 if let Some(told) = fault(ending) {
@@ -81,22 +86,23 @@ impl Judged {
         if answer.oversteps > 0 {
             let effect = calls.action.effect.word();
             let told = format!(
-                "it is declared as `{effect}` and tries to do more, which the host refuses: declare a higher effect, or leave it"
+                "it is declared as `{effect}` and attempts more, which the host refuses: declare a higher effect, or \
+                remove the attempt"
             );
             self.effects.add_for(name, told);
         }
     }
 }
 
-/// What is wrong with how a call ended, if anything is.
+/// The fault in how a call ended, if any.
 pub(super) fn fault(ending: &Ending) -> Option<String> {
     match ending {
-        Ending::Replied { .. } | Ending::Torn | Ending::Cancelled => None,
+        Ending::Replied { .. } | Ending::Conflict | Ending::Cancelled => None,
         Ending::Refused { code, message } => refusal_fault(code, message),
-        Ending::TimedOut => Some("it does not come to an end".to_owned()),
+        Ending::TimedOut => Some("it does not terminate".to_owned()),
         Ending::OverLimit(limit) => Some(format!("it {limit}")),
         Ending::Broke(reason) => Some(format!(
-            "it broke ({reason}): return an error with a code instead of panicking"
+            "it crashed ({reason}): return an error with a code instead of panicking"
         )),
     }
 }
@@ -105,38 +111,40 @@ fn refusal_fault(code: &str, message: &str) -> Option<String> {
     if component_code(code).is_none() {
         let code: String = code.escape_debug().take(60).collect();
         return Some(format!(
-            "it refuses with the code `{code}`, which the contract does not have: use for example `validation_error` or `not_found`"
+            "it returns the error code `{code}`, which is not in the contract: use for example `validation_error` or \
+            `not_found`"
         ));
     }
     if code == "internal_error" {
         let message: String = message.chars().take(100).collect();
         return Some(format!(
-            "it refuses with `internal_error` ({message}): say what the caller can mend, with `validation_error` or another code"
+            "it returns `internal_error` ({message}): use `validation_error` or another code, and state what the \
+            caller can fix"
         ));
     }
     if message.trim().is_empty() {
         return Some(format!(
-            "it refuses with `{code}` and no message: say what was wrong and how to mend the call"
+            "it returns `{code}` without a message: state what was wrong and how to fix the call"
         ));
     }
     None
 }
 
-/// Why an answer is not what was announced.
+/// Why a reply does not match the output schema.
 fn misfit(calls: &ActionCalls, structured: &str) -> Option<String> {
     let value: Value = match serde_json::from_str(structured) {
         Ok(value) => value,
-        Err(error) => return Some(format!("its answer is no JSON: {error}")),
+        Err(error) => return Some(format!("its reply is not valid JSON: {error}")),
     };
     if !value.is_object() {
-        return Some("its answer is JSON, and no object".to_owned());
+        return Some("its reply is JSON but not an object".to_owned());
     }
     let fits = validator(&calls.action.output).ok()?;
     let error = fits.iter_errors(&value).next()?;
     let reason: String = error.to_string().chars().take(200).collect();
     let place = error.instance_path().to_string();
     Some(match place.is_empty() {
-        true => format!("its answer does not fit its output schema: {reason}"),
-        false => format!("its answer does not fit its output schema at `{place}`: {reason}"),
+        true => format!("its reply does not match its output schema: {reason}"),
+        false => format!("its reply does not match its output schema at `{place}`: {reason}"),
     })
 }

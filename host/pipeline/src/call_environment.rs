@@ -1,5 +1,5 @@
-//! What a component is told of where it runs, when it asks: the clock, the host, its caller, the owner's habits. Made for
-//! one call, and of nothing that its caller may not know.
+//! The environment of one call as its component sees it: clock, host, caller, conventions of the vault. Contains only
+//! what the caller may know.
 
 use std::sync::{Arc, Weak};
 
@@ -7,7 +7,7 @@ use notehost_sdk::host::{About, AboutDomain, CallerInfo, Conventions, LimitLeft,
 
 use super::authorize::Allowed;
 use super::conventions::{conventions, property_types};
-use super::standing::CallStanding;
+use super::live_rights::LiveRights;
 use super::{Host, ProgressSink};
 use notehost_config::TagPolicy;
 use notehost_index::Index;
@@ -17,24 +17,24 @@ use notehost_records::database::now_ms;
 use notehost_runtime::{CallEnvironment, CallRights, Progress, Repeatable, Used};
 use notehost_vault::{Effect, Transaction, Vault, VaultError};
 
-/// Where one call runs.
-pub(super) struct CallSurroundings {
+/// The environment of one call.
+pub(super) struct HostCallEnvironment {
     host: Weak<Host>,
     caller: Caller,
     vault: Arc<Vault>,
     index: Arc<Index>,
-    standing: Arc<CallStanding>,
+    standing: Arc<LiveRights>,
     progress: Option<ProgressSink>,
     frozen: Option<FrozenEnvironment>,
 }
 
-impl CallSurroundings {
+impl HostCallEnvironment {
     pub(super) fn of(
         host: &Host,
         allowed: &Allowed,
         frozen: Option<&FrozenEnvironment>,
-    ) -> CallSurroundings {
-        CallSurroundings {
+    ) -> HostCallEnvironment {
+        HostCallEnvironment {
             host: host.shared(),
             caller: allowed.caller.clone(),
             vault: allowed.vault.clone(),
@@ -46,7 +46,7 @@ impl CallSurroundings {
     }
 }
 
-impl CallEnvironment for CallSurroundings {
+impl CallEnvironment for HostCallEnvironment {
     fn now(&self) -> Now {
         if let Some(stopped) = self.host.upgrade().and_then(|host| host.stopped_clock()) {
             return stopped;
@@ -192,7 +192,7 @@ impl CallEnvironment for CallSurroundings {
     }
 }
 
-/// When a host began, in milliseconds since 1970.
+/// The start time of a host, in milliseconds since 1970.
 pub(super) fn moment_of_start() -> u64 {
     u64::try_from(now_ms()).unwrap_or_default()
 }

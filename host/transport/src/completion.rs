@@ -1,5 +1,5 @@
-//! Completion of what a person types: into the templates of resources, and into the arguments of prompts. What is offered
-//! is what this caller may see: notes, notebooks, tags, properties and headings, vaults, domains and actions.
+//! Completion of resource templates and prompt arguments. Suggestions are limited to what the caller may see: notes,
+//! notebooks, tags, properties and headings, vaults, domains and actions.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use super::uris::{HELP_PREFIX, VAULT_PREFIX};
 use notehost_pipeline::{self as dispatch, CompletionKind, complete_notebook, fitting};
 use notehost_policy::auth::Caller;
 
-/// What may follow what was typed: what begins with it first, then what has it somewhere. All notes may have to be looked
-/// at, so that is done on a thread on which nobody waits.
+/// Suggestions for typed text: prefix matches first, then substring matches. May scan all notes, so it runs on a
+/// blocking thread.
 pub(super) async fn complete(
     server: &Server,
     caller: Caller,
@@ -33,7 +33,7 @@ fn completed(
 ) -> Result<CompleteResult, ErrorData> {
     let none = HashMap::new();
     let context = request.context.as_ref();
-    let asked = Asked {
+    let asked = CompletionQuery {
         server,
         caller,
         name: &request.argument.name,
@@ -49,17 +49,17 @@ fn completed(
     })
 }
 
-/// What is to be completed.
-struct Asked<'a> {
+/// The text to complete and its context.
+struct CompletionQuery<'a> {
     server: &'a Server,
     caller: &'a Caller,
     name: &'a str,
     typed: &'a str,
-    /// What was filled in before.
+    /// The arguments filled in before.
     given: &'a HashMap<String, String>,
 }
 
-impl Asked<'_> {
+impl CompletionQuery<'_> {
     fn of_template(&self, template: &str) -> Vec<String> {
         let of_vault = template.starts_with(VAULT_PREFIX);
         let of_help = template.starts_with(HELP_PREFIX);
@@ -145,7 +145,7 @@ impl Asked<'_> {
     }
 }
 
-/// As many as the protocol lets us tell, and how many there are.
+/// As many as the protocol allows, with the total.
 fn told(mut values: Vec<String>) -> Result<CompleteResult, ErrorData> {
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);

@@ -1,16 +1,17 @@
-//! Sentences about actions in the fewest bytes that still say something: without articles, without the word that the
-//! action's name has just said, and cut where a thought ends. Models read telegrams well.
+//! Short descriptions of actions: without articles, without the word that the action's name already has, and cut at the
+//! end of a clause.
 
-/// Words after a comma with which a thought may end before it. After others the comma may be one of a list.
-const AFTER_A_THOUGHT: [&str; 24] = [
+/// Words that start a clause: after a comma before one of them the text may be cut. Before others the comma may belong
+/// to a list.
+const CLAUSE_STARTS: [&str; 24] = [
     "all", "also", "and", "as", "at", "before", "below", "but", "each", "in", "it", "its",
     "latest", "made", "of", "or", "out", "so", "the", "then", "through", "to", "where", "with",
 ];
 
-/// How many bytes more are worth it to end a thought.
+/// How many extra bytes may be used to complete a clause.
 const MORE: usize = 24;
 
-/// What an action says of itself, to be read after its name, in no more than so many bytes.
+/// The description of an action, to be read after its name, in at most so many bytes.
 pub(super) fn line(action: &str, description: &str, limit: usize) -> String {
     // A description is one line for each paragraph.
     let paragraph = description.trim().lines().next().unwrap_or_default();
@@ -50,13 +51,13 @@ fn without_articles(text: &str) -> String {
     kept.join(" ")
 }
 
-/// The longest beginning that ends where a thought does.
+/// The longest prefix that ends with a clause.
 fn first_thoughts(text: &str, limit: usize) -> Option<&str> {
     let stops = text.match_indices([';', ':']).map(|(at, _)| at);
     let asides = text.match_indices(" (").map(|(at, _)| at);
     let commas = text.match_indices(", ").map(|(at, _)| at).filter(|at| {
         let next = text[at + 2..].split(' ').next().unwrap_or_default();
-        AFTER_A_THOUGHT.contains(&next)
+        CLAUSE_STARTS.contains(&next)
     });
     let end = stops
         .chain(asides)
@@ -66,15 +67,15 @@ fn first_thoughts(text: &str, limit: usize) -> Option<&str> {
     Some(&text[..end])
 }
 
-/// Words that want another one after them.
-const HANGING: [&str; 10] = [
+/// Words that cannot end a phrase.
+const DANGLING_WORDS: [&str; 10] = [
     "and", "by", "for", "from", "in", "of", "or", "that", "to", "with",
 ];
 
 /// Whether no parenthesis and no code is left open, and nothing is cut away that explains code or ends a phrase.
 fn is_whole(text: &str) -> bool {
     let last = text.rsplit(' ').next().unwrap_or_default();
-    if HANGING.contains(&last) {
+    if DANGLING_WORDS.contains(&last) {
         return false;
     }
     text.matches('(').count() == text.matches(')').count()
@@ -94,7 +95,7 @@ fn cut(text: &str, limit: usize) -> String {
     // What hangs in the air is better left out.
     let mut short = short.trim_end();
     while let Some((before, last)) = short.rsplit_once(' ') {
-        if !HANGING.contains(&last) {
+        if !DANGLING_WORDS.contains(&last) {
             break;
         }
         short = before;
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_goes_on_where_the_name_stops() {
+    fn descriptions_continue_after_the_name() {
         let about =
             "Rename a note; links to it follow everywhere.\nExample: `{\"path\": \"Plan\"}`";
         assert_eq!(
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_thought_is_marked_and_code_stays_whole() {
+    fn cut_clauses_are_marked_and_code_stays_whole() {
         let about = "Count words, characters and tokens of `a b` blocks there.";
         assert_eq!(
             line("count", about, 60),

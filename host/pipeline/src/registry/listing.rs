@@ -1,5 +1,5 @@
-//! Domains that can be shown and never run: what a server tells another Notehost of its own, so that a command line
-//! elsewhere can call them as if they were here; and what is known of those here without running anything.
+//! Domains that can be listed but not run: the listing that a server sends to another Notehost, so that a command line
+//! elsewhere can offer its actions, and what is known of the local components without running them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,8 +12,8 @@ use notehost_runtime::packages::Packages;
 use notehost_runtime::{Description, DescriptionError};
 
 impl Snapshot {
-    /// Every domain with its actions and what they take. What they answer says the answer itself.
-    pub fn told(&self) -> Value {
+    /// Every domain with its actions and arguments. Output schemas are left out.
+    pub fn to_listing(&self) -> Value {
         let domains = self.domains().map(|domain| {
             let actions = domain.actions.iter().map(|action| {
                 json!({
@@ -33,8 +33,8 @@ impl Snapshot {
         json!({ "domains": domains.collect::<Vec<_>>() })
     }
 
-    /// What is known without running anything: what came with the program, and what is installed and once said what it
-    /// is. It can be shown, not called.
+    /// The domains known without running anything: embedded ones, and installed ones whose description is cached. They
+    /// can be listed, not called.
     pub fn known(settings: &Settings, state: &Path) -> Snapshot {
         let embedded = EMBEDDED
             .iter()
@@ -58,9 +58,9 @@ impl Snapshot {
         known
     }
 
-    /// What another Notehost told. It is taken with the same suspicion as what a component says.
-    pub fn heard(mut told: Value) -> Result<Snapshot, DescriptionError> {
-        let domains = match told.get_mut("domains").map(Value::take) {
+    /// Parses the listing of another Notehost. It is as untrusted as a component's description.
+    pub fn from_listing(mut listing: Value) -> Result<Snapshot, DescriptionError> {
+        let domains = match listing.get_mut("domains").map(Value::take) {
             Some(Value::Array(domains)) => domains,
             _ => Vec::new(),
         };
@@ -86,19 +86,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_heard() {
+    fn listings_round_trip() {
         let mut own = Snapshot::default();
         own.add_own();
-        let heard = Snapshot::heard(own.told()).expect("it can be heard");
-        assert_eq!(heard.told(), own.told());
-        let nothing = Snapshot::heard(json!({})).expect("nothing is something");
+        let read = Snapshot::from_listing(own.to_listing()).expect("it can be heard");
+        assert_eq!(read.to_listing(), own.to_listing());
+        let nothing = Snapshot::from_listing(json!({})).expect("nothing is something");
         assert_eq!(nothing.domains().count(), 0);
     }
 
     #[test]
-    fn names_that_no_tool_can_have_are_not_taken() {
+    fn listings_with_invalid_names_are_rejected() {
         let bad =
             json!({"domains": [{"name": "a b", "version": "1", "description": "", "actions": []}]});
-        assert!(Snapshot::heard(bad).is_err());
+        assert!(Snapshot::from_listing(bad).is_err());
     }
 }

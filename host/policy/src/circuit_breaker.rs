@@ -1,6 +1,5 @@
-//! Components that are kept from being called because they failed too often, as far as it is written down: so that the
-//! command line can see and end it beside a running server, and a server that is started again goes on with it. When one
-//! begins and ends is decided elsewhere.
+//! The records of open circuit breakers, so that the command line can list and close them beside a running server, and
+//! a restarted server continues with them. Opening and closing is decided in the pipeline.
 
 use std::sync::Arc;
 
@@ -9,8 +8,8 @@ use serde::Serialize;
 
 use notehost_records::database::{Database, DatabaseError};
 
-/// Where they are written down.
-pub const QUARANTINE_TABLE: &str = "
+/// The table of open breakers.
+pub const BREAKER_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS quarantines (
     component TEXT NOT NULL,
     caller TEXT NOT NULL,       -- the only caller that is kept away; empty is everybody
@@ -22,45 +21,45 @@ CREATE TABLE IF NOT EXISTS quarantines (
     PRIMARY KEY (component, caller)
 ) STRICT;";
 
-/// A component that is kept from being called.
+/// An open circuit breaker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Quarantine {
-    /// Which component.
+pub struct BreakerRecord {
+    /// The component.
     pub component: String,
-    /// The only caller that is kept away; `None` is everybody.
+    /// The caller it is open for; `None` means all callers.
     pub caller: Option<String>,
-    /// Of its content.
+    /// The digest of its content.
     pub digest: String,
-    /// What it did.
+    /// Why it opened.
     pub reason: String,
-    /// When it began, in milliseconds since 1970.
+    /// When it opened, in milliseconds since 1970.
     pub since: i64,
-    /// When the next call is let through, as a trial.
+    /// When the next call is let through as a trial.
     pub until: i64,
-    /// How long the pause before that trial is.
+    /// The length of the pause before that trial.
     pub pause_ms: i64,
 }
 
-/// The quarantines in the records.
-pub struct Quarantines {
+/// The recorded open breakers.
+pub struct BreakerRecords {
     database: Arc<Database>,
 }
 
-impl Quarantines {
-    /// Those in these records.
-    pub fn new(database: Arc<Database>) -> Quarantines {
-        Quarantines { database }
+impl BreakerRecords {
+    /// The open breakers in these records.
+    pub fn new(database: Arc<Database>) -> BreakerRecords {
+        BreakerRecords { database }
     }
 
-    /// Those of one component.
-    pub fn of(&self, component: &str) -> Result<Vec<Quarantine>, DatabaseError> {
-        let mut all = quarantines(&self.database)?;
+    /// The open breakers of one component.
+    pub fn of(&self, component: &str) -> Result<Vec<BreakerRecord>, DatabaseError> {
+        let mut all = open_breakers(&self.database)?;
         all.retain(|one| one.component == component);
         Ok(all)
     }
 
-    /// Write one down, in the place of what was there for the same component and caller.
-    pub fn put(&self, quarantine: &Quarantine) -> Result<(), DatabaseError> {
+    /// Stores one, replacing that of the same component and caller.
+    pub fn put(&self, quarantine: &BreakerRecord) -> Result<(), DatabaseError> {
         self.database.with(|connection| {
             connection.execute(
                 "INSERT OR REPLACE INTO quarantines VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -78,7 +77,7 @@ impl Quarantines {
         Ok(())
     }
 
-    /// Forget one.
+    /// Removes one.
     pub fn end(&self, component: &str, caller: Option<&str>) -> Result<(), DatabaseError> {
         self.database.with(|connection| {
             connection.execute(
@@ -89,14 +88,14 @@ impl Quarantines {
         Ok(())
     }
 
-    /// Forget all of a component: an admin says so. Whether there was one.
+    /// Removes all of a component on behalf of an admin. Returns whether there was one.
     pub fn lift(&self, component: &str) -> Result<bool, DatabaseError> {
-        lift_quarantine(&self.database, component)
+        close_breakers(&self.database, component)
     }
 }
 
-/// All that are written down, by component.
-pub fn quarantines(database: &Database) -> Result<Vec<Quarantine>, DatabaseError> {
+/// All open breakers, by component.
+pub fn open_breakers(database: &Database) -> Result<Vec<BreakerRecord>, DatabaseError> {
     database.with(|connection| {
         let mut statement = connection.prepare_cached(
             "SELECT component, caller, digest, reason, since, until, pause_ms FROM quarantines
@@ -106,17 +105,18 @@ pub fn quarantines(database: &Database) -> Result<Vec<Quarantine>, DatabaseError
     })
 }
 
-/// Forget all of a component. A server that runs looks here before it refuses the next call. Whether there was one.
-pub fn lift_quarantine(database: &Database, component: &str) -> Result<bool, DatabaseError> {
+/// Closes all breakers of a component. A running server checks the records before it refuses the next call. Returns
+/// whether there was one.
+pub fn close_breakers(database: &Database, component: &str) -> Result<bool, DatabaseError> {
     let lifted = database.with(|connection| {
         connection.execute("DELETE FROM quarantines WHERE component = ?1", [component])
     })?;
     Ok(lifted > 0)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Quarantine> {
+fn read(row: &Row<'_>) -> rusqlite::Result<BreakerRecord> {
     let caller: String = row.get(1)?;
-    Ok(Quarantine {
+    Ok(BreakerRecord {
         component: row.get(0)?,
         caller: Some(caller).filter(|caller| !caller.is_empty()),
         digest: row.get(2)?,
@@ -132,30 +132,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_down_is_found_and_lifted() {
+    fn recorded_breakers_are_found_and_closed() {
         let state = tempfile::tempdir().expect("a folder");
         let open = || Arc::new(crate::open_records(state.path()).expect("records"));
-        let (server, terminal) = (Quarantines::new(open()), open());
-        let quarantine = Quarantine {
+        let (server, terminal) = (BreakerRecords::new(open()), open());
+        let quarantine = BreakerRecord {
             component: "echo".into(),
             caller: None,
             digest: "1".into(),
-            reason: "it broke".into(),
+            reason: "it trapped".into(),
             since: 1,
             until: 2,
             pause_ms: 3,
         };
-        let for_one = Quarantine {
+        let for_one = BreakerRecord {
             caller: Some("phone".into()),
             ..quarantine.clone()
         };
         for one in [&quarantine, &for_one] {
             server.put(one).expect("written");
         }
-        assert_eq!(quarantines(&terminal).expect("rows"), [quarantine, for_one]);
+        assert_eq!(
+            open_breakers(&terminal).expect("rows"),
+            [quarantine, for_one]
+        );
         server.end("echo", Some("phone")).expect("ended");
         assert_eq!(server.of("echo").expect("rows").len(), 1);
-        assert!(lift_quarantine(&terminal, "echo").expect("lifted"));
+        assert!(close_breakers(&terminal, "echo").expect("lifted"));
         assert!(!server.lift("echo").expect("nothing there"));
         assert_eq!(server.of("echo").expect("rows"), []);
     }

@@ -1,4 +1,5 @@
-//! What is held against a component, and for whom it rests. Nothing here knows of calls or records.
+//! The state of a component's circuit breaker: recent failures, and for whom it is open. Knows nothing of calls or
+//! records.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -7,44 +8,45 @@ use serde_json::json;
 
 use super::super::CallError;
 use notehost_config::SupervisionSettings;
-use notehost_policy::Quarantine;
+use notehost_policy::BreakerRecord;
 use notehost_records::database::now_ms;
 use notehost_records::when;
 
-/// How many failures are remembered of a component.
-const MOST_STRIKES: usize = 1000;
-/// What a caller is told to wait while somebody else's call is the trial.
-const TRIAL_MS: i64 = 1000;
+/// The maximum number of remembered failures per component.
+const MAX_FAILURES: usize = 1000;
+/// The retry delay returned while another caller's call is the trial.
+const TRIAL_RETRY_MS: i64 = 1000;
 
-/// What is held against a component.
+/// The circuit breaker state of a component.
 #[derive(Default)]
 pub(super) struct State {
-    strikes: VecDeque<Strike>,
-    /// By the only caller that is kept away; `None` is everybody.
-    pub(super) rests: HashMap<Option<String>, Rest>,
+    strikes: VecDeque<FailedCall>,
+    /// By the caller it is open for; `None` means all callers.
+    pub(super) open: HashMap<Option<String>, OpenBreaker>,
     pub(super) looked: Option<Instant>,
 }
 
 /// One failure.
-struct Strike {
+struct FailedCall {
     at: Instant,
     caller: String,
 }
 
-/// A pause in which a component is not called.
-pub(super) struct Rest {
+/// An open breaker: the component is not called until the pause ends.
+pub(super) struct OpenBreaker {
     pub(super) reason: String,
     pub(super) since: i64,
     pub(super) until: i64,
     pub(super) pause: Duration,
-    /// One call is under way to see whether it goes well again.
-    pub(super) is_tried: bool,
-    /// Whether the command line can see it, and so end it.
+    /// The trial call is running.
+    pub(super) is_half_open: bool,
+    /// Whether it is recorded, so that the command line can close it.
     pub(super) is_written: bool,
 }
 
 impl State {
-    /// Let a caller's call through, unless a rest holds for it. Returns the rests that it is the trial of.
+    /// Lets a caller's call through unless the breaker is open for it. Returns the breakers that it is the trial call
+    /// of.
     pub(super) fn enter(
         &mut self,
         name: &str,
@@ -52,44 +54,44 @@ impl State {
     ) -> Result<Vec<Option<String>>, CallError> {
         let (now, mut trials) = (now_ms(), Vec::new());
         for who in [None, Some(caller.to_owned())] {
-            let Some(rest) = self.rests.get(&who) else {
+            let Some(breaker) = self.open.get(&who) else {
                 continue;
             };
-            if rest.is_tried || now < rest.until {
-                return Err(rest.refusal(name, now));
+            if breaker.is_half_open || now < breaker.until {
+                return Err(breaker.refusal(name, now));
             }
             trials.push(who);
         }
         for who in &trials {
-            if let Some(rest) = self.rests.get_mut(who) {
-                rest.is_tried = true;
+            if let Some(breaker) = self.open.get_mut(who) {
+                breaker.is_half_open = true;
             }
         }
         Ok(trials)
     }
 
-    /// Remember a failure that a caller met.
+    /// Records a failure met by a caller.
     pub(super) fn strike(&mut self, caller: &str, settings: &SupervisionSettings) {
         let now = Instant::now();
         let window = Duration::from_secs(settings.window_s);
         self.strikes
             .retain(|strike| now.saturating_duration_since(strike.at) < window);
-        if self.strikes.len() >= MOST_STRIKES {
+        if self.strikes.len() >= MAX_FAILURES {
             self.strikes.pop_front();
         }
-        self.strikes.push_back(Strike {
+        self.strikes.push_back(FailedCall {
             at: now,
             caller: caller.to_owned(),
         });
     }
 
-    /// For whom a rest is due after a failure that this caller met; `Some(None)` is everybody.
+    /// For whom the breaker has to open after a failure met by this caller; `Some(None)` means all callers.
     pub(super) fn due(
         &self,
         caller: &str,
         settings: &SupervisionSettings,
     ) -> Option<Option<String>> {
-        if self.rests.contains_key(&None) {
+        if self.open.contains_key(&None) {
             return None;
         }
         let most = settings.strikes as usize;
@@ -99,17 +101,17 @@ impl State {
         }
         let own = Some(caller.to_owned());
         let met = self.strikes.iter().filter(|strike| strike.caller == caller);
-        (met.count() >= most && !self.rests.contains_key(&own)).then_some(own)
+        (met.count() >= most && !self.open.contains_key(&own)).then_some(own)
     }
 
-    /// Nothing is held against it any more.
-    pub(super) fn forgive(&mut self) {
+    /// Clears all failures.
+    pub(super) fn reset(&mut self) {
         self.strikes.clear();
     }
 
-    /// A rest is over, and what led to it is forgotten.
+    /// Closes a breaker and clears the failures that opened it.
     pub(super) fn release(&mut self, who: &Option<String>) {
-        self.rests.remove(who);
+        self.open.remove(who);
         match who {
             None => self.strikes.clear(),
             Some(caller) => self.strikes.retain(|strike| strike.caller != *caller),
@@ -117,21 +119,22 @@ impl State {
     }
 }
 
-impl Rest {
+impl OpenBreaker {
     fn refusal(&self, name: &str, now: i64) -> CallError {
-        let wait = match self.is_tried {
-            true => TRIAL_MS,
+        let wait = match self.is_half_open {
+            true => TRIAL_RETRY_MS,
             false => (self.until - now).max(1),
         };
         CallError::new(
             "unavailable",
             format!(
-                "the component `{name}` is given a rest and is tried again in {wait} ms: {}",
+                "the circuit breaker of the component `{name}` is open; try again in {wait} ms: {}",
                 self.reason
             ),
         )
         .with_hint(format!(
-            "`notehost component log {name}` shows what it said; `notehost component enable {name}` ends the rest"
+            "`notehost component log {name}` shows its log; `notehost component enable {name}` closes the circuit \
+            breaker"
         ))
         .with_details(json!({
             "retry_after_ms": wait,
@@ -141,20 +144,20 @@ impl Rest {
     }
 }
 
-impl From<Quarantine> for Rest {
-    fn from(written: Quarantine) -> Rest {
-        Rest {
+impl From<BreakerRecord> for OpenBreaker {
+    fn from(written: BreakerRecord) -> OpenBreaker {
+        OpenBreaker {
             reason: written.reason,
             since: written.since,
             until: written.until,
             pause: Duration::from_millis(u64::try_from(written.pause_ms).unwrap_or_default()),
-            is_tried: false,
+            is_half_open: false,
             is_written: true,
         }
     }
 }
 
-/// The moment after a pause, in milliseconds since 1970.
+/// The end of a pause, in milliseconds since 1970.
 pub(super) fn after(pause: Duration) -> i64 {
     now_ms().saturating_add(i64::try_from(pause.as_millis()).unwrap_or(i64::MAX))
 }
@@ -180,24 +183,24 @@ mod tests {
         (state, due)
     }
 
-    fn rest(until: i64) -> Rest {
-        Rest {
+    fn rest(until: i64) -> OpenBreaker {
+        OpenBreaker {
             reason: "it failed".into(),
             since: 0,
             until,
             pause: Duration::from_secs(1),
-            is_tried: false,
+            is_half_open: false,
             is_written: true,
         }
     }
 
     #[test]
-    fn one_caller_locks_out_nobody_else() {
+    fn failures_of_one_caller_open_the_breaker_for_that_caller_only() {
         assert_eq!(struck(&["ana", "ana"]).1, None);
         assert_eq!(struck(&["ana", "ana", "ana"]).1, Some(Some("ana".into())));
         assert_eq!(struck(&["ana", "ana", "ben"]).1, Some(None));
         let (mut state, _) = struck(&["ana", "ana", "ana"]);
-        state.rests.insert(Some("ana".into()), rest(i64::MAX));
+        state.open.insert(Some("ana".into()), rest(i64::MAX));
         assert!(state.enter("echo", "ana").is_err());
         assert_eq!(state.enter("echo", "ben").expect("let through"), []);
         // What ana met counts, as soon as somebody else meets it too.
@@ -206,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_long_ago_counts_no_more() {
+    fn old_failures_expire() {
         let short = SupervisionSettings {
             window_s: 0,
             ..settings()
@@ -219,26 +222,26 @@ mod tests {
     }
 
     #[test]
-    fn one_call_is_the_trial_and_others_wait_for_it() {
+    fn a_half_open_breaker_admits_one_trial_call() {
         let mut state = State::default();
-        state.rests.insert(None, rest(0));
+        state.open.insert(None, rest(0));
         assert_eq!(state.enter("echo", "ana").expect("the trial"), [None]);
         let refused = state.enter("echo", "ben").expect_err("it is being tried");
         assert_eq!(refused.code, "unavailable");
         assert!(refused.retryable());
         assert_eq!(
             refused.details.expect("details")["retry_after_ms"],
-            TRIAL_MS
+            TRIAL_RETRY_MS
         );
         state.release(&None);
         assert_eq!(state.enter("echo", "ben").expect("all is as before"), []);
     }
 
     #[test]
-    fn a_call_that_is_refused_is_no_trial() {
+    fn refused_calls_are_not_trials() {
         let mut state = State::default();
-        state.rests.insert(None, rest(0));
-        state.rests.insert(Some("ana".into()), rest(i64::MAX));
+        state.open.insert(None, rest(0));
+        state.open.insert(Some("ana".into()), rest(i64::MAX));
         assert!(state.enter("echo", "ana").is_err());
         assert_eq!(state.enter("echo", "ben").expect("the trial"), [None]);
     }
