@@ -1,4 +1,4 @@
-//! Whether settings make sense together, and with what is on the disk: vaults that exist and do not overlap, and a
+//! Validates settings against each other and against the disk: vaults that exist and do not overlap, and a
 //! config file and a state folder that no note tool can reach.
 
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use super::containment::is_inside;
 use super::file::join;
 use super::{ConfigError, Settings};
 
-/// What does not make sense, and the dotted key it concerns.
+/// An invalid setting: the problem and its dotted key.
 #[derive(Debug)]
 pub(super) struct Nonsense {
     pub(super) key: String,
@@ -24,7 +24,7 @@ impl Nonsense {
     }
 }
 
-/// Check settings that are to be used with this config file and this state folder.
+/// Validates settings that are used with this config file and this state folder.
 pub(super) fn check(
     settings: &Settings,
     file: Option<&Path>,
@@ -54,15 +54,15 @@ pub(super) fn check(
         ] {
             if theirs.is_some_and(|theirs| is_inside(theirs, &folder)) {
                 let problem = ConfigError::new(format!(
-                    "the {what} lies inside the vault `{id}`, where note tools could reach what limits them"
+                    "the {what} is inside the vault `{id}`, where note tools could change it"
                 ))
-                .with_hint(format!("move it out of `{}` and name it with `{flag}`", folder.display()));
+                .with_hint(format!("move it out of `{}` and pass its new path with `{flag}`", folder.display()));
                 return Err(at("path", problem));
             }
         }
         if is_inside(&folder, state) {
             let problem = ConfigError::new(format!(
-                "the vault `{id}` lies inside the state folder, whose files belong to Notehost alone"
+                "the vault `{id}` is inside the state folder, which is reserved for Notehost"
             ))
             .with_hint(format!("move it out of `{}`", state.display()));
             return Err(at("path", problem));
@@ -70,7 +70,7 @@ pub(super) fn check(
         for (key, path) in named_files(settings) {
             if is_inside(path, &folder) {
                 let problem = ConfigError::new(format!(
-                    "the file of `{key}` lies inside the vault `{id}`, where note tools could reach it"
+                    "the file of `{key}` is inside the vault `{id}`, where note tools could access it"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
                 return Err(Nonsense::new(key, problem));
@@ -79,7 +79,7 @@ pub(super) fn check(
         for (key, path) in code_places(settings) {
             if is_inside(path, &folder) {
                 let problem = ConfigError::new(format!(
-                    "`{key}` lies inside the vault `{id}`, where note tools could write code"
+                    "`{key}` is inside the vault `{id}`, where note tools could write code"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
                 return Err(Nonsense::new(key, problem));
@@ -90,7 +90,7 @@ pub(super) fn check(
     check_limits(settings)
 }
 
-/// Where components come from, by key.
+/// The paths that components are loaded from, with their keys.
 fn code_places(settings: &Settings) -> impl Iterator<Item = (String, &Path)> {
     let files = settings.components.iter().filter_map(|(name, component)| {
         let key = format!("{}.path", join("components", name));
@@ -106,8 +106,8 @@ fn check_id(id: &str) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(
-        ConfigError::new(format!("`{id}` cannot be the id of a vault"))
-            .with_hint("an id has letters, digits, `-` and `_`, 64 at most"),
+        ConfigError::new(format!("invalid vault id `{id}`"))
+            .with_hint("an id consists of at most 64 letters, digits, `-` and `_`"),
     )
 }
 
@@ -115,7 +115,7 @@ fn open(path: &Path) -> Result<PathBuf, ConfigError> {
     let shown = path.display();
     let folder = path.canonicalize().map_err(|error| {
         ConfigError::new(format!("cannot open the vault folder `{shown}`: {error}"))
-            .with_hint("name a folder that exists; Notehost does not make vaults")
+            .with_hint("use an existing folder; Notehost does not create vaults")
     })?;
     if folder.is_dir() {
         Ok(folder)
@@ -137,18 +137,18 @@ fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigErr
         (other, id)
     };
     ConfigError::new(format!(
-        "the vault `{inner}` lies inside the vault `{outer}`"
+        "the vault `{inner}` is inside the vault `{outer}`"
     ))
     .with_hint(
-        "a note must belong to one vault; a folder of a vault can have a tier of its own instead",
+        "vaults must not be nested; use `[permissions]` to give a folder of a vault its own tier",
     )
 }
 
-/// A limit of nothing would refuse every call.
+/// A limit of 0 would refuse every call.
 fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
     let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
-        // Of these none is one way to decide.
+        // 0 is a valid value of these.
         let may_be_none = matches!(
             name.as_str(),
             "store_bytes" | "http_requests" | "http_bytes"
@@ -156,14 +156,14 @@ fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
         if value.as_u64() == Some(0) && !may_be_none {
             let problem =
                 ConfigError::new(format!("`limits.{name}` is 0: every call would be refused"))
-                    .with_hint("leave the key out for its default");
+                    .with_hint("omit the key to use its default");
             return Err(Nonsense::new(format!("limits.{name}"), problem));
         }
     }
     check_supervision(settings)
 }
 
-/// A rest of no time is none.
+/// The circuit breaker needs positive times.
 fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
     let supervision = &settings.supervision;
     for (name, value) in [
@@ -172,15 +172,15 @@ fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
     ] {
         if value == 0 {
             let problem = ConfigError::new(format!(
-                "`supervision.{name}` is 0: a component that fails would never rest"
+                "`supervision.{name}` is 0: the circuit breaker would never open"
             ))
-            .with_hint("`strikes = 0` says so plainly");
+            .with_hint("use `strikes = 0` to switch the circuit breaker off");
             return Err(Nonsense::new(format!("supervision.{name}"), problem));
         }
     }
     if supervision.longest_pause_s < supervision.first_pause_s {
         let problem = ConfigError::new(format!(
-            "the longest rest ({} s) is shorter than the first one ({} s)",
+            "the longest pause ({} s) is shorter than the first pause ({} s)",
             supervision.longest_pause_s, supervision.first_pause_s
         ));
         return Err(Nonsense::new("supervision.longest_pause_s", problem));
@@ -225,10 +225,10 @@ mod tests {
         let (key, told) = refused(&vaults(&[("a", &notes), ("b", &inner)]), None, &state);
         assert_eq!(
             (key.as_str(), told.as_str()),
-            ("vaults[1].path", "the vault `b` lies inside the vault `a`")
+            ("vaults[1].path", "the vault `b` is inside the vault `a`")
         );
         let (_, told) = refused(&vaults(&[("b", &inner), ("a", &notes)]), None, &state);
-        assert_eq!(told, "the vault `b` lies inside the vault `a`");
+        assert_eq!(told, "the vault `b` is inside the vault `a`");
         let (_, told) = refused(
             &vaults(&[("a", &notes), ("b", &inner.join(".."))]),
             None,
@@ -253,7 +253,7 @@ mod tests {
         assert!(
             refused(&vaults(&[("a/b", &notes)]), None, &state)
                 .1
-                .contains("cannot be the id")
+                .contains("invalid vault id")
         );
     }
 
@@ -265,12 +265,12 @@ mod tests {
         let file = root.path().join("Work/notehost.toml");
         let (_, told) = refused(&settings, Some(&file), outside.path());
         assert!(
-            told.starts_with("the config file lies inside the vault `main`"),
+            told.starts_with("the config file is inside the vault `main`"),
             "{told}"
         );
         let (_, told) = refused(&settings, None, &root.path().join(".state"));
         assert!(
-            told.starts_with("the state folder lies inside the vault `main`"),
+            told.starts_with("the state folder is inside the vault `main`"),
             "{told}"
         );
         #[cfg(unix)]

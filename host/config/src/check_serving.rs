@@ -1,5 +1,5 @@
-//! Whether what is said about serving makes sense: files that are there and out of reach of note tools, secrets that
-//! are long enough, numbers within reason.
+//! Validates the settings of the server: files that exist and are outside every vault, secrets that
+//! are long enough, numbers within bounds.
 
 use std::fs::Metadata;
 use std::path::Path;
@@ -8,14 +8,14 @@ use super::check::Nonsense;
 use super::{ConfigError, JwtSettings, RateSettings, Settings};
 use notehost_platform::private::{is_readable_by_others, is_writable_by_everybody};
 
-/// A shared secret of fewer bytes can be guessed.
+/// The least number of bytes of a shared secret (HS256).
 pub const SHORTEST_SECRET: usize = 32;
-/// More calls in a minute than any machine makes.
+/// The highest rate limit, in calls per minute.
 const MOST_CALLS: u32 = 10_000_000;
-/// A day.
+/// The highest `burst_seconds`: a day.
 const MOST_BURST: u32 = 24 * 60 * 60;
 
-/// Check how callers prove who they are, how HTTP is served, and how much is counted and kept.
+/// Validates authentication, HTTP, rate limits and retention.
 ///
 /// `secret` is the length of the shared secret in its variable, where that is set here.
 pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Result<(), Nonsense> {
@@ -26,8 +26,8 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
     }
     for (index, host) in settings.http.allowed_hosts.iter().enumerate() {
         if host.is_empty() || host.contains(['/', ' ', '@']) {
-            let problem = ConfigError::new(format!("`{host}` is no name of a host"))
-                .with_hint("such as `notes.example.org`, or `notes.example.org:8443` for one port");
+            let problem = ConfigError::new(format!("`{host}` is not a host name"))
+                .with_hint("for example `notes.example.org`, or `notes.example.org:8443` for one port");
             return Err(Nonsense::new(
                 format!("http.allowed_hosts[{index}]"),
                 problem,
@@ -45,49 +45,49 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
         (
             "confirmation.notes",
             settings.confirmation.notes as u64,
-            "every change would be asked about",
+            "every change would need confirmation",
         ),
         (
             "confirmation.expires_seconds",
             settings.confirmation.expires_seconds,
-            "every approval would be void at once",
+            "every approval would expire at once",
         ),
         (
             "confirmation.unattended_expires_seconds",
             settings.confirmation.unattended_expires_seconds,
-            "every approval would be void at once",
+            "every approval would expire at once",
         ),
         (
             "http.session_idle_seconds",
             settings.http.session_idle_seconds,
-            "no session would last",
+            "every session would be closed at once",
         ),
         (
             "idempotency.keep_hours",
             settings.idempotency.keep_hours,
-            "no key would mean anything",
+            "idempotency keys would have no effect",
         ),
         (
             "audit.keep_days",
             settings.audit.keep_days,
-            "nothing would be remembered",
+            "nothing would be recorded",
         ),
         (
             "audit.keep_rows",
             settings.audit.keep_rows,
-            "nothing would be remembered",
+            "nothing would be recorded",
         ),
     ] {
         if value == 0 {
             let problem = ConfigError::new(format!("`{key}` is 0: {meaning}"))
-                .with_hint("leave the key out for its default");
+                .with_hint("omit the key to use its default");
             return Err(Nonsense::new(key, problem));
         }
     }
     Ok(())
 }
 
-/// The files that the settings name beside vaults and components, by key. Note tools must not reach them.
+/// The files that the settings name besides vaults and components, by key. Note tools must not reach them.
 pub(super) fn named_files(settings: &Settings) -> impl Iterator<Item = (&'static str, &Path)> {
     let (http, jwt) = (&settings.http, &settings.auth.jwt);
     [
@@ -123,14 +123,14 @@ fn check_files(settings: &Settings) -> Result<(), Nonsense> {
             },
         };
         let problem =
-            ConfigError::new(problem).with_hint(format!("`{key}` names a file that exists"));
+            ConfigError::new(problem).with_hint(format!("`{key}` must name an existing file"));
         return Err(Nonsense::new(key, problem));
     }
     Ok(())
 }
 
-/// Whether a file is as private as what is in it: a secret is for one reader, and keys that tokens are checked with are
-/// for one writer.
+/// Checks the mode of a file: a secret must not be readable by others, and the keys that verify tokens must not be
+/// writable by them.
 fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigError> {
     let is_secret = matches!(key, "http.tls_key" | "auth.jwt.secret_file");
     let (problem, mode) = match is_secret {
@@ -145,7 +145,7 @@ fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigErro
     .with_hint(format!("`chmod {mode} {}`", quoted(path))))
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell where needed.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:,".contains(letter);
@@ -159,16 +159,16 @@ fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
     if jwt.secret_env.is_some() && jwt.secret_file.is_some() {
         let problem =
             ConfigError::new("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")
-                .with_hint("there is one shared secret: keep one of the two");
+                .with_hint("only one shared secret is supported: keep one of the two");
         return Err(Nonsense::new("auth.jwt.secret_file", problem));
     }
     if let Some(name) = &jwt.secret_env {
         if name.is_empty() || name.contains(['=', '\0', ' ']) {
-            let problem = ConfigError::new("`auth.jwt.secret_env` is no name of a variable")
-                .with_hint("it names the variable; the secret itself does not belong in this file");
+            let problem = ConfigError::new("`auth.jwt.secret_env` is not the name of an environment variable")
+                .with_hint("use the name of the variable; the secret itself does not belong in this file");
             return Err(Nonsense::new("auth.jwt.secret_env", problem));
         }
-        // What is not set here may be set where the server runs.
+        // A variable that is not set here may be set where the server runs.
         check_secret(
             "auth.jwt.secret_env",
             &format!("the variable {name}"),
@@ -176,7 +176,7 @@ fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
         )?;
     }
     if let Some(path) = &jwt.secret_file {
-        // A file that only the server's user may read is not for us to judge.
+        // The file may be readable by the server's user only.
         let length = std::fs::read_to_string(path)
             .ok()
             .map(|text| text.trim_end().len());
@@ -189,9 +189,9 @@ fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), Non
     match length {
         Some(length) if length < SHORTEST_SECRET => {
             let problem = ConfigError::new(format!(
-                "the secret in {place} has {length} bytes, and {SHORTEST_SECRET} is the least"
+                "the secret in {place} has {length} bytes; the minimum is {SHORTEST_SECRET}"
             ))
-            .with_hint("make one: `openssl rand -hex 32`");
+            .with_hint("generate one: `openssl rand -hex 32`");
             Err(Nonsense::new(key, problem))
         }
         _ => Ok(()),
@@ -206,14 +206,14 @@ fn check_rates(rates: &RateSettings) -> Result<(), Nonsense> {
         ("rates.burst_seconds", rates.burst_seconds, MOST_BURST),
     ] {
         if value > most {
-            let problem = ConfigError::new(format!("`{key}` is {value}, and {most} is the most"))
-                .with_hint("0 in a minute is as many as a caller likes");
+            let problem = ConfigError::new(format!("`{key}` is {value}; the maximum is {most}"))
+                .with_hint("0 calls per minute means no limit");
             return Err(Nonsense::new(key, problem));
         }
     }
     if rates.burst_seconds == 0 {
-        let problem = ConfigError::new("`rates.burst_seconds` is 0: no call could ever be made")
-            .with_hint("leave the key out for its default");
+        let problem = ConfigError::new("`rates.burst_seconds` is 0: every call would be refused")
+            .with_hint("omit the key to use its default");
         return Err(Nonsense::new("rates.burst_seconds", problem));
     }
     Ok(())
@@ -228,9 +228,9 @@ fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
         return Ok(());
     }
     let problem = ConfigError::new(format!(
-        "`{url}` is no URL that begins with `http://` or `https://`"
+        "`{url}` is not a URL that begins with `http://` or `https://`"
     ))
-    .with_hint(format!("`{key}` is such as `https://notes.example.org`"));
+    .with_hint(format!("`{key}` is for example `https://notes.example.org`"));
     Err(Nonsense::new(key, problem))
 }
 
@@ -264,12 +264,12 @@ mod tests {
             (
                 "[http]\nallowed_origins = ['notes.example.org']",
                 "http.allowed_origins[0]",
-                "no URL",
+                "not a URL",
             ),
             (
                 "[http]\nallowed_hosts = ['https://a']",
                 "http.allowed_hosts[0]",
-                "no name of a host",
+                "not a host name",
             ),
             (
                 "[auth.jwt]\njwks_file = '/nowhere/jwks'",
@@ -289,23 +289,23 @@ mod tests {
             (
                 "[telemetry]\notlp_endpoint = 'ftp://a'",
                 "telemetry.otlp_endpoint",
-                "no URL",
+                "not a URL",
             ),
-            ("[rates]\nread = 4_000_000_000", "rates.read", "is the most"),
+            ("[rates]\nread = 4_000_000_000", "rates.read", "the maximum is"),
             (
                 "[rates]\nburst_seconds = 0",
                 "rates.burst_seconds",
-                "no call",
+                "every call",
             ),
             (
                 "[confirmation]\nexpires_seconds = 0",
                 "confirmation.expires_seconds",
-                "void at once",
+                "expire at once",
             ),
             (
                 "[audit]\nkeep_rows = 0",
                 "audit.keep_rows",
-                "nothing would be remembered",
+                "nothing would be recorded",
             ),
         ] {
             let (found, said) = checked(toml).expect_err(toml);

@@ -1,5 +1,5 @@
-//! The settings: what an admin decided. Where each value comes from (flag, variable, file, default) is kept with
-//! it. Nothing here reads a vault.
+//! The settings. The origin of each value (flag, variable, file, default) is kept with
+//! it. Nothing here reads the notes of a vault.
 
 mod address;
 mod check;

@@ -1,11 +1,11 @@
-//! The file that `notehost config init` writes: every key, explained.
+//! The template of `notehost config init`: every key with a comment.
 
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("template.toml");
 const VAULT_LINE: &str = "path = \"~/notes\"\n";
 
-/// A config file with every key explained, for the vault in this folder.
+/// A config file in which every key has a comment, for the vault in this folder.
 pub fn template(vault: Option<&Path>) -> String {
     let Some(vault) = vault else {
         return TEMPLATE.to_owned();

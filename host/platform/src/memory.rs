@@ -1,13 +1,13 @@
-//! Memory that goes back to the system. Building an index or compiling a component takes much of it for a short time, and
+//! Returning memory to the system. Building an index or compiling a component needs much memory for a short time, and
 //! the system's allocator would keep most of what is freed.
 
-/// A piece of memory of this size goes back to the system as soon as it is free. By default that is so only until a larger
-/// one was freed, and from then on the room of an index's writer stays between things that are kept.
+/// Allocations of this size are returned to the system when freed. By default this threshold rises when a larger
+/// one is freed, and then the memory of an index writer stays allocated.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: i32 = 8 << 20;
 
-/// Have threads share what they free. By default the system's allocator has eight separate heaps for each processor; one
-/// for each is as fast. To be called before there are threads.
+/// Lets threads share freed memory. By default the system's allocator has eight separate heaps per processor; one
+/// per processor is as fast. Must be called before threads are started.
 pub fn share() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -22,7 +22,7 @@ pub fn share() {
     }
 }
 
-/// Hand what is free back to the system, where it can be asked to.
+/// Returns free memory to the system, if the allocator supports it.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,4 +1,4 @@
-//! Whatever an example says, its command says the same.
+//! Tests that example commands parse to the arguments of their examples.
 
 use serde_json::{Map, Value};
 

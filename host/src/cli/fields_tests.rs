@@ -1,4 +1,4 @@
-//! Words against a schema.
+//! Tests of parsing fields by a schema.
 
 use super::*;
 
@@ -113,16 +113,16 @@ fn a_misspelt_field_names_the_nearest() {
     assert!(
         refused(&["--pth", "a"]).contains("`document read` has no `--pth`: did you mean `--path`?")
     );
-    assert!(refused(&["--colour", "a"]).contains("it takes --path, --content"));
+    assert!(refused(&["--colour", "a"]).contains("fields: --path, --content"));
     assert!(refused(&["--vault", "a"]).contains("no `--vault`"));
 }
 
 #[test]
 fn what_cannot_be_read_says_what_is_accepted() {
-    assert!(refused(&["--limit", "many"]).contains("`--limit` takes a whole number, not `many`"));
-    assert!(refused(&["--lines", "x"]).contains("`--lines` takes a whole number, not `x`"));
-    assert!(refused(&["--set", "a=1"]).contains("`--set` takes a JSON object"));
-    assert!(refused(&["--path"]).contains("`--path` needs a value: a text"));
+    assert!(refused(&["--limit", "many"]).contains("`--limit` needs an integer, not `many`"));
+    assert!(refused(&["--lines", "x"]).contains("`--lines` needs an integer, not `x`"));
+    assert!(refused(&["--set", "a=1"]).contains("`--set` needs a JSON object"));
+    assert!(refused(&["--path"]).contains("`--path` needs a value: a string"));
     assert!(refused(&["--path", "a", "--path", "b"]).contains("given twice"));
     assert!(refused(&["A note.md"]).contains("notehost call document read --path 'A note.md'"));
 }

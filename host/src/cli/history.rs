@@ -1,5 +1,5 @@
-//! `notehost history`: what was changed, across notes, and taking it back. Looking needs no lock and works beside a
-//! running server; undoing commits as everybody does, and so needs the vault for itself.
+//! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
+//! running server; undo commits like any other change, and needs the vault's lock.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -26,13 +26,13 @@ use notehost_vault::{
     Transaction, Vault, VaultError, VaultSettings,
 };
 
-/// In whose name this is done, and what it is called where calls are written down.
+/// The caller and the domain of these calls in the audit log.
 const CALLER: &str = "cli";
 const DOMAIN: &str = "history";
-/// How many changes are looked at together.
+/// How many changes are read at once.
 const PAGE: u32 = 200;
 
-/// See and undo what was changed.
+/// Show and undo changes.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct History {
@@ -44,9 +44,9 @@ pub(super) struct History {
 enum What {
     /// List changes, the latest first
     List(List),
-    /// Show what a change did to each file
+    /// Show a change as a diff per file
     Show(Show),
-    /// Take a change back: every file gets the bytes and the place it had
+    /// Undo a change: restore the content and path of every file
     Undo(Undo),
 }
 
@@ -58,10 +58,10 @@ struct List {
     /// Only changes by this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// Only changes since then: `2h`, `7d`, `2026-11-01`
+    /// Only changes since this time: `2h`, `7d`, `2026-11-01`
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Moment>,
-    /// At most so many
+    /// Maximum number of changes
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]
@@ -70,7 +70,7 @@ struct List {
 
 #[derive(Debug, Args)]
 struct Show {
-    /// The change's id, as `list` and every write tell it
+    /// The id of the change, as returned by `list` and every write
     change: String,
     #[command(flatten)]
     how: How,
@@ -78,9 +78,9 @@ struct Show {
 
 #[derive(Debug, Args)]
 struct Undo {
-    /// The change's id, as `list` and every write tell it
+    /// The id of the change, as returned by `list` and every write
     change: String,
-    /// Only show what would change
+    /// Only show the effect, change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -89,20 +89,20 @@ struct Undo {
 
 #[derive(Debug, Args)]
 struct How {
-    /// The folder of notes, or the id of a configured vault [all that are configured]
+    /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// What may be done in notebooks that nothing names: none, r, rw or rwd
+    /// The tier of notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// What is needed to look into the vaults.
+/// The context of the commands: settings, records, terminal.
 struct Desk {
     loaded: Loaded,
     rules: Arc<dyn Rules>,
@@ -119,8 +119,8 @@ impl How {
         })?;
         logging::start(&loaded.running, "warn")?;
         if loaded.settings.vaults.is_empty() {
-            return Err(Failure::usage("no vault is named").with_hint(
-                "name a folder of notes with `--vault PATH`, or write a config: `notehost config init`",
+            return Err(Failure::usage("no vault is specified").with_hint(
+                "specify a folder of notes with `--vault PATH`, or create a config: `notehost config init`",
             ));
         }
         loaded.check()?;
@@ -146,7 +146,7 @@ impl Desk {
         }
     }
 
-    /// A look into each vault, whoever serves it.
+    /// A read-only transaction on each vault, also if a server has it open.
     fn looks(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
         let mut looks = Vec::new();
         for entry in &self.loaded.settings.vaults {
@@ -157,7 +157,7 @@ impl Desk {
         Ok(looks)
     }
 
-    /// The change of this id, in whichever vault it was made.
+    /// The change with this id, in any vault.
     fn find(&self, id: &str) -> Result<(&VaultEntry, Change, Vec<StagedChange>), Failure> {
         for (entry, mut transaction) in self.looks()? {
             match transaction.past_change(id) {
@@ -166,8 +166,8 @@ impl Desk {
                 Err(error) => return Err(failure(error)),
             }
         }
-        Err(Failure::call(format!("no change `{id}`"))
-            .with_hint("`notehost history list` shows the changes that are still kept"))
+        Err(Failure::call(format!("unknown change `{id}`"))
+            .with_hint("`notehost history list` shows the retained changes"))
     }
 }
 
@@ -202,7 +202,7 @@ impl List {
             let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
-                // Another vault may have it.
+                // Another vault may contain it.
                 Err(error) if error.code() == "not_found" => absent = Some(error),
                 Err(error) => return Err(failure(error)),
             }
@@ -230,7 +230,7 @@ impl List {
     }
 }
 
-/// The changes of a vault that are wanted, the latest first.
+/// The selected changes of a vault, the latest first.
 fn changes(
     transaction: &mut Transaction,
     path: Option<&str>,
@@ -247,7 +247,7 @@ fn changes(
             _ if plain.len() < path.len() => folder = Some(path.to_owned()),
             Ok(entry) => note = Some(entry.path),
             Err(absent) => {
-                // It may be gone, and `.md` may be left out.
+                // It may have been deleted, and `.md` may be omitted.
                 let named = match plain.ends_with(".md") {
                     true => plain.to_owned(),
                     false => format!("{plain}.md"),
@@ -375,10 +375,7 @@ impl Undo {
             let mut text = shown_files(&desk.terminal, &files);
             text.push_str(&match id {
                 Some(id) => format!("{}: change {id}\n", desk.terminal.good("undone")),
-                None => format!(
-                    "{}\n",
-                    desk.terminal.faint("only shown: nothing was changed")
-                ),
+                None => format!("{}\n", desk.terminal.faint("dry run: nothing was changed")),
             });
             desk.terminal.print(&text);
         }
@@ -386,10 +383,10 @@ impl Undo {
     }
 }
 
-/// What an undo did, or would do.
+/// The result of an undo or of its dry run.
 struct Undone {
     files: Vec<StagedChange>,
-    /// `None` if it was only shown.
+    /// `None` for a dry run.
     change: Option<String>,
 }
 
@@ -397,7 +394,7 @@ impl Desk {
     fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
         let settings = &self.loaded.settings;
         if dry_run {
-            // Nothing is written, so nobody has to be kept out.
+            // Nothing is written, so no lock is needed.
             let vault = Vault::open_to_look(&entry.id, &entry.path, &self.loaded.running.state)?;
             let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
             transaction.undo(change)?;
@@ -407,12 +404,9 @@ impl Desk {
             });
         }
         if settings.read_only || entry.read_only {
-            let message = format!(
-                "the vault `{}` is switched to read-only: nothing can be changed now",
-                entry.id
-            );
+            let message = format!("the vault `{}` is read-only", entry.id);
             return Err(CallError::new("read_only", message)
-                .with_hint("an admin switched it in the config: `read_only`"));
+                .with_hint("an admin can change it in the config: `read_only`"));
         }
         let memory = VaultSettings {
             history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
@@ -433,7 +427,7 @@ impl Desk {
                 let path = path.unwrap_or_else(|| "the vault".into());
                 CallError::new(
                     "conflict",
-                    format!("`{path}` just changed; nothing was undone, try again"),
+                    format!("`{path}` changed at the same time; nothing was undone, try again"),
                 )
             }
             CommitError::Failed(error) | CommitError::Unsettled(error) => error.into(),
@@ -452,22 +446,22 @@ impl Desk {
         let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
             "unavailable" if is_held => Failure::start(error.message).with_hint(format!(
-                "let the running server do it: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
+                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
                  or stop that process first"
             )),
             "permission_denied" if self.loaded.file.is_none() => failure
-                .with_hint("say what may be done with `--allow rw`, or `--allow rwd` where notes would go"),
+                .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
             _ => failure,
         }
     }
 }
 
-/// Something that a vault refused.
+/// An error of a vault operation.
 fn failure(error: VaultError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint())
 }
 
-/// A vault that cannot be used at all.
+/// An error of opening a vault.
 fn not_opened(error: VaultError) -> Failure {
     Failure::start(error.to_string()).with_any_hint(error.hint())
 }

@@ -1,5 +1,5 @@
-//! Who listens on a port of this machine. The owner's token is only shown to a server of the same user: while that server
-//! is down, anybody else could listen on its port and wait for the token.
+//! Which user listens on a port of this machine. The owner's token is only sent to a server of the same user: while that
+//! server is down, another user could listen on its port and receive the token.
 
 /// Whether every process that listens on this port is run by this user. Root's are not accepted: containers and services
 /// run as root. On systems other than Linux, which do not report it, this is assumed.

@@ -1,13 +1,13 @@
-//! All pages of a list as one, within bounds: what a cursor leads to is asked for until there is no more.
+//! Fetches all pages of a list by following its cursors, up to a limit.
 
 use serde_json::Value;
 
 use notehost_pipeline::Reply;
 
-/// More items than this are not put together; the cursor that is left leads on.
+/// The maximum number of items; the cursor of the next page is returned.
 const MOST_ITEMS: usize = 20_000;
 
-/// A page of a list with all that come after it. What is no list is left as it is.
+/// A page of a list with all pages after it. Other replies are returned unchanged.
 pub(super) async fn with_rest<E>(
     mut first: Reply,
     mut next: impl AsyncFnMut(&str) -> Result<Reply, E>,
@@ -19,7 +19,7 @@ pub(super) async fn with_rest<E>(
         let (Some(cursor), Some(items)) = (cursor.map(str::to_owned), items) else {
             return Ok(first);
         };
-        // A cursor that comes again would lead round in a circle.
+        // A repeated cursor would be an endless loop.
         if items.len() >= MOST_ITEMS || seen.contains(&cursor) {
             return Ok(first);
         }

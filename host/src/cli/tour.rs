@@ -1,4 +1,4 @@
-//! A short walk through the demo for somebody at a terminal: real calls through the real pipeline, as a client
+//! A short tour of the demo on a terminal: real calls through the real pipeline, as a client
 //! would make them.
 
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use super::{reply, tools};
 use notehost_pipeline::{self as dispatch, Host, Request};
 use notehost_policy::auth::Caller;
 
-/// Which calls are shown.
+/// The calls of the tour.
 const STOPS: [(&str, &str, &str); 3] = [
     ("document", "list", "{}"),
     ("document", "read", r#"{"path": "Coffee/The morning cup"}"#),
@@ -21,7 +21,7 @@ const STOPS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// The walk as text.
+/// The tour as text.
 pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
     let mut text = format!(
         "\n{}\n{}",

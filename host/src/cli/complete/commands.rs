@@ -1,5 +1,5 @@
-//! What may follow on a line of any command: subcommands, flags and their values, as clap knows them, and what those
-//! values mean here.
+//! Completion of all commands: subcommands, flags and their values, from the clap definitions, and the
+//! known values of flags.
 
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
@@ -8,7 +8,7 @@ use super::settings::Setting;
 use super::{Candidate, call, files};
 use notehost_vault::Tier;
 
-/// What may stand in place of the word that was begun.
+/// The candidates for the unfinished word.
 pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
     let mut program = Arguments::command();
     program.build();
@@ -23,7 +23,7 @@ pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
     found
 }
 
-/// Whether a line that begins so runs an action.
+/// Whether a line with this first word runs an action.
 fn is_call(program: &Command, setting: &Setting, first: &str) -> bool {
     first == "call"
         || (program.find_subcommand(first).is_none() && setting.domains().domain(first).is_some())
@@ -66,7 +66,7 @@ fn of_command(
         return about(program, setting, &names);
     }
     let mut found: Vec<Candidate> = Vec::new();
-    // A word that nobody knows is followed by nothing.
+    // An unknown word has no completions.
     if names.is_empty() {
         found.extend(visible(command));
         if command.get_name() == program.get_name() {
@@ -104,7 +104,7 @@ fn is_profile(program: &Command, words: &[String]) -> bool {
     first.is_some_and(|first| first == "profile")
 }
 
-/// What can be explained.
+/// The topics of `help`.
 fn about(program: &Command, setting: &Setting, names: &[&str]) -> Vec<Candidate> {
     let domains = setting.domains();
     match names {
@@ -118,7 +118,7 @@ fn about(program: &Command, setting: &Setting, names: &[&str]) -> Vec<Candidate>
     }
 }
 
-/// The flags of a command that are not there yet.
+/// The flags of a command that are not used yet.
 pub(super) fn flags(command: &Command, words: &[String]) -> Vec<Candidate> {
     command
         .get_arguments()
@@ -135,7 +135,7 @@ fn is_repeated(argument: &Arg) -> bool {
     matches!(argument.get_action(), clap::ArgAction::Append)
 }
 
-/// The flag of a command that is written so, with or without its value.
+/// The flag of a command that a word is, with or without its value.
 pub(super) fn flag<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let name = word.strip_prefix("--")?.split('=').next()?;
     command
@@ -162,7 +162,7 @@ pub(super) fn with_flag(
         .collect()
 }
 
-/// What a flag or a place of a command may be given.
+/// The values of a flag or positional argument.
 pub(super) fn values(argument: &Arg, setting: &Setting, typed: &str) -> Vec<Candidate> {
     let possible = argument.get_possible_values();
     if !possible.is_empty() {

@@ -1,14 +1,14 @@
-//! Files and folders of this machine, for flags that name one.
+//! Completion of local files and folders.
 
 use std::path::Path;
 
 use super::Candidate;
 use notehost_config::expand_home;
 
-/// As many are offered as a person could look through.
+/// The maximum number of candidates.
 const MOST: usize = 1000;
 
-/// What begins so; folders lead on. Hidden ones only where the name was begun with a dot.
+/// The files and folders with this prefix. Hidden ones only if the prefix begins with a dot.
 pub(super) fn beginning(typed: &str) -> Vec<Candidate> {
     let (folder, name) = match typed.rsplit_once('/') {
         Some((folder, name)) => (format!("{folder}/"), name),

@@ -1,5 +1,5 @@
-//! The settings that the words of a line lead to: the vault that is completed from is the one that the command would use.
-//! Nothing that is wrong with them is told here.
+//! The settings that a command line selects, so that completion uses the same vault as the command.
+//! Errors in them are not reported here.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use notehost_pipeline::registry::Snapshot;
 use notehost_policy::Permissions;
 use notehost_vault::{Access, Effect, Entry, Kind, Limits, Vault};
 
-/// As many are offered as a person could look through.
+/// The maximum number of candidates.
 const MOST: u32 = 1000;
 
-/// What the line says of where things are.
+/// The settings flags of the line.
 pub(super) struct Setting {
     loaded: Option<Loaded>,
     domains: OnceCell<Snapshot>,
@@ -47,7 +47,7 @@ impl Setting {
         }
     }
 
-    /// What can be called, as far as it is known without running anything.
+    /// The domains that are known without running a component.
     pub(super) fn domains(&self) -> &Snapshot {
         self.domains.get_or_init(|| match &self.loaded {
             Some(loaded) => Snapshot::known(&loaded.settings, &loaded.running.state),
@@ -64,8 +64,8 @@ impl Setting {
             .collect()
     }
 
-    /// What lies in the folder of the vault that was typed so far, and is wanted; folders lead on. Only what a call from
-    /// here could see is told.
+    /// The wanted entries and the folders of the typed folder of the vault. Only entries that a local call
+    /// could see.
     pub(super) fn below(&self, typed: &str, is_wanted: impl Fn(&Entry) -> bool) -> Vec<Candidate> {
         self.entries(typed)
             .unwrap_or_default()
@@ -78,7 +78,7 @@ impl Setting {
             .collect()
     }
 
-    /// The notebooks that begin so.
+    /// The notebooks with this prefix.
     pub(super) fn notebooks(&self, typed: &str) -> Vec<Candidate> {
         let entries = self.entries("").unwrap_or_default().into_iter();
         entries
@@ -89,7 +89,7 @@ impl Setting {
 
     fn entries(&self, typed: &str) -> Option<Vec<Entry>> {
         let loaded = self.loaded.as_ref()?;
-        // Which of several is meant nobody can know.
+        // With several vaults the selected one is unknown.
         let [vault] = loaded.settings.vaults.as_slice() else {
             return None;
         };

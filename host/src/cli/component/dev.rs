@@ -1,8 +1,8 @@
-//! `notehost component dev`: a project is built, swapped into a server, and built again at every change. What does not
-//! build changes nothing: the version of before goes on.
+//! `notehost component dev`: builds a project, loads it into a server, and rebuilds it on every change. A failed
+//! build changes nothing: the previous version stays loaded.
 //!
-//! Two places for it: a server of its own, on sample notes or a folder of your choice, where a line typed is a call; or a
-//! server that runs already, which is reached by what it watches.
+//! Two targets: its own server, on sample notes or a given folder, where a typed line is a call; or a
+//! running server, through the component store that it watches.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -26,25 +26,25 @@ use notehost_platform::private;
 use notehost_transport::{self as transport, ServeOptions};
 use notehost_vault::Tier;
 
-/// What is logged unless somebody says otherwise: troubles, and what the component itself says.
+/// The default log filter: warnings and errors, and the logs of the component itself.
 const USUAL_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
 
-/// Build a project, try it on notes, and build it again at every change.
+/// Build a project, run it on notes, and rebuild it on every change.
 ///
-/// It has a server of its own, on sample notes or on those of `--vault`; or it goes into the server that runs with
+/// It runs in its own server, on sample notes or on those of `--vault`; or it is loaded into the server that runs with
 /// `--state` or `--config`. Ctrl-C ends it.
 #[derive(Debug, Args)]
 pub(super) struct Dev {
     /// The project's folder
     #[arg(default_value = ".")]
     project: PathBuf,
-    /// Try it on the notes in this folder [sample notes]
+    /// Run it on the notes in this folder [sample notes]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["state", "config"])]
     vault: Option<PathBuf>,
-    /// What may be done with those notes: none, r, rw or rwd
+    /// The tier of those notes: none, r, rw or rwd
     #[arg(long, value_name = "TIER", requires = "vault")]
     allow: Option<Tier>,
-    /// Where its own server listens [any free port of this machine]
+    /// The address of its own server [any free port on loopback]
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["state", "config"])]
     http: Option<SocketAddr>,
     /// Serve without authentication: every user and container of this machine is a caller
@@ -65,7 +65,7 @@ impl Dev {
         let address = self.http.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
         let demo = match self.vault {
             None => Some(Demo::make().map_err(|error| {
-                Failure::start(format!("cannot make the sample notes: {error}"))
+                Failure::start(format!("cannot create the sample notes: {error}"))
             })?),
             Some(_) => None,
         };
@@ -78,7 +78,7 @@ impl Dev {
             share_compiled_code(demo, &options::load(usual)?);
         }
         let loaded = options::load(Given {
-            // What is tried out stands for itself: nothing of the config of real notes.
+            // It is isolated from the config of real notes.
             ignore_file: true,
             vault: self.vault.or_else(|| sample.map(Demo::notes)),
             state: sample.map(Demo::state),
@@ -93,11 +93,11 @@ impl Dev {
     }
 }
 
-/// The sample notes are new each time; what was compiled for the last ones need not be compiled again.
+/// The sample notes are new each time; compiled code is reused.
 fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     let compiled = usual.running.state.join("compiled");
     #[cfg(unix)]
-    // The folder's own mode is left for the cache to check.
+    // The cache checks the mode of the folder.
     let shared = private::create_missing(&compiled)
         .and_then(|()| private::create_folder(&demo.state()))
         .and_then(|()| std::os::unix::fs::symlink(&compiled, demo.state().join("compiled")));
@@ -107,7 +107,7 @@ fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     }
 }
 
-/// Serve, and take every build over, until Ctrl-C.
+/// Serves and loads every build, until Ctrl-C.
 async fn in_own_server(
     project: Project,
     loaded: Loaded,
@@ -132,7 +132,7 @@ async fn in_own_server(
     };
     let served = transport::serve_http(host.clone(), address, options);
     tokio::select! {
-        // It ends at Ctrl-C, or if it cannot begin.
+        // It ends on Ctrl-C, or if it cannot start.
         served = served => served?,
         failed = follow(project, Place::Own(own)) => return Err(failed),
     }
@@ -140,7 +140,7 @@ async fn in_own_server(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Hand every build to the server that runs, until Ctrl-C.
+/// Hands every build to the running server, until Ctrl-C.
 async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode, Failure> {
     let running = Running::open(loaded)?;
     tokio::select! {
@@ -149,8 +149,8 @@ async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode,
     }
 }
 
-/// Build now and at every change, and make the calls that are typed. Only what cannot be mended by another change of the
-/// sources ends it.
+/// Builds now and on every change, and makes the typed calls. Only a failure that no change of the
+/// sources can fix ends it.
 async fn follow(project: Project, place: Place) -> Failure {
     let terminal = Terminal::stderr();
     let mut watch = match Watch::start(&project) {
@@ -177,10 +177,10 @@ async fn follow(project: Project, place: Place) -> Failure {
     }
 }
 
-/// What is typed, line by line; nothing more after its end.
+/// The lines typed on stdin.
 fn typed_lines() -> UnboundedReceiver<String> {
     let (said, lines) = unbounded_channel();
-    // A thread of its own, because nothing can interrupt waiting for a terminal.
+    // A separate thread, because reading from a terminal cannot be interrupted.
     std::thread::spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             if said.send(line).is_err() {
@@ -195,12 +195,12 @@ struct Following {
     terminal: Terminal,
     project: Project,
     place: Place,
-    /// What is there to call.
+    /// The loaded component, if any.
     current: Option<Taken>,
 }
 
 impl Following {
-    /// Build, and take over what came of it; a failure is told, and what was there stays.
+    /// Builds and loads the result; a failure is reported, and the previous build stays loaded.
     async fn build(&mut self) {
         let began = Instant::now();
         let taken = match self.project.build().await {
@@ -211,7 +211,7 @@ impl Following {
             failure.tell(&self.terminal);
             let next = match &self.current {
                 Some(Taken { description, .. }) => format!(
-                    "`{}` {} goes on; waiting for a change\n",
+                    "`{}` {} is still loaded; waiting for a change\n",
                     description.name,
                     self.terminal.safe(&description.version)
                 ),
@@ -223,8 +223,7 @@ impl Following {
 
     async fn take(&mut self, file: &Path, took: Duration) -> Result<(), Failure> {
         let Some(taken) = self.place.take(file, self.current.as_ref()).await? else {
-            self.terminal
-                .print("built; the component is the same as before\n");
+            self.terminal.print("built; the component is unchanged\n");
             return Ok(());
         };
         self.tell(&taken, took);
@@ -232,7 +231,7 @@ impl Following {
         Ok(())
     }
 
-    /// What is there now, and what became different.
+    /// Reports the loaded build and its differences.
     fn tell(&self, taken: &Taken, took: Duration) {
         let terminal = &self.terminal;
         let mut told = format!(
@@ -247,14 +246,14 @@ impl Following {
         match &taken.difference {
             None => told.push_str(&trying::overview(terminal, &taken.description)),
             Some(difference) if difference.is_empty() => {
-                told.push_str("  it describes itself as before\n");
+                told.push_str("  its description is unchanged\n");
             }
             Some(difference) => {
                 for change in difference.changes() {
                     let words = terminal.safe(&change.words);
                     told.push_str(&match change.widens {
                         true => {
-                            let mark = terminal.warning("! it reaches further:");
+                            let mark = terminal.warning("! wider access:");
                             format!("  {mark} {words}\n")
                         }
                         false => format!("  {words}\n"),
@@ -270,13 +269,13 @@ impl Following {
 
     async fn hear(&mut self, line: &str) {
         let Some(Taken { description, .. }) = &self.current else {
-            return self.terminal.print("there is nothing to call yet\n");
+            return self.terminal.print("nothing to call yet\n");
         };
         match &self.place {
             Place::Own(own) => trying::hear(own.host(), description, line).await,
             Place::Running(_) => {
                 let hint = format!(
-                    "call it where it is: `notehost call {} ACTION …`\n",
+                    "call it in the running server: `notehost call {} ACTION …`\n",
                     description.name
                 );
                 self.terminal.print(&hint);

@@ -1,5 +1,5 @@
-//! Where a component that is being written is tried: in a server of its own, which is part of this process, or in one that
-//! runs already.
+//! The target of a development build: its own server, which is part of this process, or a server that is
+//! already running.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,40 +13,39 @@ use notehost_records::database::now_ms;
 use notehost_runtime::packages::Packages;
 use notehost_runtime::{Component, Description, Inspected, Runtime, digest};
 
-/// Where builds lie, in the state folder.
+/// The folder of builds, in the state folder.
 const FOLDER: &str = "dev";
 
-/// Where builds go.
+/// The target of builds.
 pub(super) enum Place {
-    /// A server of its own.
+    /// Its own server.
     Own(Own),
-    /// A server that runs already.
+    /// A running server.
     Running(Box<Running>),
 }
 
-/// A build that is there to call.
+/// A loaded build.
 pub(super) struct Taken {
-    /// What it says of itself.
+    /// Its description.
     pub(super) description: Description,
-    /// What its bytes say.
+    /// Its inspected bytes.
     pub(super) inspected: Inspected,
-    /// What is different from the version before, if there was one.
+    /// The differences to the previous version, if there was one.
     pub(super) difference: Option<Difference>,
-    /// What the author should know beside that.
+    /// Further notes for the author.
     pub(super) notes: Vec<String>,
 }
 
 impl Place {
-    /// Put a build in the place of the one before, `current`; `None` if it is the same. What cannot be used changes
+    /// Loads a build in place of the previous one, `current`; `None` if it is the same. An invalid build changes
     /// nothing.
     pub(super) async fn take(
         &self,
         file: &Path,
         current: Option<&Taken>,
     ) -> Result<Option<Taken>, Failure> {
-        let wasm = std::fs::read(file).map_err(|error| {
-            Failure::call(format!("`{}` cannot be read: {error}", file.display()))
-        })?;
+        let wasm = std::fs::read(file)
+            .map_err(|error| Failure::call(format!("cannot read `{}`: {error}", file.display())))?;
         if current.is_some_and(|current| current.inspected.digest == digest(&wasm)) {
             return Ok(None);
         }
@@ -58,7 +57,7 @@ impl Place {
     }
 }
 
-/// A server of its own.
+/// Its own server.
 pub(super) struct Own {
     host: Arc<Host>,
     state: PathBuf,
@@ -132,7 +131,7 @@ impl Own {
     }
 }
 
-/// A server that runs already, reached by the component store that it looks at.
+/// A running server, reached through the component store that it watches.
 pub(super) struct Running {
     runtime: Runtime,
     loaded: Loaded,
@@ -140,7 +139,7 @@ pub(super) struct Running {
 
 impl Running {
     pub(super) fn open(loaded: Loaded) -> Result<Running, Failure> {
-        // The folder of the server: what is compiled here need not be compiled there.
+        // The cache of the server: code compiled here is reused there.
         let compiled = loaded.running.state.join("compiled");
         let runtime = Runtime::new(&loaded.settings.limits, &compiled)?;
         Ok(Running { runtime, loaded })
@@ -156,9 +155,9 @@ impl Running {
         let switches = settings.components.get(&name);
         if switches.is_some_and(|switches| switches.path.is_some()) {
             return Err(Failure::call(format!(
-                "the config says that `{name}` comes from a file: `components.{name}.path`"
+                "`{name}` is configured with a file: `components.{name}.path`"
             ))
-            .with_hint("take that line out, and it comes from here"));
+            .with_hint("remove that line to use this build"));
         }
         let mut taken = Taken {
             description: candidate.description.clone(),
@@ -169,7 +168,7 @@ impl Running {
         let has_grant = switches.is_some_and(|switches| switches.grant != GrantSettings::default());
         if !has_grant && taken.difference.is_none() {
             taken.notes.push(format!(
-                "it may use no notes yet: `notehost component grant {name} --read '**'` lets it read all"
+                "it has no access to notes yet: `notehost component grant {name} --read '**'` lets it read all"
             ));
         }
         candidate.install(&Packages::of(state), now_ms())?;
@@ -182,7 +181,7 @@ fn stem(file: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// A copy of a build under a name that no other build has: a file that is loaded is never written to.
+/// Copies a build to a unique name, so that a loaded file is never written to.
 fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<PathBuf, Failure> {
     let folder = state.join(FOLDER);
     let digest: String = component
@@ -199,14 +198,13 @@ fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<
         std::io::copy(&mut std::fs::File::open(file)?, &mut copy)?;
         std::fs::rename(new, &kept)
     });
-    copied.map_err(|error| {
-        Failure::start(format!("`{}` cannot be written: {error}", kept.display()))
-    })?;
+    copied
+        .map_err(|error| Failure::start(format!("cannot write `{}`: {error}", kept.display())))?;
     forget_older(&folder, name);
     Ok(kept)
 }
 
-/// How many builds are kept: the one that runs, and the one that a server may just be reading.
+/// How many builds are kept: the loaded one, and those that a server may be reading.
 const KEPT: usize = 3;
 
 fn forget_older(folder: &Path, name: &str) {
@@ -220,7 +218,7 @@ fn forget_older(folder: &Path, name: &str) {
         .collect();
     builds.sort();
     for (_, old) in builds.iter().rev().skip(KEPT) {
-        // What cannot be removed only takes room.
+        // A file that cannot be removed only takes space.
         let _ = std::fs::remove_file(old);
     }
 }
