@@ -337,7 +337,7 @@ fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
             &place,
             &list,
             3,
-            "`components.steady.path` lies inside the vault",
+            "`components.steady.path` is inside the vault",
         );
     }
 
@@ -368,7 +368,7 @@ fn nothing_that_is_run_or_trusted_lies_inside_a_vault() {
         .expect("the program runs");
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(
-        told.contains("the config file lies inside the vault"),
+        told.contains("the config file is inside the vault"),
         "{told}"
     );
 

@@ -46,7 +46,7 @@ fn words_become_what_the_schema_asks_for() {
     // Numbers, words of a list of words, truths, lists and objects.
     let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).well();
     assert_eq!(read.json()["items"].as_array().map(Vec::len), Some(1));
-    call(&["document", "list", "--limit", "many"]).failed(2, "a whole number, not `many`");
+    call(&["document", "list", "--limit", "many"]).failed(2, "an integer, not `many`");
     call(&["document", "list", "--format", "loud"]).failed(1, "concise");
     let listed = call(&["document", "list", "--recursive", "--limit", "50"]).well();
     assert!(listed.output.contains("Work/Sub/Deep.md"), "{listed:#?}");

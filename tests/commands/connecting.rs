@@ -25,7 +25,7 @@ fn a_new_file_has_an_entry_that_works() {
     let desk = Desk::new();
     let vault = desk.vault();
     desk.run(&["connect", "claude-desktop"])
-        .failed(2, "no vault is named");
+        .failed(2, "no vault is specified");
     let nowhere = format!("{vault}/nowhere");
     desk.run(&["connect", "claude-desktop", "--vault", &nowhere])
         .failed(3, "nowhere");
@@ -102,7 +102,7 @@ fn what_is_there_stays_and_a_backup_is_made() {
     }
     // The same again changes nothing, and makes no second backup.
     let again = desk.run(&words).well();
-    assert!(again.errors.contains("is as it should be"), "{again:#?}");
+    assert!(again.errors.contains("is up to date"), "{again:#?}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), after);
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
@@ -130,7 +130,7 @@ fn what_is_not_understood_is_not_touched() {
         "{\"a\": 1, 'b': 2}",
     ] {
         std::fs::write(&file, text).expect("a file");
-        desk.run(&words).failed(1, "was not touched");
+        desk.run(&words).failed(1, "was not changed");
         assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
     }
     let other = "{\"mcpServers\": {\"notehost\": {\"command\": \"npx\"}}}";
@@ -143,7 +143,7 @@ fn what_is_not_understood_is_not_touched() {
         json!(["serve", vault])
     );
     std::fs::write(&file, [0xff, 0xfe]).expect("a file");
-    desk.run(&words).failed(1, "was not touched");
+    desk.run(&words).failed(1, "was not changed");
 }
 
 #[test]

@@ -67,9 +67,9 @@ fn the_way_in_is_checked_as_a_server_would() {
     let ended = desk.run(&["doctor", &vault, "--http", &address, "--confirm", "never"]);
     assert_found(
         &ended,
-        "`--confirm never` with `--http`",
+        "`--confirm never` cannot be used with `--http`",
         "fail",
-        "leave it out",
+        "omit it",
     );
     let state = desk.place.state();
     desk.run(&[
@@ -126,7 +126,7 @@ fn a_stale_index_is_found() {
     desk.run(&[&["index", "rebuild"][..], &words].concat())
         .well();
     let ended = desk.run(&[&["doctor"][..], &words].concat());
-    assert_found(&ended, "its index has", "ok", "");
+    assert_found(&ended, "the index has", "ok", "");
     desk.place.write("Work/Later.md", "# Later\n");
     let ended = desk.run(&[&["doctor"][..], &words].concat());
     assert_found(
@@ -146,7 +146,7 @@ fn permissions_that_mean_nothing_are_found() {
     let ended = desk.run(&["doctor", &vault, "--allow", "none"]);
     assert_found(
         &ended,
-        "no notebook can be seen",
+        "no notebook is visible",
         "warn",
         "notehost permission set",
     );
@@ -181,7 +181,7 @@ fn what_lies_where_it_should_not_is_found() {
     std::fs::write(&file, "").expect("a file");
     let state = file.join("state");
     let ended = desk.run(&["doctor", &desk.vault(), "--state", &state.to_string_lossy()]);
-    assert_found(&ended, "cannot be written", "fail", "--state DIR");
+    assert_found(&ended, "is not writable", "fail", "--state DIR");
     let broken = desk.home().join("broken.toml");
     std::fs::write(&broken, "permisions = 1\n").expect("a config");
     let ended = desk.run(&["doctor", "--config", &broken.to_string_lossy()]);

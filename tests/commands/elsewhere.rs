@@ -61,7 +61,7 @@ fn a_server_is_called_as_a_vault_is() {
     assert_eq!(missing.json()["error"]["code"], "validation_error");
     // Usage.
     call(&["document", "read", "--pth", "Work/Plan"]).failed(2, "did you mean `--path`?");
-    call(&["document", "list", "--allow", "rw"]).failed(2, "`--allow` with a server");
+    call(&["document", "list", "--allow", "rw"]).failed(2, "`--allow` cannot be used with a remote server");
     call(&["document", "read", "--path", "Top", "--vault", "other"]).failed(1, "other");
 }
 
@@ -89,7 +89,7 @@ fn what_a_server_can_do_is_told_by_the_server() {
         .well();
     assert!(help.output.contains("--edits"), "{help:#?}");
     desk.run(&["help", "mascot", "--server", &url])
-        .failed(2, "no domain `mascot`");
+        .failed(2, "unknown domain `mascot`");
     // Whose scopes are few is shown little.
     let token = desk.token("reader", "read");
     let few = listed(&["tools", "--server", &url, "--token", &token]);
@@ -244,7 +244,7 @@ fn a_script_cannot_say_yes_to_a_server() {
         &url,
         &["document", "remove", "--paths", "Work/Plan", "--yes"],
     );
-    let asked = desk.run(&remove).failed(1, "whatever `--yes` says");
+    let asked = desk.run(&remove).failed(1, "`--yes` has no effect");
     let id = asked.json()["error"]["details"]["approval"].clone();
     let id = id.as_str().expect("an id");
     assert!(

@@ -23,7 +23,7 @@ fn a_profile_is_added_used_listed_and_removed() {
     let server = desk.serve(|_| {});
     let url = server.url();
     let read = ["call", "document", "read", "--path", "Work/Plan"];
-    desk.run(&read).failed(2, "no vault is named");
+    desk.run(&read).failed(2, "no vault is specified");
 
     let add = ["profile", "add", "team", &url, "--token", "-"];
     desk.run_with(&add, &format!("{token}\n")).well();
@@ -68,7 +68,7 @@ fn a_profile_is_added_used_listed_and_removed() {
     desk.run(&["profile", "remove", "team"]).well();
     let text = std::fs::read_to_string(file(&desk)).expect("the profiles");
     assert!(!text.contains(&token) && !text.contains("use ="), "{text}");
-    desk.run(&read).failed(2, "no vault is named");
+    desk.run(&read).failed(2, "no vault is specified");
     desk.run(&["profile", "remove", "team"])
         .failed(1, "no profile `team`");
     assert_eq!(mode(&file(&desk)), 0o600);
@@ -81,7 +81,7 @@ fn without_a_name_calls_come_home() {
         .well();
     desk.run(&["profile", "use"]).well();
     desk.run(&["call", "document", "list"])
-        .failed(2, "no vault is named");
+        .failed(2, "no vault is specified");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn what_makes_no_profile_is_told() {
     let desk = Desk::new();
     for name in ["", "a b", "../x", "-x"] {
         let ended = desk.run(&["profile", "add", "--", name, "https://notes.example"]);
-        ended.failed(2, "is no name for a profile");
+        ended.failed(2, "invalid profile name");
     }
     desk.run(&["profile", "add", "a", "notes.example"])
         .failed(2, "is no address");
@@ -151,5 +151,5 @@ fn what_makes_no_profile_is_told() {
         .well();
     assert!(ended.errors.contains("unencrypted"), "{ended:#?}");
     std::fs::write(file(&desk), "nonsense").expect("a file");
-    desk.run(&["profile", "list"]).failed(3, "cannot be read");
+    desk.run(&["profile", "list"]).failed(3, "cannot read the profiles");
 }

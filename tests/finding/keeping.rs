@@ -106,7 +106,7 @@ fn the_doctor_tells_of_copies_placeholders_and_what_is_left_out() {
         "only in the cloud",
         "Work/Far.md",
         "Old/Note.md",
-        "left out of searches",
+        "excluded from searches",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }

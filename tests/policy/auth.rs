@@ -69,9 +69,9 @@ fn what_makes_no_token_is_told_and_makes_none() {
         (&["--name", "stdio"], "cannot be the name"),
         (&["--name", "taken"], "already"),
         (&["--name", "x", "--scopes", "reed"], "is no scope"),
-        (&["--name", "x", "--scopes", ""], "names nothing"),
+        (&["--name", "x", "--scopes", ""], "is empty"),
         (&["--name", "x", "--permission", "Work=x"], "is no tier"),
-        (&["--name", "x", "--permission", "Work"], "is no permission"),
+        (&["--name", "x", "--permission", "Work"], "invalid permission"),
         (
             &[
                 "--name",
@@ -84,7 +84,7 @@ fn what_makes_no_token_is_told_and_makes_none() {
             "twice",
         ),
         (&["--name", "x", "--vault", "other"], "no vault `other`"),
-        (&["--name", "x", "--ttl", "soon"], "is no time"),
+        (&["--name", "x", "--ttl", "soon"], "invalid duration"),
         (&[], "--name"),
     ] {
         let ended = run(&place, &[&["token", "new"], words].concat());
@@ -410,7 +410,7 @@ fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
         // Where a note tool could write keys of its own.
         (
             &|s| s.auth.jwt.jwks_file = Some(place.vault().join("jwks.json")),
-            "`auth.jwt.jwks_file` lies inside the vault",
+            "`auth.jwt.jwks_file` is inside the vault",
         ),
         (
             &|s| s.http.tls_cert = Some(secret.clone()),

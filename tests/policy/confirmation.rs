@@ -391,7 +391,7 @@ fn a_person_at_a_terminal_is_asked() {
         let (ended, shown) = at_a_terminal(&place, types);
         assert_eq!(ended, code, "{shown}");
         assert!(
-            shown.contains("-buy milk") && shown.contains("Do it?"),
+            shown.contains("-buy milk") && shown.contains("Apply this change?"),
             "{shown}"
         );
         assert_eq!(place.read("Work/Plan.md").is_some(), code == Some(1));

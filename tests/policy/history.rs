@@ -90,8 +90,8 @@ fn changes_are_listed_and_shown_while_a_server_runs() {
     );
 
     for (words, told) in [
-        (&["show", "nonsense"][..], "no change `nonsense`"),
-        (&["undo", "nonsense"], "no change `nonsense`"),
+        (&["show", "nonsense"][..], "unknown change `nonsense`"),
+        (&["undo", "nonsense"], "unknown change `nonsense`"),
         (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
     ] {
         let ended = history(&place, words);
@@ -214,7 +214,7 @@ fn an_undo_follows_the_same_rules() {
         .permissions
         .notebooks
         .insert("Work".into(), notehost::vault::Tier::None);
-    refused(settings, "no change");
+    refused(settings, "unknown change");
     // Somebody wrote there since.
     place.config_file(&place.settings());
     place.write("Work/Plan.md", "written by hand\n");

@@ -264,7 +264,7 @@ fn a_broken_edit_changes_nothing_and_is_told() {
             "notehost.toml:2: unknown key `permissions.defualt`: did you mean `default`?",
         ),
         ("read_only = tru\n".to_owned(), "notehost.toml:1: "),
-        (text(&unreachable), "`a/b` is no notebook"),
+        (text(&unreachable), "`a/b` is not a notebook"),
         (String::new(), "waits for a restart: vaults"),
     ] {
         rewrite(&served.config, &broken);

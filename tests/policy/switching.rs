@@ -90,15 +90,15 @@ fn a_name_that_nobody_knows_is_not_switched() {
     for (words, told) in [
         (
             &["disable", "ecco"][..],
-            "no component `ecco`: did you mean `echo`?",
+            "unknown component `ecco`: did you mean `echo`?",
         ),
         (
             &["disable", "echo", "sai"],
             "`echo` has no action `sai`: did you mean `say`?",
         ),
-        (&["enable", "admin"], "no component `admin`"),
-        (&["status", "ecco"], "no component `ecco`"),
-        (&["log", "../ecco"], "is no name of a component"),
+        (&["enable", "admin"], "unknown component `admin`"),
+        (&["status", "ecco"], "unknown component `ecco`"),
+        (&["log", "../ecco"], "invalid component name"),
     ] {
         let refused = switch(&place, words);
         assert_ne!(refused.code, Some(0), "{refused:?}");

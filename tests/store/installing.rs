@@ -15,7 +15,7 @@ fn a_component_comes_changes_and_goes() {
             installed.contains("installed: `steady` 1.0.0"),
             "{installed}"
         );
-        assert!(installed.contains("it may use nothing yet"), "{installed}");
+        assert!(installed.contains("it has no access yet"), "{installed}");
         let listed = desk.listed().expect("it is there");
         assert_eq!(listed["version"], "1.0.0");
         assert_eq!(listed["origin"], "installed");
@@ -23,7 +23,7 @@ fn a_component_comes_changes_and_goes() {
 
         let again = desk.refused(&["component", "add", &version("two")]);
         assert!(
-            again.contains("there is a component `steady` already"),
+            again.contains("the component `steady` is already installed"),
             "{again}"
         );
 
@@ -41,7 +41,7 @@ fn a_component_comes_changes_and_goes() {
         desk.done(&["component", "remove", "steady"]);
         assert!(desk.listed().is_none());
         let gone = desk.refused(&["component", "upgrade", "stedy", &version("one")]);
-        assert!(gone.contains("no component `stedy` is installed"), "{gone}");
+        assert!(gone.contains("the component `stedy` is not installed"), "{gone}");
     }
 }
 

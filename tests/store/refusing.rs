@@ -97,7 +97,7 @@ fn one_that_asks_for_more_is_held_until_somebody_says_yes() {
     stays(
         &desk,
         &["component", "upgrade", "steady", &wide],
-        "asks for more than the one that runs",
+        "requests wider access than the current one",
     );
     let done = desk.done(&["component", "upgrade", "steady", &wide, "--yes"]);
     assert!(

@@ -52,7 +52,7 @@ fn what_is_wrong_is_not_pushed() {
     let output = desk.push(&module, reference);
     assert_eq!(output.status.code(), Some(1));
     assert!(
-        told(&output).contains("is no WebAssembly component"),
+        told(&output).contains("is not a WebAssembly component"),
         "{}",
         told(&output)
     );

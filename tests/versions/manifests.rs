@@ -123,7 +123,7 @@ async fn a_finished_component_is_packed_with_one() {
         (
             r#"{"efect": "read"}"#,
             &original,
-            "is no manifest: unknown field `efect`",
+            "is not a manifest: unknown field `efect`",
         ),
         (
             r#"{"http": ["two words"]}"#,

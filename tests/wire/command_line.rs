@@ -81,7 +81,7 @@ fn the_exit_code_says_whose_turn_it_is() {
     assert_eq!(
         run(program(&place).args(["call", "document", "list"]), "").code,
         Some(2),
-        "no vault is named"
+        "no vault is specified"
     );
     // It could not start.
     let mut command = program(&place);
