@@ -162,5 +162,8 @@ fn people_read_one_line_for_each_check() {
     let output = run(&place, &["documnt"]);
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("did you mean the built-in component `document`"), "{told}");
+    assert!(
+        told.contains("did you mean the built-in component `document`"),
+        "{told}"
+    );
 }

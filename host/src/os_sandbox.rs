@@ -89,7 +89,7 @@ impl FileAccess {
     }
 
     /// A folder among them that contains the user's whole home, and so gives much more access than needed.
-    pub fn with_whole_home(&self) -> Option<&Path> {
+    pub fn folder_containing_home(&self) -> Option<&Path> {
         let home = resolved(&expand_home("~".as_ref()));
         let mut folders = self.write.iter().chain(&self.read);
         folders

@@ -61,7 +61,8 @@ fn a_server_is_called_as_a_vault_is() {
     assert_eq!(missing.json()["error"]["code"], "validation_error");
     // Usage.
     call(&["document", "read", "--pth", "Work/Plan"]).failed(2, "did you mean `--path`?");
-    call(&["document", "list", "--allow", "rw"]).failed(2, "`--allow` cannot be used with a remote server");
+    call(&["document", "list", "--allow", "rw"])
+        .failed(2, "`--allow` cannot be used with a remote server");
     call(&["document", "read", "--path", "Top", "--vault", "other"]).failed(1, "other");
 }
 

@@ -151,5 +151,6 @@ fn what_makes_no_profile_is_told() {
         .well();
     assert!(ended.errors.contains("unencrypted"), "{ended:#?}");
     std::fs::write(file(&desk), "nonsense").expect("a file");
-    desk.run(&["profile", "list"]).failed(3, "cannot read the profiles");
+    desk.run(&["profile", "list"])
+        .failed(3, "cannot read the profiles");
 }

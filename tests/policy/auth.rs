@@ -71,7 +71,10 @@ fn what_makes_no_token_is_told_and_makes_none() {
         (&["--name", "x", "--scopes", "reed"], "is no scope"),
         (&["--name", "x", "--scopes", ""], "is empty"),
         (&["--name", "x", "--permission", "Work=x"], "is no tier"),
-        (&["--name", "x", "--permission", "Work"], "invalid permission"),
+        (
+            &["--name", "x", "--permission", "Work"],
+            "invalid permission",
+        ),
         (
             &[
                 "--name",

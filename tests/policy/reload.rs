@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use notehost::config::{Given, Settings};
+use notehost::config::{Overrides, Settings};
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
@@ -354,10 +354,10 @@ async fn a_host_can_be_told_to_read_its_file_again_and_knows_what_is_wrong_with_
     let place = desk();
     let mut settings = place.settings();
     let config = place.config_file(&settings);
-    let given = Given {
+    let given = Overrides {
         config: Some(config.clone()),
         state: Some(place.state()),
-        ..Given::default()
+        ..Overrides::default()
     };
     let loaded = notehost::config::load(given, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");

@@ -88,7 +88,10 @@ fn a_component_that_keeps_failing_rests_until_an_admin_ends_it() {
     assert_eq!(told["quarantine"][0]["for_caller"], "stdio", "{told}");
 
     let lifted = run(&mut program(&place, &["component", "enable", "hostile"]));
-    assert!(lifted.output.contains("its circuit breaker is closed"), "{lifted:?}");
+    assert!(
+        lifted.output.contains("its circuit breaker is closed"),
+        "{lifted:?}"
+    );
     wait_until("it can be called again", || {
         code(&call(&mut client, "remember")) == "ok"
     });

@@ -41,7 +41,10 @@ fn a_component_comes_changes_and_goes() {
         desk.done(&["component", "remove", "steady"]);
         assert!(desk.listed().is_none());
         let gone = desk.refused(&["component", "upgrade", "stedy", &version("one")]);
-        assert!(gone.contains("the component `stedy` is not installed"), "{gone}");
+        assert!(
+            gone.contains("the component `stedy` is not installed"),
+            "{gone}"
+        );
     }
 }
 

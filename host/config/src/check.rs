@@ -10,14 +10,14 @@ use super::{ConfigError, Settings};
 
 /// An invalid setting: the problem and its dotted key.
 #[derive(Debug)]
-pub(super) struct Nonsense {
+pub(super) struct InvalidSetting {
     pub(super) key: String,
     pub(super) problem: ConfigError,
 }
 
-impl Nonsense {
-    pub(super) fn new(key: impl Into<String>, problem: ConfigError) -> Nonsense {
-        Nonsense {
+impl InvalidSetting {
+    pub(super) fn new(key: impl Into<String>, problem: ConfigError) -> InvalidSetting {
+        InvalidSetting {
             key: key.into(),
             problem,
         }
@@ -29,10 +29,11 @@ pub(super) fn check(
     settings: &Settings,
     file: Option<&Path>,
     state: &Path,
-) -> Result<(), Nonsense> {
+) -> Result<(), InvalidSetting> {
     let mut folders: Vec<(&str, PathBuf)> = Vec::new();
     for (index, vault) in settings.vaults.iter().enumerate() {
-        let at = |key: &str, problem| Nonsense::new(format!("vaults[{index}].{key}"), problem);
+        let at =
+            |key: &str, problem| InvalidSetting::new(format!("vaults[{index}].{key}"), problem);
         let id = vault.id.as_str();
         check_id(id).map_err(|problem| at("id", problem))?;
         if folders.iter().any(|(other, _)| *other == id) {
@@ -56,7 +57,10 @@ pub(super) fn check(
                 let problem = ConfigError::new(format!(
                     "the {what} is inside the vault `{id}`, where note tools could change it"
                 ))
-                .with_hint(format!("move it out of `{}` and pass its new path with `{flag}`", folder.display()));
+                .with_hint(format!(
+                    "move it out of `{}` and pass its new path with `{flag}`",
+                    folder.display()
+                ));
                 return Err(at("path", problem));
             }
         }
@@ -73,7 +77,7 @@ pub(super) fn check(
                     "the file of `{key}` is inside the vault `{id}`, where note tools could access it"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
-                return Err(Nonsense::new(key, problem));
+                return Err(InvalidSetting::new(key, problem));
             }
         }
         for (key, path) in code_places(settings) {
@@ -82,7 +86,7 @@ pub(super) fn check(
                     "`{key}` is inside the vault `{id}`, where note tools could write code"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
-                return Err(Nonsense::new(key, problem));
+                return Err(InvalidSetting::new(key, problem));
             }
         }
         folders.push((id, folder));
@@ -105,10 +109,8 @@ fn check_id(id: &str) -> Result<(), ConfigError> {
     if !id.is_empty() && id.len() <= 64 && id.chars().all(plain) {
         return Ok(());
     }
-    Err(
-        ConfigError::new(format!("invalid vault id `{id}`"))
-            .with_hint("an id consists of at most 64 letters, digits, `-` and `_`"),
-    )
+    Err(ConfigError::new(format!("invalid vault id `{id}`"))
+        .with_hint("an id consists of at most 64 letters, digits, `-` and `_`"))
 }
 
 fn open(path: &Path) -> Result<PathBuf, ConfigError> {
@@ -136,16 +138,13 @@ fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigErr
     } else {
         (other, id)
     };
-    ConfigError::new(format!(
-        "the vault `{inner}` is inside the vault `{outer}`"
-    ))
-    .with_hint(
+    ConfigError::new(format!("the vault `{inner}` is inside the vault `{outer}`")).with_hint(
         "vaults must not be nested; use `[permissions]` to give a folder of a vault its own tier",
     )
 }
 
 /// A limit of 0 would refuse every call.
-fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
+fn check_limits(settings: &Settings) -> Result<(), InvalidSetting> {
     let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
         // 0 is a valid value of these.
@@ -157,14 +156,14 @@ fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
             let problem =
                 ConfigError::new(format!("`limits.{name}` is 0: every call would be refused"))
                     .with_hint("omit the key to use its default");
-            return Err(Nonsense::new(format!("limits.{name}"), problem));
+            return Err(InvalidSetting::new(format!("limits.{name}"), problem));
         }
     }
     check_supervision(settings)
 }
 
 /// The circuit breaker needs positive times.
-fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
+fn check_supervision(settings: &Settings) -> Result<(), InvalidSetting> {
     let supervision = &settings.supervision;
     for (name, value) in [
         ("window_s", supervision.window_s),
@@ -175,7 +174,7 @@ fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
                 "`supervision.{name}` is 0: the circuit breaker would never open"
             ))
             .with_hint("use `strikes = 0` to switch the circuit breaker off");
-            return Err(Nonsense::new(format!("supervision.{name}"), problem));
+            return Err(InvalidSetting::new(format!("supervision.{name}"), problem));
         }
     }
     if supervision.longest_pause_s < supervision.first_pause_s {
@@ -183,7 +182,7 @@ fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
             "the longest pause ({} s) is shorter than the first pause ({} s)",
             supervision.longest_pause_s, supervision.first_pause_s
         ));
-        return Err(Nonsense::new("supervision.longest_pause_s", problem));
+        return Err(InvalidSetting::new("supervision.longest_pause_s", problem));
     }
     Ok(())
 }

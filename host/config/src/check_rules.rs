@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 use super::file::join;
 use super::{
     CallerSettings, ComponentLimits, ConfigError, GrantSettings, HostPattern, PermissionRule,
@@ -15,7 +15,7 @@ use notehost_vault::{Tier, fold_path};
 const SCOPES: [&str; 4] = ["read", "write", "delete", "admin"];
 
 /// Validates permissions, callers and grants; `vaults` are the ids of all configured vaults.
-pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), Nonsense> {
+pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), InvalidSetting> {
     let everybody = &settings.permissions;
     check_notebooks("permissions.notebooks", &everybody.notebooks)?;
     check_globs("permissions.rules", &everybody.rules)?;
@@ -26,7 +26,7 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
         if name == "http" && caller.attended == Some(true) {
             let problem = ConfigError::new("callers without a token cannot be attended")
                 .with_hint("create a token with `notehost token new --attended`");
-            return Err(Nonsense::new(format!("{key}.attended"), problem));
+            return Err(InvalidSetting::new(format!("{key}.attended"), problem));
         }
     }
     for (name, component) in &settings.components {
@@ -37,7 +37,11 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
     Ok(())
 }
 
-fn check_caller(key: &str, caller: &CallerSettings, vaults: &[String]) -> Result<(), Nonsense> {
+fn check_caller(
+    key: &str,
+    caller: &CallerSettings,
+    vaults: &[String],
+) -> Result<(), InvalidSetting> {
     check_notebooks(
         &format!("{key}.permissions.notebooks"),
         &caller.permissions.notebooks,
@@ -48,7 +52,7 @@ fn check_caller(key: &str, caller: &CallerSettings, vaults: &[String]) -> Result
     )?;
     for (index, scope) in caller.scopes.iter().flatten().enumerate() {
         check_scope(scope)
-            .map_err(|problem| Nonsense::new(format!("{key}.scopes[{index}]"), problem))?;
+            .map_err(|problem| InvalidSetting::new(format!("{key}.scopes[{index}]"), problem))?;
     }
     for (index, id) in caller.vaults.iter().flatten().enumerate() {
         if !vaults.contains(id) {
@@ -57,17 +61,20 @@ fn check_caller(key: &str, caller: &CallerSettings, vaults: &[String]) -> Result
                 .unwrap_or_default();
             let problem = ConfigError::new(format!("unknown vault `{id}`{near}"))
                 .with_hint(format!("configured vaults: {}", vaults.join(", ")));
-            return Err(Nonsense::new(format!("{key}.vaults[{index}]"), problem));
+            return Err(InvalidSetting::new(
+                format!("{key}.vaults[{index}]"),
+                problem,
+            ));
         }
     }
     Ok(())
 }
 
 /// Validates that each key is a top-level folder and occurs once.
-fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), Nonsense> {
+fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), InvalidSetting> {
     let mut known: HashMap<String, &str> = HashMap::new();
     for name in notebooks.keys() {
-        let refuse = |problem| Err(Nonsense::new(join(key, name), problem));
+        let refuse = |problem| Err(InvalidSetting::new(join(key, name), problem));
         if name.is_empty() || name.contains(['/', '\\']) {
             let folder = name.trim_matches(['/', '\\']);
             return refuse(
@@ -99,44 +106,45 @@ fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), 
     Ok(())
 }
 
-fn check_globs(key: &str, rules: &[PermissionRule]) -> Result<(), Nonsense> {
+fn check_globs(key: &str, rules: &[PermissionRule]) -> Result<(), InvalidSetting> {
     for (index, rule) in rules.iter().enumerate() {
         check_glob(&rule.glob)
-            .map_err(|problem| Nonsense::new(format!("{key}[{index}].glob"), problem))?;
+            .map_err(|problem| InvalidSetting::new(format!("{key}[{index}].glob"), problem))?;
     }
     Ok(())
 }
 
-fn check_grant(key: &str, grant: &GrantSettings) -> Result<(), Nonsense> {
+fn check_grant(key: &str, grant: &GrantSettings) -> Result<(), InvalidSetting> {
     for (effect, globs) in [
         ("read", &grant.read),
         ("write", &grant.write),
         ("delete", &grant.delete),
     ] {
         for (index, glob) in globs.iter().enumerate() {
-            check_glob(glob)
-                .map_err(|problem| Nonsense::new(format!("{key}.{effect}[{index}]"), problem))?;
+            check_glob(glob).map_err(|problem| {
+                InvalidSetting::new(format!("{key}.{effect}[{index}]"), problem)
+            })?;
         }
     }
     for (index, host) in grant.http.iter().enumerate() {
         if let Err(reason) = HostPattern::parse(host) {
             let problem = ConfigError::new(format!("`{host}` cannot be granted: {reason}"))
                 .with_hint("examples: `api.example.com`, `*.example.org`, `localhost:8080`, `http://10.0.0.7:9000`");
-            return Err(Nonsense::new(format!("{key}.http[{index}]"), problem));
+            return Err(InvalidSetting::new(format!("{key}.http[{index}]"), problem));
         }
     }
     Ok(())
 }
 
 /// A limit of nothing would refuse every call.
-fn check_limits(key: &str, limits: &ComponentLimits) -> Result<(), Nonsense> {
+fn check_limits(key: &str, limits: &ComponentLimits) -> Result<(), InvalidSetting> {
     let limits = serde_json::to_value(limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
         if value.as_u64() == Some(0) {
             let key = format!("{key}.{name}");
             let problem = ConfigError::new(format!("`{key}` is 0: every call would be refused"))
                 .with_hint("omit the key to use the value of `[limits]`");
-            return Err(Nonsense::new(key, problem));
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     Ok(())
@@ -240,7 +248,7 @@ mod tests {
             (
                 "[callers.a]\nscopes = ['document:admin']",
                 "callers.a.scopes[0]",
-                "no scope",
+                "invalid scope",
             ),
             (
                 "[callers.a]\nvaults = ['wrok']",
@@ -255,7 +263,7 @@ mod tests {
             (
                 "[components.x.grant]\nhttp = ['example.com', 'https://example.com/api']",
                 "components.x.grant.http[1]",
-                "a host has no path",
+                "a host must not have a path",
             ),
             (
                 "[components.x.limits]\ncall_ms = 0",

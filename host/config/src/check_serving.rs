@@ -4,21 +4,24 @@
 use std::fs::Metadata;
 use std::path::Path;
 
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 use super::{ConfigError, JwtSettings, RateSettings, Settings};
 use notehost_platform::private::{is_readable_by_others, is_writable_by_everybody};
 
 /// The least number of bytes of a shared secret (HS256).
-pub const SHORTEST_SECRET: usize = 32;
+pub const MIN_SECRET_BYTES: usize = 32;
 /// The highest rate limit, in calls per minute.
-const MOST_CALLS: u32 = 10_000_000;
+const MAX_CALLS_PER_MINUTE: u32 = 10_000_000;
 /// The highest `burst_seconds`: a day.
-const MOST_BURST: u32 = 24 * 60 * 60;
+const MAX_BURST_SECONDS: u32 = 24 * 60 * 60;
 
 /// Validates authentication, HTTP, rate limits and retention.
 ///
 /// `secret` is the length of the shared secret in its variable, where that is set here.
-pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Result<(), Nonsense> {
+pub(super) fn check_serving(
+    settings: &Settings,
+    secret: Option<usize>,
+) -> Result<(), InvalidSetting> {
     check_tls(settings)?;
     check_jwt(&settings.auth.jwt, secret)?;
     if let Some(resource) = &settings.auth.resource {
@@ -26,9 +29,10 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
     }
     for (index, host) in settings.http.allowed_hosts.iter().enumerate() {
         if host.is_empty() || host.contains(['/', ' ', '@']) {
-            let problem = ConfigError::new(format!("`{host}` is not a host name"))
-                .with_hint("for example `notes.example.org`, or `notes.example.org:8443` for one port");
-            return Err(Nonsense::new(
+            let problem = ConfigError::new(format!("`{host}` is not a host name")).with_hint(
+                "for example `notes.example.org`, or `notes.example.org:8443` for one port",
+            );
+            return Err(InvalidSetting::new(
                 format!("http.allowed_hosts[{index}]"),
                 problem,
             ));
@@ -81,7 +85,7 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
         if value == 0 {
             let problem = ConfigError::new(format!("`{key}` is 0: {meaning}"))
                 .with_hint("omit the key to use its default");
-            return Err(Nonsense::new(key, problem));
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     Ok(())
@@ -100,7 +104,7 @@ pub(super) fn named_files(settings: &Settings) -> impl Iterator<Item = (&'static
     .filter_map(|(key, path)| Some((key, path.as_deref()?)))
 }
 
-fn check_tls(settings: &Settings) -> Result<(), Nonsense> {
+fn check_tls(settings: &Settings) -> Result<(), InvalidSetting> {
     let (there, missing) = match (&settings.http.tls_cert, &settings.http.tls_key) {
         (Some(_), None) => ("http.tls_cert", "http.tls_key"),
         (None, Some(_)) => ("http.tls_key", "http.tls_cert"),
@@ -108,10 +112,10 @@ fn check_tls(settings: &Settings) -> Result<(), Nonsense> {
     };
     let problem = ConfigError::new(format!("`{there}` is set and `{missing}` is not"))
         .with_hint("TLS needs the certificate and its private key");
-    Err(Nonsense::new(there, problem))
+    Err(InvalidSetting::new(there, problem))
 }
 
-fn check_files(settings: &Settings) -> Result<(), Nonsense> {
+fn check_files(settings: &Settings) -> Result<(), InvalidSetting> {
     for (key, path) in named_files(settings) {
         let shown = path.display();
         let problem = match std::fs::metadata(path) {
@@ -119,12 +123,12 @@ fn check_files(settings: &Settings) -> Result<(), Nonsense> {
             Ok(found) if !found.is_file() => format!("`{shown}` is not a file"),
             Ok(found) => match check_mode(key, path, &found) {
                 Ok(()) => continue,
-                Err(problem) => return Err(Nonsense::new(key, problem)),
+                Err(problem) => return Err(InvalidSetting::new(key, problem)),
             },
         };
         let problem =
             ConfigError::new(problem).with_hint(format!("`{key}` must name an existing file"));
-        return Err(Nonsense::new(key, problem));
+        return Err(InvalidSetting::new(key, problem));
     }
     Ok(())
 }
@@ -155,18 +159,22 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
+fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), InvalidSetting> {
     if jwt.secret_env.is_some() && jwt.secret_file.is_some() {
         let problem =
             ConfigError::new("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")
                 .with_hint("only one shared secret is supported: keep one of the two");
-        return Err(Nonsense::new("auth.jwt.secret_file", problem));
+        return Err(InvalidSetting::new("auth.jwt.secret_file", problem));
     }
     if let Some(name) = &jwt.secret_env {
         if name.is_empty() || name.contains(['=', '\0', ' ']) {
-            let problem = ConfigError::new("`auth.jwt.secret_env` is not the name of an environment variable")
-                .with_hint("use the name of the variable; the secret itself does not belong in this file");
-            return Err(Nonsense::new("auth.jwt.secret_env", problem));
+            let problem = ConfigError::new(
+                "`auth.jwt.secret_env` is not the name of an environment variable",
+            )
+            .with_hint(
+                "use the name of the variable; the secret itself does not belong in this file",
+            );
+            return Err(InvalidSetting::new("auth.jwt.secret_env", problem));
         }
         // A variable that is not set here may be set where the server runs.
         check_secret(
@@ -185,41 +193,45 @@ fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
     Ok(())
 }
 
-fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), Nonsense> {
+fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), InvalidSetting> {
     match length {
-        Some(length) if length < SHORTEST_SECRET => {
+        Some(length) if length < MIN_SECRET_BYTES => {
             let problem = ConfigError::new(format!(
-                "the secret in {place} has {length} bytes; the minimum is {SHORTEST_SECRET}"
+                "the secret in {place} has {length} bytes; the minimum is {MIN_SECRET_BYTES}"
             ))
             .with_hint("generate one: `openssl rand -hex 32`");
-            Err(Nonsense::new(key, problem))
+            Err(InvalidSetting::new(key, problem))
         }
         _ => Ok(()),
     }
 }
 
-fn check_rates(rates: &RateSettings) -> Result<(), Nonsense> {
+fn check_rates(rates: &RateSettings) -> Result<(), InvalidSetting> {
     for (key, value, most) in [
-        ("rates.read", rates.read, MOST_CALLS),
-        ("rates.write", rates.write, MOST_CALLS),
-        ("rates.delete", rates.delete, MOST_CALLS),
-        ("rates.burst_seconds", rates.burst_seconds, MOST_BURST),
+        ("rates.read", rates.read, MAX_CALLS_PER_MINUTE),
+        ("rates.write", rates.write, MAX_CALLS_PER_MINUTE),
+        ("rates.delete", rates.delete, MAX_CALLS_PER_MINUTE),
+        (
+            "rates.burst_seconds",
+            rates.burst_seconds,
+            MAX_BURST_SECONDS,
+        ),
     ] {
         if value > most {
             let problem = ConfigError::new(format!("`{key}` is {value}; the maximum is {most}"))
                 .with_hint("0 calls per minute means no limit");
-            return Err(Nonsense::new(key, problem));
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     if rates.burst_seconds == 0 {
         let problem = ConfigError::new("`rates.burst_seconds` is 0: every call would be refused")
             .with_hint("omit the key to use its default");
-        return Err(Nonsense::new("rates.burst_seconds", problem));
+        return Err(InvalidSetting::new("rates.burst_seconds", problem));
     }
     Ok(())
 }
 
-fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
+fn check_url(key: &str, url: &str) -> Result<(), InvalidSetting> {
     let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
     let parsed: Option<http::Uri> = url.parse().ok();
     let is_url = rest.is_some_and(|rest| !rest.is_empty())
@@ -230,8 +242,10 @@ fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
     let problem = ConfigError::new(format!(
         "`{url}` is not a URL that begins with `http://` or `https://`"
     ))
-    .with_hint(format!("`{key}` is for example `https://notes.example.org`"));
-    Err(Nonsense::new(key, problem))
+    .with_hint(format!(
+        "`{key}` is for example `https://notes.example.org`"
+    ));
+    Err(InvalidSetting::new(key, problem))
 }
 
 #[cfg(test)]
@@ -291,7 +305,11 @@ mod tests {
                 "telemetry.otlp_endpoint",
                 "not a URL",
             ),
-            ("[rates]\nread = 4_000_000_000", "rates.read", "the maximum is"),
+            (
+                "[rates]\nread = 4_000_000_000",
+                "rates.read",
+                "the maximum is",
+            ),
             (
                 "[rates]\nburst_seconds = 0",
                 "rates.burst_seconds",
@@ -320,7 +338,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a key");
-        std::fs::write(&file, "x".repeat(SHORTEST_SECRET)).expect("a file");
+        std::fs::write(&file, "x".repeat(MIN_SECRET_BYTES)).expect("a file");
         let shown = file.display();
         let check = |key: &str, mode| {
             let mode = std::fs::Permissions::from_mode(mode);

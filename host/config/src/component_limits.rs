@@ -41,7 +41,7 @@ impl Settings {
     }
 
     /// The longest maximum duration of a call of any component, in milliseconds.
-    pub fn longest_call_ms(&self) -> u64 {
+    pub fn max_call_ms(&self) -> u64 {
         let components = self.components.values();
         let own = components.filter_map(|component| component.limits.call_ms);
         own.fold(self.limits.call_ms, u64::max)
@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(of("c"), (700, 100, 200_000));
         assert_eq!(settings.limits_of("a").store_bytes, 5);
         assert_eq!(settings.sandbox_limits().memory_bytes, 300);
-        assert_eq!(settings.longest_call_ms(), 900);
+        assert_eq!(settings.max_call_ms(), 900);
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::layers::{load_with, read};
-use super::{ComponentLimits, ConfigError, Given, GrantSettings, SwitchReason};
+use super::{ComponentLimits, ConfigError, GrantSettings, Overrides, SwitchReason};
 use notehost_vault::{Tier, fold_path};
 
 /// An edit of a config file.
@@ -202,19 +202,19 @@ impl Edit {
     }
 
     /// Writes the file, if its settings are valid together with these flags.
-    pub fn save(self, flags: &Given) -> Result<(), ConfigError> {
+    pub fn save(self, flags: &Overrides) -> Result<(), ConfigError> {
         let text = self.document.to_string();
-        let flags = Given {
+        let flags = Overrides {
             config: Some(self.file.clone()),
             ..flags.clone()
         };
         load_with(flags, &|name| std::env::var_os(name), Some(&text))?.check()?;
         if std::fs::read_to_string(&self.file).ok() != self.before {
-            return Err(
-                ConfigError::new("the file was changed by another program; nothing was written")
-                    .at(&self.file, None)
-                    .with_hint("run the command again"),
-            );
+            return Err(ConfigError::new(
+                "the file was changed by another program; nothing was written",
+            )
+            .at(&self.file, None)
+            .with_hint("run the command again"));
         }
         replace(&self.file, &text).map_err(|error| {
             ConfigError::new(format!("cannot write the file: {error}")).at(&self.file, None)
@@ -304,9 +304,9 @@ mod tests {
         std::fs::write(&file, text).expect("a file");
         let mut edit = Edit::open(&file, false).expect("it can be read");
         change(&mut edit);
-        let flags = Given {
+        let flags = Overrides {
             state: Some(folder.path().join("state")),
-            ..Given::default()
+            ..Overrides::default()
         };
         edit.save(&flags).expect("it can be written");
         std::fs::read_to_string(&file).expect("the file")
@@ -441,9 +441,9 @@ mod tests {
         let mut edit = Edit::open(&file, false).expect("it can be read");
         edit.set_tier(None, Some("Work/Private"), Tier::None)
             .expect("set");
-        let flags = Given {
+        let flags = Overrides {
             state: Some(folder.path().join("state")),
-            ..Given::default()
+            ..Overrides::default()
         };
         let error = edit.save(&flags).expect_err("refused");
         assert!(error.to_string().contains("not a notebook"), "{error}");

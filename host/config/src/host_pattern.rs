@@ -110,7 +110,9 @@ impl HostPattern {
             Some(("http", rest)) => (Some(Scheme::Http), rest),
             Some(("https", rest)) => (Some(Scheme::Https), rest),
             Some((other, _)) => {
-                return Err(format!("unsupported scheme `{other}`: expected `http` or `https`"));
+                return Err(format!(
+                    "unsupported scheme `{other}`: expected `http` or `https`"
+                ));
             }
         };
         if rest.contains(['/', '?', '#']) {
@@ -151,7 +153,7 @@ impl HostPattern {
     }
 
     /// Whether it matches every host, with every scheme and port: a manifest that leaves the choice to the admin.
-    pub fn is_anything(&self) -> bool {
+    pub fn matches_everything(&self) -> bool {
         self.host == Host::Any && self.scheme.is_none() && self.port.is_none()
     }
 
@@ -309,26 +311,27 @@ mod tests {
             let parsed = HostPattern::parse(pattern).expect(pattern);
             assert_eq!(parsed.is_literal(), literal, "{pattern}");
         }
-        let anything = |text| HostPattern::parse(text).is_ok_and(|parsed| parsed.is_anything());
+        let anything =
+            |text| HostPattern::parse(text).is_ok_and(|parsed| parsed.matches_everything());
         assert!(anything("*") && !anything("http://*") && !anything("*:80"));
     }
 
     #[test]
     fn what_can_mean_no_host_is_refused() {
         for (text, told) in [
-            ("", "names no host"),
-            ("ftp://example.com", "not `ftp`"),
-            ("https://example.com/path", "no path"),
-            ("https://user@example.com", "no user"),
-            ("example.com:http", "no port"),
-            ("example.com:0", "no port"),
+            ("", "host is empty"),
+            ("ftp://example.com", "scheme `ftp`"),
+            ("https://example.com/path", "must not have a path"),
+            ("https://user@example.com", "must not have a user"),
+            ("example.com:http", "invalid port"),
+            ("example.com:0", "invalid port"),
             ("exa mple.com", "a name such as"),
-            ("a*.example.com", "stands alone"),
-            ("*.*.example.com", "stands alone"),
-            ("*.", "names no host"),
+            ("a*.example.com", "must be alone"),
+            ("*.*.example.com", "must be alone"),
+            ("*.", "host is empty"),
             ("müller.example", "ASCII form"),
-            ("127.1", "written out"),
-            ("0x7f000001", "written out"),
+            ("127.1", "written in full"),
+            ("0x7f000001", "written in full"),
             ("example..com", "a name such as"),
         ] {
             let reason = HostPattern::parse(text).expect_err(text);

@@ -36,7 +36,7 @@ pub enum LogFormat {
 
 /// The values of one layer (command line or variables); `None` leaves a value to the next layer.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct Overrides {
     /// The config file.
     pub config: Option<PathBuf>,
     /// The state folder.
@@ -102,7 +102,7 @@ pub struct Running {
 
 /// One value for display.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct ShownSetting {
     /// Its dotted key.
     pub key: String,
     /// The value.
@@ -125,14 +125,14 @@ pub struct Loaded {
     /// The ids of all vaults of the file, even if only one is served.
     configured: Vec<String>,
     /// The flags of the command line.
-    flags: Given,
+    flags: Overrides,
     /// The length of the shared secret in its variable, if set; the secret itself is not kept.
     secret: Option<usize>,
 }
 
 /// Merges flags, variables, the config file and the defaults. `variable` looks up an environment variable.
 pub fn load(
-    flags: Given,
+    flags: Overrides,
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Loaded, ConfigError> {
     load_with(flags, variable, None)
@@ -140,7 +140,7 @@ pub fn load(
 
 /// The same with this text in place of the config file's.
 pub(super) fn load_with(
-    flags: Given,
+    flags: Overrides,
     variable: &dyn Fn(&str) -> Option<OsString>,
     text: Option<&str>,
 ) -> Result<Loaded, ConfigError> {
@@ -174,7 +174,7 @@ pub(super) fn load_with(
             .with_hint("specify one with `--state DIR`")
     })?;
     let usual = || {
-        let places = config_file().into_iter().chain([decided_in(&state)]);
+        let places = config_file().into_iter().chain([default_config_in(&state)]);
         places.into_iter().find(|path| path.exists())
     };
     let path = if flags.ignore_file {
@@ -268,7 +268,7 @@ impl Loaded {
         let flags = self.flags.clone();
         Some(match &self.file {
             Some(file) => Source::new(flags, file.clone()),
-            None => Source::to_be_made(flags, decided_in(&self.running.state)),
+            None => Source::to_be_made(flags, default_config_in(&self.running.state)),
         })
     }
 
@@ -276,17 +276,17 @@ impl Loaded {
     pub fn edit(&self) -> Result<Edit, ConfigError> {
         match &self.file {
             Some(file) => Edit::open(file, false),
-            None => Edit::open(&decided_in(&self.running.state), true),
+            None => Edit::open(&default_config_in(&self.running.state), true),
         }
     }
 
     /// The flags of the command line.
-    pub fn flags(&self) -> &Given {
+    pub fn flags(&self) -> &Overrides {
         &self.flags
     }
 
     /// All values with their origins, in the order of the config file.
-    pub fn values(&self) -> Vec<Shown> {
+    pub fn values(&self) -> Vec<ShownSetting> {
         let mut shown = Vec::new();
         let settings = serde_json::to_value(&self.settings).unwrap_or_default();
         self.flatten("", &settings, &mut shown);
@@ -317,7 +317,7 @@ impl Loaded {
                 log_format.map(|word| word.get_name().to_owned()),
             ),
         ] {
-            shown.push(Shown {
+            shown.push(ShownSetting {
                 key: key.into(),
                 value: value.into(),
                 origin: self.origin(key),
@@ -342,7 +342,7 @@ impl Loaded {
         }
     }
 
-    fn flatten(&self, prefix: &str, value: &Value, shown: &mut Vec<Shown>) {
+    fn flatten(&self, prefix: &str, value: &Value, shown: &mut Vec<ShownSetting>) {
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (name, inner) in map {
@@ -354,7 +354,7 @@ impl Loaded {
                     self.flatten(&format!("{prefix}[{index}]"), inner, shown);
                 }
             }
-            leaf => shown.push(Shown {
+            leaf => shown.push(ShownSetting {
                 key: prefix.to_owned(),
                 value: leaf.clone(),
                 origin: self.origin(prefix),
@@ -365,7 +365,7 @@ impl Loaded {
 
 /// The config file that commands create if there is none: in the state folder, so that a server and
 /// a command with the same state folder use the same file.
-fn decided_in(state: &Path) -> PathBuf {
+fn default_config_in(state: &Path) -> PathBuf {
     state.join("notehost.toml")
 }
 

@@ -13,11 +13,11 @@ fn config(text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn given(path: &Path) -> Given {
-    Given {
+fn given(path: &Path) -> Overrides {
+    Overrides {
         config: Some(path.to_owned()),
         state: Some("/state".into()),
-        ..Given::default()
+        ..Overrides::default()
     }
 }
 
@@ -31,7 +31,7 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
         "NOTEHOST_LOG" => Some("".into()),
         _ => None,
     };
-    let flags = Given {
+    let flags = Overrides {
         allow: Some(Tier::Delete),
         ..given(&path)
     };
@@ -75,7 +75,7 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
     let (folder, path) =
         config("[[vaults]]\nid = 'a'\npath = 'one'\n[[vaults]]\nid = 'b'\npath = 'two'\n");
     let with = |vault: PathBuf| {
-        let flags = Given {
+        let flags = Overrides {
             vault: Some(vault),
             ..given(&path)
         };
@@ -99,7 +99,7 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
 #[test]
 fn a_variable_that_cannot_be_read_is_named() {
     let variables = |name: &str| (name == "NOTEHOST_ALLOW").then(|| "all".into());
-    let error = load(Given::default(), &variables).expect_err("refused");
+    let error = load(Overrides::default(), &variables).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "variable NOTEHOST_ALLOW: `all` is no tier: expected `none`, `r`, `rw` or `rwd`"
@@ -138,7 +138,7 @@ fn a_flag_asks_for_signatures_and_its_absence_for_nothing() {
     assert!(loaded.settings.trust.require_signed);
     assert_eq!(loaded.origin("trust.require_signed"), Origin::File(2));
     let (_folder, path) = config("");
-    let flags = Given {
+    let flags = Overrides {
         require_signed: true,
         ..given(&path)
     };

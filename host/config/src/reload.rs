@@ -7,12 +7,12 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{ComponentSettings, ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
+use super::{ComponentSettings, ConfigError, Edit, Loaded, Overrides, Settings, VaultEntry, load};
 
 /// The source of the settings of this process. The flags and variables of the start keep overriding the file.
 #[derive(Debug)]
 pub struct Source {
-    flags: Given,
+    flags: Overrides,
     file: PathBuf,
     /// Whether the file may be missing: the first command that changes a setting creates it.
     may_be_missing: bool,
@@ -29,9 +29,9 @@ pub struct Stamp {
 }
 
 impl Source {
-    pub(super) fn new(flags: Given, file: PathBuf) -> Source {
+    pub(super) fn new(flags: Overrides, file: PathBuf) -> Source {
         let file = std::path::absolute(&file).unwrap_or(file);
-        let flags = Given {
+        let flags = Overrides {
             // A file that disappears is reported as an error; another one must not replace it.
             config: Some(file.clone()),
             ..flags
@@ -40,11 +40,11 @@ impl Source {
     }
 
     /// A source without a file yet: this one is read as soon as it exists.
-    pub(super) fn to_be_made(flags: Given, file: PathBuf) -> Source {
+    pub(super) fn to_be_made(flags: Overrides, file: PathBuf) -> Source {
         Source::watching(flags, file, true)
     }
 
-    fn watching(flags: Given, file: PathBuf, may_be_missing: bool) -> Source {
+    fn watching(flags: Overrides, file: PathBuf, may_be_missing: bool) -> Source {
         let source = Source {
             flags,
             may_be_missing,
@@ -193,7 +193,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, other) = (folder.path().join("n.toml"), folder.path().join("new"));
         std::fs::write(&file, "").expect("a file");
-        let source = Source::new(Given::default(), file.clone());
+        let source = Source::new(Overrides::default(), file.clone());
         assert!(!source.changed());
         std::fs::write(&file, "read_only = true").expect("a file");
         assert!(source.changed() && !source.changed());

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 
 /// Which components are accepted. Built-in components need no signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,12 +32,12 @@ pub struct PublisherSettings {
 }
 
 /// Validates the trusted publishers.
-pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), Nonsense> {
+pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), InvalidSetting> {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut keys: HashMap<&str, &str> = HashMap::new();
     for (index, publisher) in trust.publishers.iter().enumerate() {
         let at = |key: &str, problem| {
-            Err(Nonsense::new(
+            Err(InvalidSetting::new(
                 format!("trust.publishers[{index}].{key}"),
                 problem,
             ))
@@ -98,11 +98,7 @@ mod tests {
         assert!(check_trust(&trust).is_ok());
         let other = one.replace("ana", "ben");
         for (toml, key, told) in [
-            (
-                one.replace("ana", " "),
-                "publishers[0].name",
-                "has no name",
-            ),
+            (one.replace("ana", " "), "publishers[0].name", "has no name"),
             (
                 one.replace(KEY, &KEY[..20]),
                 "publishers[0].key",

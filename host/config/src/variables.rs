@@ -7,13 +7,16 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use super::{ConfigError, Confirm, Given, LogFormat, Surface, parse_address};
+use super::{ConfigError, Confirm, LogFormat, Overrides, Surface, parse_address};
 use notehost_vault::Tier;
 
 /// The environment variables, with descriptions for the help.
 pub const VARIABLES: [(&str, &str); 10] = [
     ("NOTEHOST_CONFIG", "the config file"),
-    ("NOTEHOST_STATE", "the state folder: index, compiled code, history"),
+    (
+        "NOTEHOST_STATE",
+        "the state folder: index, compiled code, history",
+    ),
     (
         "NOTEHOST_VAULT",
         "a folder of notes, or the id of a configured vault",
@@ -31,7 +34,10 @@ pub const VARIABLES: [(&str, &str); 10] = [
         "NOTEHOST_SURFACE",
         "how tools are presented: domain, split, flat or finder",
     ),
-    ("NOTEHOST_CONFIRM", "when a change needs confirmation: floor or never"),
+    (
+        "NOTEHOST_CONFIRM",
+        "when a change needs confirmation: floor or never",
+    ),
     (
         "NOTEHOST_LOG",
         "the log level: error, warn, info, debug or trace",
@@ -42,10 +48,10 @@ pub const VARIABLES: [(&str, &str); 10] = [
 /// The values of the variables; `variable` looks one up.
 pub(super) fn from_variables(
     variable: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Given, ConfigError> {
+) -> Result<Overrides, ConfigError> {
     // An empty variable counts as unset.
     let said = |name: &str| variable(name).filter(|value| !value.is_empty());
-    Ok(Given {
+    Ok(Overrides {
         config: said("NOTEHOST_CONFIG").map(PathBuf::from),
         state: said("NOTEHOST_STATE").map(PathBuf::from),
         vault: said("NOTEHOST_VAULT").map(PathBuf::from),

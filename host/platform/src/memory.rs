@@ -4,7 +4,7 @@
 /// Allocations of this size are returned to the system when freed. By default this threshold rises when a larger
 /// one is freed, and then the memory of an index writer stays allocated.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 8 << 20;
+const MMAP_THRESHOLD_BYTES: i32 = 8 << 20;
 
 /// Lets threads share freed memory. By default the system's allocator has eight separate heaps per processor; one
 /// per processor is as fast. Must be called before threads are started.
@@ -17,7 +17,7 @@ pub fn share() {
         #[allow(unsafe_code)]
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
         }
     }
 }

@@ -134,9 +134,12 @@ pub fn key(path: &Path) -> io::Result<[u8; 32]> {
             restrict(path)?;
             let mut bytes = Vec::new();
             file.take(33).read_to_end(&mut bytes)?;
-            bytes
-                .try_into()
-                .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the key file must have 32 bytes"))
+            bytes.try_into().map_err(|_| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the key file must have 32 bytes",
+                )
+            })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut key = [0; 32];

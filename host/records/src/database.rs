@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 
 /// How long a process waits while another one writes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The records of this machine.
 pub struct Database {
@@ -97,7 +97,7 @@ fn prepared(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     // The operating system's sandbox has no folder for temporary files.
     connection.pragma_update(None, "temp_store", "memory")?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)

@@ -25,7 +25,7 @@ const FILES: [&str; 4] = [RECORDS, "owner-token", "notehost.toml", ".notehost.to
 const TOLERATED: &str = "lost+found";
 /// Dot folders that show that a folder has another purpose: a repository or a vault, which would be shared with the secrets
 /// of a state folder in it.
-const OF_OTHERS: [&str; 3] = [".git", ".obsidian", ".notehost"];
+const FOREIGN_FOLDERS: [&str; 3] = [".git", ".obsidian", ".notehost"];
 
 /// Creates the state folder if it is missing, and makes it private. One that an earlier version left open to others is made
 /// private with everything in it that Notehost created.
@@ -119,7 +119,7 @@ fn is_vault_key(name: &str) -> bool {
 /// Whether a foreign entry is tolerated in a state folder. It is never touched.
 fn is_tolerated(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name == TOLERATED || name.starts_with('.') && !OF_OTHERS.contains(&&*name)
+    name == TOLERATED || name.starts_with('.') && !FOREIGN_FOLDERS.contains(&&*name)
 }
 
 #[cfg(all(test, unix))]
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(mode(&place.path().join(entry)), 0o644, "{entry}");
         }
         assert_eq!(mode(&place.path().join(".snapshot")), 0o755);
-        for purpose in OF_OTHERS {
+        for purpose in FOREIGN_FOLDERS {
             let place = tempfile::tempdir().expect("a folder");
             fs::create_dir(place.path().join(purpose)).expect("a folder");
             let error = open_state(place.path()).expect_err("it is refused");

@@ -28,19 +28,19 @@ const DECIDED_BY: &str = "cli";
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Approval {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Command {
     /// List pending approvals
     List(List),
     /// Show the change of an approval as a diff
-    Show(One),
+    Show(ById),
     /// Approve the call, for one execution
-    Approve(One),
+    Approve(ById),
     /// Deny the call
-    Deny(One),
+    Deny(ById),
 }
 
 #[derive(Debug, Args)]
@@ -49,19 +49,19 @@ struct List {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    how: How,
+    how: OutputFlags,
 }
 
 #[derive(Debug, Args)]
-struct One {
+struct ById {
     /// The id of the approval, as returned by the refused call
     id: String,
     #[command(flatten)]
-    how: How,
+    how: OutputFlags,
 }
 
 #[derive(Debug, Args)]
-struct How {
+struct OutputFlags {
     /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
@@ -69,7 +69,7 @@ struct How {
     common: Common,
 }
 
-impl How {
+impl OutputFlags {
     /// Opens the approvals of this machine; the flag is whether the output is JSON.
     fn open(self) -> Result<(Approvals, bool), Failure> {
         let (_, database) = records::open(self.common)?;
@@ -81,10 +81,10 @@ impl How {
 impl Approval {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.what {
-            What::List(list) => list.run(),
-            What::Show(one) => one.show(),
-            What::Approve(one) => one.decide(true),
-            What::Deny(one) => one.decide(false),
+            Command::List(list) => list.run(),
+            Command::Show(one) => one.show(),
+            Command::Approve(one) => one.decide(true),
+            Command::Deny(one) => one.decide(false),
         }
     }
 }
@@ -96,7 +96,7 @@ impl List {
         let items = approvals.list(all).map_err(failure)?;
         let terminal = Terminal::stdout();
         if as_json {
-            let items: Vec<Value> = items.iter().map(for_programs).collect();
+            let items: Vec<Value> = items.iter().map(to_json).collect();
             print_json(&terminal, json!({ "items": items }));
         } else if items.is_empty() {
             terminal.print(&format!("{}\n", terminal.faint("no pending approvals")));
@@ -107,13 +107,13 @@ impl List {
     }
 }
 
-impl One {
+impl ById {
     fn show(self) -> Result<ExitCode, Failure> {
         let (approvals, as_json) = self.how.open()?;
         let asked = approvals.get(&self.id).map_err(failure)?;
         let terminal = Terminal::stdout();
         if as_json {
-            print_json(&terminal, for_programs(&asked));
+            print_json(&terminal, to_json(&asked));
         } else {
             terminal.print(&whole(&terminal, &asked));
         }
@@ -131,7 +131,7 @@ impl One {
             .decide(&self.id, yes, DECIDED_BY)
             .map_err(failure)?;
         if as_json {
-            print_json(&terminal, for_programs(&decided));
+            print_json(&terminal, to_json(&decided));
         } else if yes {
             let left = when::length(decided.expires - now_ms());
             let told = terminal.good("approved");
@@ -146,7 +146,7 @@ impl One {
     }
 }
 
-fn for_programs(asked: &Asked) -> Value {
+fn to_json(asked: &Asked) -> Value {
     let mut value = serde_json::to_value(asked).unwrap_or_default();
     value["created"] = when::iso(asked.created).into();
     value["expires"] = when::iso(asked.expires).into();

@@ -22,17 +22,17 @@ use notehost_records::database::Database;
 use notehost_records::when::{self, Moment, moment};
 
 /// The default number of calls.
-const USUAL: u32 = 50;
+const DEFAULT_LIMIT: u32 = 50;
 /// How many rows are read from the records at once.
-const PAGE: u32 = 1000;
+const PAGE_SIZE: u32 = 1000;
 /// The interval of polling for new calls.
-const POLL: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The columns of the table.
 const COLUMNS: [&str; 8] = [
     "time", "caller", "via", "action", "outcome", "ms", "bytes", "paths",
 ];
 /// The maximum number of paths in a line.
-const MOST_PATHS: usize = 3;
+const MAX_PATHS: usize = 3;
 
 /// Show the audit log of calls.
 ///
@@ -41,7 +41,7 @@ const MOST_PATHS: usize = 3;
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     #[command(flatten)]
-    wanted: Wanted,
+    wanted: FilterFlags,
     /// Maximum number of calls, the latest [50; with --export all]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Audit {
 
 /// The filter flags.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct Wanted {
+pub(super) struct FilterFlags {
     /// Only by this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
@@ -90,7 +90,7 @@ pub(super) struct Wanted {
     until: Option<Moment>,
 }
 
-impl Wanted {
+impl FilterFlags {
     pub(super) fn filter(self) -> Filter {
         let (domain, action) = match self.action {
             Some(action) => match action.split_once('.') {
@@ -140,7 +140,7 @@ impl Audit {
         let as_json = self.json_output || !terminal.is_terminal();
         // Read first, so that no call is missed between showing and following.
         let mut last = latest_number(&database)?;
-        let rows = latest(&database, &filter, self.limit.unwrap_or(USUAL))?;
+        let rows = latest(&database, &filter, self.limit.unwrap_or(DEFAULT_LIMIT))?;
         last = rows.last().map_or(last, |row| row.number.max(last));
         if as_json {
             if write_lines(&terminal, &mut io::stdout().lock(), &rows).is_err() {
@@ -176,7 +176,7 @@ async fn follow(
 ) -> Result<(), Failure> {
     let terminal = Terminal::stdout();
     loop {
-        let rows = after(database, filter, last, PAGE)?;
+        let rows = after(database, filter, last, PAGE_SIZE)?;
         last = rows.last().map_or(last, |row| row.number);
         let printed = if as_json {
             write_lines(&terminal, &mut io::stdout().lock(), &rows)
@@ -190,7 +190,7 @@ async fn follow(
         if printed.is_err() {
             return Ok(());
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -223,7 +223,7 @@ fn export(
     } else {
         let mut last = 0;
         loop {
-            let rows = after(database, filter, last, PAGE)?;
+            let rows = after(database, filter, last, PAGE_SIZE)?;
             let Some(row) = rows.last() else { break };
             last = row.number;
             count += rows.len();
@@ -263,12 +263,12 @@ fn cells(row: &Row) -> [String; 8] {
     let mut paths = row
         .paths
         .iter()
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    if row.paths.len() > MOST_PATHS {
-        paths.push_str(&format!(" and {} more", row.paths.len() - MOST_PATHS));
+    if row.paths.len() > MAX_PATHS {
+        paths.push_str(&format!(" and {} more", row.paths.len() - MAX_PATHS));
     }
     [
         when::shown(row.time),

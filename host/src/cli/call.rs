@@ -12,10 +12,10 @@ use super::bar::Bar;
 use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
-use super::remote::{Remote, Trouble};
+use super::remote::{Remote, RemoteError};
 use super::terminal::Terminal;
 use super::{logging, pages, question, records, remote, reply};
-use notehost_config::{Confirm, Given, Loaded};
+use notehost_config::{Confirm, Loaded, Overrides};
 use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
 use notehost_policy::auth::Caller;
@@ -77,7 +77,7 @@ impl Call {
         if let Some(client) = self.remote.client(is_here, &self.common)? {
             return self.run_elsewhere(&client);
         }
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: self.vault.clone(),
             allow: self.allow,
             confirm: if self.yes {
@@ -200,8 +200,8 @@ impl Call {
             );
             let outcome = match called.await {
                 Ok(reply) => Ok(reply),
-                Err(Trouble::Call(error)) => Err(error),
-                Err(Trouble::Client(error)) => return Err(error.into()),
+                Err(RemoteError::Call(error)) => Err(error),
+                Err(RemoteError::Client(error)) => return Err(error.into()),
             };
             let spoken = reply::Commands {
                 domain: &self.domain,

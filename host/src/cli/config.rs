@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::options::{self, Common, Serving};
+use super::options::{self, Common, ServeFlags};
 use super::terminal::Terminal;
 use notehost_config::{config_file, expand_home, template};
 
@@ -26,7 +26,7 @@ pub(super) enum Config {
 #[derive(Debug, Args)]
 pub(super) struct Show {
     #[command(flatten)]
-    serving: Serving,
+    serving: ServeFlags,
     /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,

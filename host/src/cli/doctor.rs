@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::options::{self, Serving};
+use super::options::{self, ServeFlags};
 use super::terminal::Terminal;
 use super::{doctor_settings, doctor_vault};
 use crate::os_sandbox::{self, Confinement, FileAccess};
-use notehost_config::{Given, Loaded, OsSandbox, vault_of};
+use notehost_config::{Loaded, OsSandbox, Overrides, vault_of};
 
 /// Less free space than this is a warning.
-const LITTLE_SPACE: u64 = 512 << 20;
+const LOW_SPACE_BYTES: u64 = 512 << 20;
 /// Less free space than this is a failure.
-const NO_SPACE: u64 = 32 << 20;
+const MIN_SPACE_BYTES: u64 = 32 << 20;
 /// 2025-01-01: a clock before that is wrong.
-const EARLIEST: Duration = Duration::from_secs(1_735_689_600);
+const EARLIEST_TIME: Duration = Duration::from_secs(1_735_689_600);
 
 /// Check the installation for problems.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     #[command(flatten)]
-    serving: Serving,
+    serving: ServeFlags,
     /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
@@ -105,7 +105,7 @@ impl Doctor {
     }
 }
 
-async fn examine(given: Given) -> Vec<Check> {
+async fn examine(given: Overrides) -> Vec<Check> {
     let mut checks = vec![clock(SystemTime::now())];
     let loaded = match options::load(given) {
         Ok(loaded) => loaded,
@@ -113,7 +113,7 @@ async fn examine(given: Given) -> Vec<Check> {
             checks.push(Check::fail(
                 "config",
                 failure.message(),
-                kept_by_a_server(failure.hint()),
+                with_server_note(failure.hint()),
             ));
             return checks;
         }
@@ -148,7 +148,7 @@ fn config(loaded: &Loaded) -> Check {
             file.display().to_string()
         });
     match loaded.check() {
-        Err(error) => Check::fail("config", error.to_string(), kept_by_a_server(error.hint())),
+        Err(error) => Check::fail("config", error.to_string(), with_server_note(error.hint())),
         Ok(()) if loaded.settings.vaults.is_empty() => Check::warn(
             "config",
             format!("{place}; no vault is configured"),
@@ -159,7 +159,7 @@ fn config(loaded: &Loaded) -> Check {
 }
 
 /// Adds what an invalid config means for a running server.
-fn kept_by_a_server(hint: Option<&str>) -> String {
+fn with_server_note(hint: Option<&str>) -> String {
     let hint = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
     format!("{hint}a running server keeps its settings until the file is fixed")
 }
@@ -211,7 +211,7 @@ fn sandbox(loaded: &Loaded) -> Check {
             found.to_string(),
             "`os_sandbox = \"require\"` in the config: the server does not start on this system",
         ),
-        (Confinement::Enforced, _) => match FileAccess::of(loaded).with_whole_home() {
+        (Confinement::Enforced, _) => match FileAccess::of(loaded).folder_containing_home() {
             Some(folder) => Check::warn(
                 "os sandbox",
                 format!(
@@ -255,8 +255,10 @@ fn free_space(subject: &str, folder: &Path) -> Option<Check> {
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     let told = format!("{} MiB free on its disk", free >> 20);
     Some(match free {
-        ..NO_SPACE => Check::fail(subject, told, "free some space: the next change may fail"),
-        NO_SPACE..LITTLE_SPACE => Check::warn(subject, told, "free some space soon"),
+        ..MIN_SPACE_BYTES => {
+            Check::fail(subject, told, "free some space: the next change may fail")
+        }
+        MIN_SPACE_BYTES..LOW_SPACE_BYTES => Check::warn(subject, told, "free some space soon"),
         _ => return None,
     })
 }
@@ -267,7 +269,7 @@ fn free_space(_: &str, _: &Path) -> Option<Check> {
 }
 
 fn clock(now: SystemTime) -> Check {
-    if now < SystemTime::UNIX_EPOCH + EARLIEST {
+    if now < SystemTime::UNIX_EPOCH + EARLIEST_TIME {
         Check::fail(
             "clock",
             "this machine's clock is years behind",

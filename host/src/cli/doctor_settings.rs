@@ -15,7 +15,7 @@ use notehost_transport::{self as transport, TransportError};
 use notehost_vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
 
 /// The maximum number of notebooks to read.
-const NOTEBOOKS: u32 = 10_000;
+const MAX_NOTEBOOKS: u32 = 10_000;
 
 /// The permissions of clients, and whether the listed notebooks exist.
 pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
@@ -108,7 +108,7 @@ fn notebooks(loaded: &Loaded, vault: &VaultEntry) -> Option<Vec<String>> {
         component: "doctor".into(),
         limits: Limits::default(),
     });
-    let entries = looking.list("", false, None, NOTEBOOKS).ok()?.entries;
+    let entries = looking.list("", false, None, MAX_NOTEBOOKS).ok()?.entries;
     let folders = entries
         .into_iter()
         .filter(|entry| entry.kind == Kind::Folder);

@@ -8,7 +8,7 @@ use notehost_index::report;
 use notehost_vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
 
 /// The maximum number of paths shown of a list.
-const TOLD: usize = 5;
+const MAX_PATHS: usize = 5;
 
 /// All checks of a vault.
 pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
@@ -193,11 +193,11 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
 fn some(paths: &[String]) -> String {
     let told = paths
         .iter()
-        .take(TOLD)
+        .take(MAX_PATHS)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
-    match paths.len().saturating_sub(TOLD) {
+    match paths.len().saturating_sub(MAX_PATHS) {
         0 => told,
         more => format!("{told} and {more} more"),
     }

@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::history_told::{cells, for_programs, remark, shown_files, with_diff};
+use super::history_output::{cells, remark, shown_files, to_json, with_diff};
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use notehost_config::{Given, Loaded, VaultEntry};
+use notehost_config::{Loaded, Overrides, VaultEntry};
 use notehost_pipeline::CallError;
 use notehost_policy::Permissions;
 use notehost_records::audit::{Audit, Entry};
@@ -30,18 +30,18 @@ use notehost_vault::{
 const CALLER: &str = "cli";
 const DOMAIN: &str = "history";
 /// How many changes are read at once.
-const PAGE: u32 = 200;
+const PAGE_SIZE: u32 = 200;
 
 /// Show and undo changes.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct History {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Command {
     /// List changes, the latest first
     List(List),
     /// Show a change as a diff per file
@@ -65,7 +65,7 @@ struct List {
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +73,7 @@ struct Show {
     /// The id of the change, as returned by `list` and every write
     change: String,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
@@ -84,11 +84,11 @@ struct Undo {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
-struct How {
+struct CommonFlags {
     /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
@@ -103,16 +103,16 @@ struct How {
 }
 
 /// The context of the commands: settings, records, terminal.
-struct Desk {
+struct Context {
     loaded: Loaded,
     rules: Arc<dyn Rules>,
     terminal: Terminal,
     as_json: bool,
 }
 
-impl How {
-    fn open(self) -> Result<Desk, Failure> {
-        let loaded = options::load(Given {
+impl CommonFlags {
+    fn open(self) -> Result<Context, Failure> {
+        let loaded = options::load(Overrides {
             vault: self.vault,
             allow: self.allow,
             ..self.common.given()
@@ -127,7 +127,7 @@ impl How {
         let rules = Permissions::of_caller(&loaded.settings, CALLER, None)
             .map_err(|error| Failure::start(error.to_string()))?;
         let terminal = Terminal::stdout();
-        Ok(Desk {
+        Ok(Context {
             rules: Arc::new(rules),
             as_json: self.json_output || !terminal.is_terminal(),
             terminal,
@@ -136,7 +136,7 @@ impl How {
     }
 }
 
-impl Desk {
+impl Context {
     fn access(&self, effect: Effect) -> Access {
         Access {
             rules: self.rules.clone(),
@@ -174,9 +174,9 @@ impl Desk {
 impl History {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.what {
-            What::List(command) => command.run(),
-            What::Show(command) => command.run(),
-            What::Undo(command) => command.run(),
+            Command::List(command) => command.run(),
+            Command::Show(command) => command.run(),
+            Command::Undo(command) => command.run(),
         }
     }
 }
@@ -215,7 +215,7 @@ impl List {
         if desk.as_json {
             let items: Vec<Value> = found
                 .iter()
-                .map(|(entry, change)| for_programs(entry, change))
+                .map(|(entry, change)| to_json(entry, change))
                 .collect();
             print_json(&desk.terminal, json!({ "items": items }));
         } else if found.is_empty() {
@@ -273,7 +273,7 @@ fn changes(
     let mut found = Vec::new();
     let mut after: Option<String> = None;
     while found.len() < limit {
-        let page = transaction.history(note.as_deref(), after.as_deref(), PAGE)?;
+        let page = transaction.history(note.as_deref(), after.as_deref(), PAGE_SIZE)?;
         let Some(last) = page.last() else { break };
         after = Some(last.id.clone());
         let is_over = last.time < since;
@@ -293,7 +293,7 @@ impl Show {
         let desk = self.how.open()?;
         let (entry, change, files) = desk.find(&self.change)?;
         if desk.as_json {
-            let mut value = for_programs(entry, &change);
+            let mut value = to_json(entry, &change);
             value["files"] = files.iter().map(with_diff).collect();
             print_json(&desk.terminal, value);
             return Ok(ExitCode::SUCCESS);
@@ -390,7 +390,7 @@ struct Undone {
     change: Option<String>,
 }
 
-impl Desk {
+impl Context {
     fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
         let settings = &self.loaded.settings;
         if dry_run {

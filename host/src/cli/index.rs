@@ -15,31 +15,31 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use notehost_config::{Given, Loaded, VaultEntry};
+use notehost_config::{Loaded, Overrides, VaultEntry};
 use notehost_index::{Index, Report, condemn, is_condemned, report};
 use notehost_vault::{Vault, VaultSettings, holder};
 
 /// The update interval of the progress bar.
-const TICK: Duration = Duration::from_millis(100);
+const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Show or rebuild the search index.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct IndexCommand {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Command {
     /// Show the content of the index and the files changed since it was written
-    Status(Which),
+    Status(Selection),
     /// Rebuild the index from the notes
-    Rebuild(Which),
+    Rebuild(Selection),
 }
 
 #[derive(Debug, Args)]
-struct Which {
+struct Selection {
     /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
@@ -53,10 +53,10 @@ struct Which {
 impl IndexCommand {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let (which, is_rebuild) = match self.what {
-            What::Status(which) => (which, false),
-            What::Rebuild(which) => (which, true),
+            Command::Status(which) => (which, false),
+            Command::Rebuild(which) => (which, true),
         };
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: which.vault.clone(),
             ..which.common.clone().given()
         })?;
@@ -79,18 +79,18 @@ impl IndexCommand {
             ));
         }
         if is_json {
-            let vaults: Vec<Value> = told.iter().map(for_programs).collect();
+            let vaults: Vec<Value> = told.iter().map(to_json).collect();
             print_json(&terminal, json!({ "vaults": vaults }));
         } else {
             for one in &told {
-                terminal.print(&in_words(&terminal, one));
+                terminal.print(&to_text(&terminal, one));
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-type Told = (String, Option<String>, Report);
+type IndexState = (String, Option<String>, Report);
 
 fn served_by(loaded: &Loaded, entry: &VaultEntry) -> Option<String> {
     let held = holder(&entry.id, &entry.path, &loaded.running.state);
@@ -134,7 +134,7 @@ fn await_server(vault: &Vault) -> Result<(), Failure> {
                 "the server did not rebuild the index within ten minutes",
             ));
         }
-        std::thread::sleep(TICK);
+        std::thread::sleep(REFRESH_INTERVAL);
     }
 }
 
@@ -148,7 +148,7 @@ pub(super) fn wait_with_bar(name: &str, index: &Index) {
         bar.set_style(style);
     }
     bar.set_prefix(format!("indexing {name}"));
-    while !index.wait(Some(Instant::now() + TICK)) {
+    while !index.wait(Some(Instant::now() + REFRESH_INTERVAL)) {
         let progress = index.progress();
         bar.set_length(progress.total);
         bar.set_position(progress.done);
@@ -156,7 +156,7 @@ pub(super) fn wait_with_bar(name: &str, index: &Index) {
     bar.finish_and_clear();
 }
 
-fn for_programs((id, served, report): &Told) -> Value {
+fn to_json((id, served, report): &IndexState) -> Value {
     json!({
         "vault": id,
         "served_by": served,
@@ -189,7 +189,7 @@ fn state(report: &Report) -> &'static str {
     }
 }
 
-fn in_words(terminal: &Terminal, (id, served, report): &Told) -> String {
+fn to_text(terminal: &Terminal, (id, served, report): &IndexState) -> String {
     let advice = match (state(report), served) {
         ("current", _) => "up to date".to_owned(),
         ("rebuilding", _) => "being rebuilt".to_owned(),

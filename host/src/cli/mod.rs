@@ -20,7 +20,7 @@ mod failure;
 mod fields;
 mod help;
 mod history;
-mod history_told;
+mod history_output;
 mod index;
 mod local_listener;
 mod logging;
@@ -39,7 +39,7 @@ mod terminal;
 mod token;
 mod tools;
 mod tour;
-mod words;
+mod word_order;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -125,7 +125,7 @@ impl Command {
 /// Runs the command line in `words`, which begins with the program's name.
 pub fn run(words: Vec<OsString>) -> ExitCode {
     notehost_platform::memory::share();
-    let arguments = match Arguments::try_parse_from(words::arrange(words)) {
+    let arguments = match Arguments::try_parse_from(word_order::arrange(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };

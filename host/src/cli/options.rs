@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::Args;
 
 use super::failure::Failure;
-use notehost_config::{self as config, Confirm, Given, Loaded, LogFormat, Surface, parse_address};
+use notehost_config::{
+    self as config, Confirm, Loaded, LogFormat, Overrides, Surface, parse_address,
+};
 use notehost_pipeline::registry::{Registry, Snapshot};
 use notehost_runtime::{LoadError, Runtime};
 use notehost_vault::Tier;
@@ -37,20 +39,20 @@ impl Common {
     }
 
     /// The settings of these flags.
-    pub(super) fn given(self) -> Given {
-        Given {
+    pub(super) fn given(self) -> Overrides {
+        Overrides {
             config: self.config,
             state: self.state,
             log: self.log,
             log_format: self.log_format,
-            ..Given::default()
+            ..Overrides::default()
         }
     }
 }
 
 /// The flags that select what is served and how.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct Serving {
+pub(super) struct ServeFlags {
     /// The folder of notes, or the id of a configured vault
     pub(super) vault: Option<PathBuf>,
     #[command(flatten)]
@@ -81,10 +83,10 @@ pub(super) struct Serving {
     pub(super) require_signed: bool,
 }
 
-impl Serving {
+impl ServeFlags {
     /// The settings of these flags.
-    pub(super) fn given(self) -> Given {
-        Given {
+    pub(super) fn given(self) -> Overrides {
+        Overrides {
             vault: self.vault,
             http: self.http,
             no_auth: self.no_auth.then_some(true),
@@ -98,7 +100,7 @@ impl Serving {
 }
 
 /// Loads the settings from flags, the environment and the config file.
-pub(super) fn load(given: Given) -> Result<Loaded, Failure> {
+pub(super) fn load(given: Overrides) -> Result<Loaded, Failure> {
     let loaded = config::load(given, &|name| std::env::var_os(name))?;
     // Before anything is created there: a folder with other files is refused.
     notehost_records::state_folder::check_state(&loaded.running.state)

@@ -5,7 +5,7 @@ use serde_json::Value;
 use notehost_pipeline::Reply;
 
 /// The maximum number of items; the cursor of the next page is returned.
-const MOST_ITEMS: usize = 20_000;
+const MAX_ITEMS: usize = 20_000;
 
 /// A page of a list with all pages after it. Other replies are returned unchanged.
 pub(super) async fn with_rest<E>(
@@ -20,7 +20,7 @@ pub(super) async fn with_rest<E>(
             return Ok(first);
         };
         // A repeated cursor would be an endless loop.
-        if items.len() >= MOST_ITEMS || seen.contains(&cursor) {
+        if items.len() >= MAX_ITEMS || seen.contains(&cursor) {
             return Ok(first);
         }
         let mut page = next(&cursor).await?;
@@ -93,7 +93,7 @@ mod tests {
             |cursor: &str| Ok(json!({"items": vec![0; 999], "next_cursor": format!("{cursor}x")}));
         let whole = run(json!({"items": [1], "next_cursor": "x"}), endless).expect("an end");
         let count = whole["items"].as_array().map(Vec::len);
-        assert!(count.is_some_and(|count| (MOST_ITEMS..MOST_ITEMS + 999).contains(&count)));
+        assert!(count.is_some_and(|count| (MAX_ITEMS..MAX_ITEMS + 999).contains(&count)));
         assert!(whole["next_cursor"].is_string());
     }
 

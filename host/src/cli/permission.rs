@@ -12,7 +12,7 @@ use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
 use notehost_config::{
-    CallerPermissions, Edit, Given, Loaded, Origin, config_file, dotted, expand_home,
+    CallerPermissions, Edit, Loaded, Origin, Overrides, config_file, dotted, expand_home,
 };
 use notehost_pipeline::{Asked, explain};
 use notehost_policy::auth::Caller;
@@ -343,7 +343,7 @@ impl Explain {
 }
 
 /// Opens the config file for editing. A file named by a flag is created; without any, the one in the state folder is.
-pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
+pub(super) fn open(given: &Overrides) -> Result<Edit, Failure> {
     let variable = std::env::var_os("NOTEHOST_CONFIG").filter(|name| !name.is_empty());
     let named = given.config.clone().or(variable.map(Into::into));
     let named = named.map(|path| expand_home(&path));
@@ -356,7 +356,7 @@ pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
 }
 
 /// Saves the file and reports it.
-pub(super) fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
+pub(super) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode, Failure> {
     let file = edit.file().display().to_string();
     let is_new = edit.is_new();
     edit.save(given).map_err(refused)?;

@@ -60,7 +60,7 @@ pub(super) async fn call(
 }
 
 /// Prompts for a change on a remote server, whose message is a summary followed by a diff.
-pub(super) fn asked_from_afar(message: &str) -> bool {
+pub(super) fn confirm_remote(message: &str) -> bool {
     let (summary, diff) = message.split_once("\n\n").unwrap_or((message, ""));
     ask(&Terminal::stderr(), summary, diff)
 }

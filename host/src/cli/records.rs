@@ -7,14 +7,14 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use notehost_config::{Given, Loaded};
+use notehost_config::{Loaded, Overrides};
 use notehost_policy::auth::{Caller, Token, Tokens};
 use notehost_records::database::{Database, DatabaseError, now_ms};
 
 /// Opens the settings and the records of their state folder.
 pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
     // Only flags and variables set the state folder: an invalid config must not prevent reading the records.
-    let loaded = options::load(Given {
+    let loaded = options::load(Overrides {
         ignore_file: true,
         config: None,
         ..common.given()

@@ -164,7 +164,7 @@ pub(super) fn warn_in_the_clear(client: &Client) {
 }
 
 /// Why a remote call failed.
-pub(super) enum Trouble {
+pub(super) enum RemoteError {
     /// The server returned an error.
     Call(CallError),
     /// The server could not be reached.
@@ -178,9 +178,9 @@ pub(super) async fn call(
     action: &str,
     arguments: &Map<String, Value>,
     every_page: bool,
-) -> Result<Reply, Trouble> {
+) -> Result<Reply, RemoteError> {
     let sits_here = Terminal::stderr().is_terminal() && std::io::stdin().is_terminal();
-    let ask: &(dyn Fn(&str) -> bool + Sync) = &question::asked_from_afar;
+    let ask: &(dyn Fn(&str) -> bool + Sync) = &question::confirm_remote;
     let once = async |cursor: Option<&str>| {
         let mut arguments = arguments.clone();
         if let Some(cursor) = cursor {
@@ -188,8 +188,8 @@ pub(super) async fn call(
         }
         let ask = sits_here.then_some(ask);
         match client.call(domain, action, &arguments, ask).await {
-            Ok(outcome) => outcome.map_err(Trouble::Call),
-            Err(error) => Err(Trouble::Client(error)),
+            Ok(outcome) => outcome.map_err(RemoteError::Call),
+            Err(error) => Err(RemoteError::Client(error)),
         }
     };
     let first = once(None).await?;

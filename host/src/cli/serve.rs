@@ -11,11 +11,11 @@ use clap::Args;
 use super::demo::Demo;
 use super::failure::Failure;
 use super::fields::quoted;
-use super::options::{self, Serving};
+use super::options::{self, ServeFlags};
 use super::terminal::Terminal;
 use super::{logging, tour};
 use crate::os_sandbox::{self, FileAccess};
-use notehost_config::{AuthMode, Confirm, Given, Loaded, Origin};
+use notehost_config::{AuthMode, Confirm, Loaded, Origin, Overrides};
 use notehost_pipeline::Host;
 use notehost_records::state_folder;
 use notehost_transport::{self as transport, ServeOptions};
@@ -25,7 +25,7 @@ use notehost_vault::Tier;
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     #[command(flatten)]
-    serving: Serving,
+    serving: ServeFlags,
     /// Create and serve a small vault of sample notes in a temporary folder
     #[arg(long, conflicts_with = "vault")]
     demo: bool,
@@ -128,7 +128,7 @@ fn confine(loaded: &Loaded) -> Result<(), Failure> {
 }
 
 /// The demo is isolated: it uses neither the config nor the state folder of real notes.
-fn given(serving: Serving, demo: Option<&Demo>) -> Given {
+fn given(serving: ServeFlags, demo: Option<&Demo>) -> Overrides {
     let mut given = serving.given();
     if let Some(demo) = demo {
         given.ignore_file = given.config.is_none();

@@ -59,7 +59,7 @@ impl Stats {
         }
         let terminal = Terminal::stdout();
         if self.json_output || !terminal.is_terminal() {
-            print_json(&terminal, for_programs(&found));
+            print_json(&terminal, to_json(&found));
         } else {
             terminal.print(&for_people(&terminal, &found));
         }
@@ -67,7 +67,7 @@ impl Stats {
     }
 }
 
-fn for_programs(found: &Statistics) -> Value {
+fn to_json(found: &Statistics) -> Value {
     let moment = |moment: Option<i64>| moment.map(when::iso);
     let parts: Vec<Value> = found
         .over_time

@@ -12,9 +12,9 @@ use owo_colors::OwoColorize;
 use notehost_records::visible::{visible, visible_json, visible_with_styles};
 
 /// Longer output goes through a pager, in lines.
-const PAGE: usize = 24;
+const PAGER_LINES: usize = 24;
 /// The minimum terminal width for wrapping table cells, in columns.
-const NARROW: u16 = 40;
+const MIN_WRAP_WIDTH: u16 = 40;
 
 /// Whether the pager is disabled.
 static WITHOUT_PAGER: AtomicBool = AtomicBool::new(false);
@@ -136,7 +136,7 @@ impl Terminal {
         }
         table.load_style(presets::NOTHING);
         // Some terminals do not report their width, and very narrow ones cannot be wrapped to.
-        if table.width().is_some_and(|width| width >= NARROW) {
+        if table.width().is_some_and(|width| width >= MIN_WRAP_WIDTH) {
             table.set_content_arrangement(ContentArrangement::Dynamic);
         }
         table.set_header(header.iter().map(|name| {
@@ -170,7 +170,7 @@ impl Terminal {
             && !self.is_stderr
             && !WITHOUT_PAGER.load(Ordering::Relaxed)
             && std::io::stdin().is_terminal();
-        if is_watched && text.lines().count() > PAGE && page(&text) {
+        if is_watched && text.lines().count() > PAGER_LINES && page(&text) {
             return;
         }
         // A closed pipe (`| head`) is not an error.

@@ -12,7 +12,7 @@ use super::logging;
 use super::options::{self, Common};
 use super::remote::Remote;
 use super::terminal::Terminal;
-use notehost_config::{Given, Surface};
+use notehost_config::{Overrides, Surface};
 use notehost_pipeline::registry::Snapshot;
 use notehost_policy::auth::Scopes;
 use notehost_transport::tool_list;
@@ -38,7 +38,7 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             surface: self.surface,
             ..self.common.clone().given()
         })?;

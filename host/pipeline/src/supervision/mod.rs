@@ -20,7 +20,7 @@ use super::authorize::Allowed;
 use super::standing::CallStanding;
 use super::{CallError, Host};
 use notehost_policy::{Quarantine, Quarantines};
-use notehost_records::audit::{Failure, Happening};
+use notehost_records::audit::{EventKind, Failure};
 use notehost_records::database::{Database, now_ms};
 use rests::{Rest, State, after};
 
@@ -162,7 +162,7 @@ impl Watching<'_> {
         let (component, digest) = (self.watched.name.to_string(), self.watched.digest.clone());
         let pause_ms = u64::try_from(rest.pause.as_millis()).unwrap_or(u64::MAX);
         tracing::warn!(component, caller = who, pause_ms, "rests: {}", rest.reason);
-        let happening = Happening::Quarantine {
+        let happening = EventKind::Quarantine {
             domain: component.clone(),
             digest: digest.clone(),
             for_caller: who.clone(),
@@ -289,7 +289,7 @@ fn released(host: &Host, watched: &Watched, who: &Option<String>, by: &'static s
         by,
         "rests no longer"
     );
-    let happening = Happening::Released {
+    let happening = EventKind::Released {
         domain: watched.name.to_string(),
         digest: watched.digest.clone(),
         for_caller: who.clone(),

@@ -17,11 +17,11 @@ use crate::when;
 use notehost_platform::private;
 
 /// The maximum size of each of a component's two files.
-const LARGEST_FILE: u64 = 256 << 10;
+const MAX_FILE_BYTES: u64 = 256 << 10;
 /// The maximum size of the pending lines of a component; more are dropped.
-const MOST_WAITING: usize = 64 << 10;
+const MAX_PENDING_BYTES: usize = 64 << 10;
 /// How long lines are batched before they are written.
-const GATHERING: Duration = Duration::from_millis(50);
+const BATCH_DELAY: Duration = Duration::from_millis(50);
 
 /// Writes the logs of components.
 pub struct ComponentLogs {
@@ -85,7 +85,7 @@ impl ComponentLogs {
         let mut waiting = self.shared.lock();
         let is_first = waiting.lines.is_empty();
         let pending = waiting.lines.entry(component.clone()).or_default();
-        if pending.text.len() + line.len() > MOST_WAITING {
+        if pending.text.len() + line.len() > MAX_PENDING_BYTES {
             pending.dropped += 1;
         } else {
             put(&mut pending.text, stream, call, line);
@@ -103,7 +103,7 @@ impl ComponentLogs {
         while !waiting.lines.is_empty() || waiting.is_writing {
             waiting.hurry = true;
             self.shared.work.notify_one();
-            let woken = self.shared.done.wait_timeout(waiting, GATHERING);
+            let woken = self.shared.done.wait_timeout(waiting, BATCH_DELAY);
             waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
             if !self.is_running() {
                 return;
@@ -154,7 +154,7 @@ fn keep(folder: &Path, shared: &Shared) {
             .unwrap_or_else(PoisonError::into_inner);
         let (mut waiting, _) = shared
             .work
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
+            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
                 !waiting.hurry && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +211,7 @@ fn append(folder: &Path, component: &str, text: &str) -> io::Result<()> {
     private::create_folder(folder)?;
     let path = newer(folder, component);
     let mut file = open(&path)?;
-    if file.metadata()?.len() + text.len() as u64 > LARGEST_FILE {
+    if file.metadata()?.len() + text.len() as u64 > MAX_FILE_BYTES {
         fs::rename(&path, older(folder, component))?;
         file = open(&path)?;
     }
@@ -331,7 +331,7 @@ fn number_of(_: &File) -> io::Result<u64> {
 fn read_from(file: &mut File, from: u64) -> io::Result<(Vec<LogLine>, u64)> {
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE * 2).read_to_end(&mut bytes)?;
+    file.take(MAX_FILE_BYTES * 2).read_to_end(&mut bytes)?;
     let end = bytes
         .iter()
         .rposition(|byte| *byte == b'\n')
@@ -396,11 +396,11 @@ mod tests {
         assert_eq!(followed.len(), 800);
         for file in [newer(state.path(), "loud"), older(state.path(), "loud")] {
             let size = fs::metadata(file).expect("a file").len();
-            assert!(size <= LARGEST_FILE && size > 0, "{size}");
+            assert!(size <= MAX_FILE_BYTES && size > 0, "{size}");
         }
         // Too fast: what does not fit is counted, and others are not touched.
         let other: Arc<str> = Arc::from("quiet");
-        logs.write(&name, "stdout", "", &"x".repeat(MOST_WAITING + 1));
+        logs.write(&name, "stdout", "", &"x".repeat(MAX_PENDING_BYTES + 1));
         logs.write(&other, "stdout", "", "a word");
         logs.flush();
         let (lines, _) = log_lines(state.path(), "loud", 1).expect("lines");

@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 use super::Entry;
 
 /// The number of kept events.
-const KEPT: usize = 200;
+const MAX_EVENTS: usize = 200;
 
 /// An event with its number and time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -21,13 +21,13 @@ pub struct Event {
     pub time: i64,
     /// The event.
     #[serde(flatten)]
-    pub what: Happening,
+    pub what: EventKind,
 }
 
 /// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Happening {
+pub enum EventKind {
     /// A call has ended.
     Call {
         /// The caller.
@@ -106,14 +106,14 @@ impl Default for Events {
     fn default() -> Events {
         Events {
             recent: Mutex::default(),
-            watchers: broadcast::channel(KEPT).0,
+            watchers: broadcast::channel(MAX_EVENTS).0,
         }
     }
 }
 
 impl Events {
     /// Publishes an event.
-    pub fn tell(&self, time: i64, what: Happening) {
+    pub fn tell(&self, time: i64, what: EventKind) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.next += 1;
         let event = Arc::new(Event {
@@ -121,7 +121,7 @@ impl Events {
             time,
             what,
         });
-        if recent.events.len() == KEPT {
+        if recent.events.len() == MAX_EVENTS {
             recent.events.pop_front();
         }
         recent.events.push_back(event.clone());
@@ -138,9 +138,9 @@ impl Events {
     }
 }
 
-impl From<&Entry> for Happening {
-    fn from(entry: &Entry) -> Happening {
-        Happening::Call {
+impl From<&Entry> for EventKind {
+    fn from(entry: &Entry) -> EventKind {
+        EventKind::Call {
             caller: entry.caller.clone(),
             domain: entry.domain.clone(),
             action: entry.action.clone(),
@@ -157,8 +157,8 @@ impl From<&Entry> for Happening {
 mod tests {
     use super::*;
 
-    fn notice(message: &str) -> Happening {
-        Happening::Notice {
+    fn notice(message: &str) -> EventKind {
+        EventKind::Notice {
             caller: "ana".into(),
             domain: "system".into(),
             vault: "main".into(),
@@ -170,15 +170,15 @@ mod tests {
     #[tokio::test]
     async fn whoever_watches_sees_each_once() {
         let events = Events::default();
-        for number in 0..KEPT + 5 {
+        for number in 0..MAX_EVENTS + 5 {
             events.tell(0, notice(&number.to_string()));
         }
         let (recent, mut following) = events.watch(0);
-        assert_eq!(recent.len(), KEPT);
+        assert_eq!(recent.len(), MAX_EVENTS);
         assert_eq!(recent[0].number, 6);
         events.tell(1, notice("new"));
         let next = following.recv().await.expect("one more");
-        assert_eq!(next.number, KEPT as u64 + 6);
+        assert_eq!(next.number, MAX_EVENTS as u64 + 6);
         assert_eq!(events.watch(next.number - 1).0, [next]);
     }
 }

@@ -13,7 +13,7 @@ const DURATION: &str = "notehost_call_duration_seconds";
 const WRITTEN: &str = "notehost_bytes_written_total";
 const IN_FLIGHT: &str = "notehost_calls_in_flight";
 const THROTTLED: &str = "notehost_throttled_total";
-const ASKED: &str = "notehost_confirmations_asked_total";
+const CONFIRMATIONS: &str = "notehost_confirmations_asked_total";
 const REQUESTS: &str = "notehost_component_requests_total";
 const LOST: &str = "notehost_audit_lost_total";
 const UPTIME: &str = "notehost_uptime_seconds";
@@ -60,7 +60,10 @@ fn install() -> Result<PrometheusHandle, String> {
     describe_counter!(WRITTEN, "Bytes of notes written by calls");
     describe_gauge!(IN_FLIGHT, "Calls in progress");
     describe_counter!(THROTTLED, "Calls refused by rate limits");
-    describe_counter!(ASKED, "Calls that required confirmation by a person");
+    describe_counter!(
+        CONFIRMATIONS,
+        "Calls that required confirmation by a person"
+    );
     describe_counter!(
         REQUESTS,
         "HTTP requests of components by outcome (sent or denied)"
@@ -71,7 +74,7 @@ fn install() -> Result<PrometheusHandle, String> {
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     // Counters are exported before their first increment.
     gauge!(IN_FLIGHT).set(0.0);
-    for name in [WRITTEN, THROTTLED, ASKED, LOST] {
+    for name in [WRITTEN, THROTTLED, CONFIRMATIONS, LOST] {
         counter!(name).increment(0);
     }
     Ok(handle)
@@ -90,7 +93,7 @@ pub(super) fn count(entry: &Entry) {
     counter!(WRITTEN).increment(entry.bytes_written);
     match entry.outcome {
         "throttled" => counter!(THROTTLED).increment(1),
-        "confirmation_required" => counter!(ASKED).increment(1),
+        "confirmation_required" => counter!(CONFIRMATIONS).increment(1),
         _ => {}
     }
 }
@@ -102,13 +105,13 @@ pub fn count_request(domain: &str, outcome: &'static str) {
 }
 
 /// Counts calls that could not be written to the audit log.
-pub(super) fn lost(calls: u64) {
+pub(super) fn count_lost(calls: u64) {
     recorder();
     counter!(LOST).increment(calls);
 }
 
 /// Compacts the samples of histograms, which otherwise grow until the metrics are read.
-pub(super) fn tidy() {
+pub(super) fn run_upkeep() {
     if let Some(handle) = &recorder().handle {
         handle.run_upkeep();
     }

@@ -15,7 +15,7 @@ mod writer;
 
 pub use component_log::{ComponentLogs, LogFollower, LogLine, log_lines};
 pub use entry::{AUDIT_TABLE, Entry, Row};
-pub use events::{Event, Events, Happening};
+pub use events::{Event, EventKind, Events};
 pub use metrics::{InFlight, count_request, metrics_text};
 pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
@@ -90,7 +90,7 @@ impl Audit {
         if let Some(traces) = self.traces.load().as_ref() {
             traces.send(&entry);
         }
-        self.events.tell(entry.time, Happening::from(&entry));
+        self.events.tell(entry.time, EventKind::from(&entry));
         self.counts.write(&self.writer, entry);
     }
 
@@ -102,8 +102,7 @@ impl Audit {
     /// The number of successful calls of a caller in a vault so far.
     pub fn calls_of(&self, caller: &str, vault: &str) -> u64 {
         let counted = self.counts.of(&self.writer, caller, vault);
-        let counted =
-            counted.inspect_err(|error| tracing::warn!("cannot count calls: {error}"));
+        let counted = counted.inspect_err(|error| tracing::warn!("cannot count calls: {error}"));
         counted.unwrap_or_default()
     }
 

@@ -11,7 +11,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The number of time intervals.
 const PARTS: i64 = 48;
 /// The maximum number of callers shown.
-const MOST_CALLERS: usize = 10;
+const MAX_CALLERS: usize = 10;
 
 /// How calls are grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
@@ -102,12 +102,12 @@ struct Call {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct Accumulator {
     group: Group,
     durations: Vec<i64>,
 }
 
-impl Gathered {
+impl Accumulator {
     fn add(&mut self, call: &Call) {
         self.group.calls += 1;
         self.group.failed += u64::from(call.outcome != "ok");
@@ -142,9 +142,9 @@ pub fn statistics(
         calls.first().map(|call| call.time),
         calls.last().map(|call| call.time),
     );
-    let mut total = Gathered::default();
-    let mut items: HashMap<String, Gathered> = HashMap::new();
-    let mut callers: HashMap<String, Gathered> = HashMap::new();
+    let mut total = Accumulator::default();
+    let mut items: HashMap<String, Accumulator> = HashMap::new();
+    let mut callers: HashMap<String, Accumulator> = HashMap::new();
     let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
     for call in &calls {
         total.add(call);
@@ -164,7 +164,7 @@ pub fn statistics(
         .collect();
     outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.calls));
     let mut callers = largest_first(callers);
-    callers.truncate(MOST_CALLERS);
+    callers.truncate(MAX_CALLERS);
     Ok(Statistics {
         from,
         to,
@@ -204,7 +204,7 @@ fn calls(database: &Database, filter: &Filter) -> Result<Vec<Call>, DatabaseErro
     })
 }
 
-fn largest_first(groups: HashMap<String, Gathered>) -> Vec<Group> {
+fn largest_first(groups: HashMap<String, Accumulator>) -> Vec<Group> {
     let mut groups: Vec<Group> = groups
         .into_iter()
         .map(|(name, gathered)| gathered.finish(name))
@@ -214,8 +214,8 @@ fn largest_first(groups: HashMap<String, Gathered>) -> Vec<Group> {
 }
 
 /// Days are identified by their start, in milliseconds since 1970.
-fn by_day(groups: HashMap<String, Gathered>) -> Vec<Group> {
-    let mut days: Vec<(i64, Gathered)> = groups
+fn by_day(groups: HashMap<String, Accumulator>) -> Vec<Group> {
+    let mut days: Vec<(i64, Accumulator)> = groups
         .into_iter()
         .filter_map(|(day, gathered)| Some((day.parse().ok()?, gathered)))
         .collect();

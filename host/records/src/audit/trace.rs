@@ -15,15 +15,15 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 use super::entry::Entry;
 
 /// The maximum number of queued spans; more are dropped.
-const WAITING: usize = 2048;
+const QUEUE_CAPACITY: usize = 2048;
 /// The maximum number of spans per request.
-const BATCH: usize = 256;
+const BATCH_SIZE: usize = 256;
 /// How long spans are batched before they are sent.
-const GATHERING: Duration = Duration::from_millis(500);
+const BATCH_DELAY: Duration = Duration::from_millis(500);
 /// The timeout of a request to the collector.
-const PATIENCE: Duration = Duration::from_secs(3);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long sending the remaining spans may delay the end of the process.
-const FAREWELL: Duration = Duration::from_secs(2);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 enum Message {
     Span(Box<SpanData>),
@@ -45,7 +45,7 @@ impl Traces {
             .with_http()
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(traces_url(endpoint)?)
-            .with_timeout(PATIENCE)
+            .with_timeout(EXPORT_TIMEOUT)
             .with_retry_policy(RetryPolicy::disabled())
             .build()
             .map_err(|error| error.to_string())?;
@@ -61,7 +61,7 @@ impl Traces {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
         std::thread::Builder::new()
             .name("notehost-traces".into())
             .spawn(move || {
@@ -106,7 +106,7 @@ impl Traces {
     pub(super) fn finish(&self) {
         let (done, sent) = sync_channel(1);
         if self.sender.try_send(Message::Flush(done)).is_ok() {
-            let _ = sent.recv_timeout(FAREWELL);
+            let _ = sent.recv_timeout(SHUTDOWN_GRACE);
         }
     }
 
@@ -175,10 +175,10 @@ fn gather(receiver: &Receiver<Message>, mut send: impl FnMut(Vec<SpanData>)) {
         let is_over = match receiver.recv_timeout(left) {
             Ok(Message::Span(span)) => {
                 if batch.is_empty() {
-                    until = Instant::now() + GATHERING;
+                    until = Instant::now() + BATCH_DELAY;
                 }
                 batch.push(*span);
-                if batch.len() < BATCH {
+                if batch.len() < BATCH_SIZE {
                     continue;
                 }
                 false

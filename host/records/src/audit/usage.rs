@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS component_usage (
 ) STRICT;";
 
 /// The number of latest calls that durations are computed from.
-const MEASURED: i64 = 100_000;
+const MEASURED_CALLS: i64 = 100_000;
 
 /// The resource usage of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub fn durations(
             "SELECT domain, version, microseconds FROM audit
              WHERE version IS NOT NULL AND number > (SELECT coalesce(max(number), 0) FROM audit) - ?1",
         )?;
-        let rows = statement.query_map([MEASURED], |row| {
+        let rows = statement.query_map([MEASURED_CALLS], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         rows.collect()

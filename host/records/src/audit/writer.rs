@@ -14,23 +14,23 @@ use crate::database::{Database, DatabaseError, now_ms};
 use notehost_config::AuditSettings;
 
 /// The maximum number of pending entries; then calls wait.
-const WAITING: usize = 8192;
+const QUEUE_CAPACITY: usize = 8192;
 /// The maximum number of entries per transaction.
-const BATCH: usize = 512;
+const BATCH_SIZE: usize = 512;
 /// How long entries are batched before they are written.
-const GATHERING: Duration = Duration::from_millis(50);
+const BATCH_DELAY: Duration = Duration::from_millis(50);
 /// The interval of maintenance without calls.
-const IDLE: Duration = Duration::from_secs(10);
+const IDLE_INTERVAL: Duration = Duration::from_secs(10);
 /// After how many rows, or how long, old entries are pruned.
 const PRUNE_ROWS: usize = 256;
-const PRUNE_EVERY: Duration = Duration::from_secs(60);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The pending entries. A caller wakes the thread only if it sleeps: a wake-up costs more than
 /// the rest of queueing an entry.
 #[derive(Default)]
 struct Queue {
-    state: Mutex<Waiting>,
+    state: Mutex<Pending>,
     /// Signals pending entries, a flush request or the end.
     work: Condvar,
     /// Signals written entries.
@@ -38,7 +38,7 @@ struct Queue {
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Pending {
     entries: Vec<Entry>,
     /// The total number of queued entries, and of processed ones.
     handed: u64,
@@ -49,7 +49,7 @@ struct Waiting {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ impl Writer {
         settings: Arc<ArcSwap<AuditSettings>>,
     ) -> Result<Writer, DatabaseError> {
         let queue = Arc::new(Queue::default());
-        let work = Work {
+        let work = WriterThread {
             database: database.reopen()?,
             queue: queue.clone(),
             settings,
@@ -85,10 +85,10 @@ impl Writer {
     /// Queues an entry. If the queue is full, this waits: no entry is lost.
     pub(super) fn write(&self, entry: Entry) {
         if self.thread.is_none() {
-            return metrics::lost(1);
+            return metrics::count_lost(1);
         }
         let mut waiting = self.queue.lock();
-        while waiting.entries.len() >= WAITING {
+        while waiting.entries.len() >= QUEUE_CAPACITY {
             waiting = self
                 .queue
                 .done
@@ -98,7 +98,7 @@ impl Writer {
         waiting.entries.push(entry);
         waiting.handed += 1;
         // The first entry wakes the thread; it then waits for more by itself.
-        if matches!(waiting.entries.len(), 1 | BATCH) {
+        if matches!(waiting.entries.len(), 1 | BATCH_SIZE) {
             self.queue.work.notify_one();
         }
     }
@@ -132,7 +132,7 @@ impl Drop for Writer {
     }
 }
 
-struct Work {
+struct WriterThread {
     database: Database,
     queue: Arc<Queue>,
     settings: Arc<ArcSwap<AuditSettings>>,
@@ -140,12 +140,12 @@ struct Work {
     pruned: Instant,
 }
 
-impl Work {
+impl WriterThread {
     fn run(mut self) {
         self.prune();
         loop {
             let (batch, ending) = self.gather();
-            for part in batch.chunks(BATCH) {
+            for part in batch.chunks(BATCH_SIZE) {
                 self.insert(part);
             }
             if !batch.is_empty() {
@@ -154,8 +154,8 @@ impl Work {
                 self.queue.done.notify_all();
             }
             // Samples of metrics that are never read would accumulate.
-            metrics::tidy();
-            if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_EVERY {
+            metrics::run_upkeep();
+            if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_INTERVAL {
                 self.prune();
             }
             if ending {
@@ -171,16 +171,16 @@ impl Work {
         let (waiting, _) = self
             .queue
             .work
-            .wait_timeout_while(waiting, IDLE, |waiting| {
+            .wait_timeout_while(waiting, IDLE_INTERVAL, |waiting| {
                 waiting.entries.is_empty() && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
         let (mut waiting, _) = self
             .queue
             .work
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
+            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
                 let is_idle = waiting.entries.is_empty();
-                !is_idle && waiting.entries.len() < BATCH && !waiting.hurry && !waiting.ending
+                !is_idle && waiting.entries.len() < BATCH_SIZE && !waiting.hurry && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
         waiting.hurry = false;
@@ -191,13 +191,16 @@ impl Work {
         self.since_pruned += batch.len();
         let mut written = self.database.with(|connection| insert(connection, batch));
         if written.is_err() {
-            std::thread::sleep(GATHERING);
+            std::thread::sleep(BATCH_DELAY);
             written = self.database.with(|connection| insert(connection, batch));
         }
         if let Err(error) = written {
             // A full disk must not prevent calls.
-            tracing::error!("cannot write {} calls to the audit log: {error}", batch.len());
-            metrics::lost(batch.len() as u64);
+            tracing::error!(
+                "cannot write {} calls to the audit log: {error}",
+                batch.len()
+            );
+            metrics::count_lost(batch.len() as u64);
         }
     }
 

@@ -8,7 +8,7 @@ use super::super::fields::{Fields, kind_of};
 use super::super::tools::first_sentence;
 use super::Candidate;
 use super::commands::{flag, flags, takes_value, values, with_flag};
-use super::settings::Setting;
+use super::settings::CompletionContext;
 use notehost_pipeline::registry::Snapshot;
 
 /// The fields that are paths of notes or files.
@@ -38,7 +38,7 @@ pub(super) fn actions(domains: &Snapshot, domain: &str) -> Vec<Candidate> {
 /// The candidates for the unfinished word; the words begin with `call` or with the domain.
 pub(super) fn candidates(
     program: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Vec<Candidate> {
@@ -160,7 +160,7 @@ fn names(call: &Command, words: &[String]) -> (Vec<String>, bool) {
 /// The flag of `call` that the unfinished word is the value of.
 fn expected_by_flag(
     call: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Option<Vec<Candidate>> {
@@ -172,7 +172,7 @@ fn expected_by_flag(
 fn of_field(
     name: &str,
     schema: &Value,
-    setting: &Setting,
+    setting: &CompletionContext,
     domain: &str,
     typed: &str,
 ) -> Vec<Candidate> {

@@ -4,7 +4,7 @@
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
 use super::super::{Arguments, profile};
-use super::settings::Setting;
+use super::settings::CompletionContext;
 use super::{Candidate, call, files};
 use notehost_vault::Tier;
 
@@ -12,7 +12,7 @@ use notehost_vault::Tier;
 pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
     let mut program = Arguments::command();
     program.build();
-    let setting = Setting::of(words);
+    let setting = CompletionContext::of(words);
     let mut found = match words.iter().position(|word| !word.starts_with('-')) {
         Some(at) if is_call(&program, &setting, &words[at]) => {
             call::candidates(&program, &setting, &words[at..], current)
@@ -24,14 +24,14 @@ pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
 }
 
 /// Whether a line with this first word runs an action.
-fn is_call(program: &Command, setting: &Setting, first: &str) -> bool {
+fn is_call(program: &Command, setting: &CompletionContext, first: &str) -> bool {
     first == "call"
         || (program.find_subcommand(first).is_none() && setting.domains().domain(first).is_some())
 }
 
 fn of_command(
     program: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Vec<Candidate> {
@@ -105,7 +105,7 @@ fn is_profile(program: &Command, words: &[String]) -> bool {
 }
 
 /// The topics of `help`.
-fn about(program: &Command, setting: &Setting, names: &[&str]) -> Vec<Candidate> {
+fn about(program: &Command, setting: &CompletionContext, names: &[&str]) -> Vec<Candidate> {
     let domains = setting.domains();
     match names {
         [] => {
@@ -152,7 +152,7 @@ pub(super) fn takes_value(argument: &Arg) -> bool {
 pub(super) fn with_flag(
     name: &str,
     argument: Option<&Arg>,
-    setting: &Setting,
+    setting: &CompletionContext,
     typed: &str,
 ) -> Vec<Candidate> {
     let values = argument.map_or_else(Vec::new, |argument| values(argument, setting, typed));
@@ -163,7 +163,7 @@ pub(super) fn with_flag(
 }
 
 /// The values of a flag or positional argument.
-pub(super) fn values(argument: &Arg, setting: &Setting, typed: &str) -> Vec<Candidate> {
+pub(super) fn values(argument: &Arg, setting: &CompletionContext, typed: &str) -> Vec<Candidate> {
     let possible = argument.get_possible_values();
     if !possible.is_empty() {
         let possible = possible.iter().filter(|value| !value.is_hide_set());

@@ -6,7 +6,7 @@ use super::Candidate;
 use notehost_config::expand_home;
 
 /// The maximum number of candidates.
-const MOST: usize = 1000;
+const MAX_CANDIDATES: usize = 1000;
 
 /// The files and folders with this prefix. Hidden ones only if the prefix begins with a dot.
 pub(super) fn beginning(typed: &str) -> Vec<Candidate> {
@@ -31,7 +31,7 @@ pub(super) fn beginning(typed: &str) -> Vec<Candidate> {
             let end = if entry.path().is_dir() { "/" } else { "" };
             Some(Candidate::new(format!("{folder}{found}{end}"), ""))
         })
-        .take(MOST)
+        .take(MAX_CANDIDATES)
         .collect();
     found.sort_by(|one, other| one.value.cmp(&other.value));
     found

@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 use super::super::options;
 use super::Candidate;
-use notehost_config::{Given, Loaded};
+use notehost_config::{Loaded, Overrides};
 use notehost_pipeline::registry::Snapshot;
 use notehost_policy::Permissions;
 use notehost_vault::{Access, Effect, Entry, Kind, Limits, Vault};
 
 /// The maximum number of candidates.
-const MOST: u32 = 1000;
+const MAX_CANDIDATES: u32 = 1000;
 
 /// The settings flags of the line.
-pub(super) struct Setting {
+pub(super) struct CompletionContext {
     loaded: Option<Loaded>,
     domains: OnceCell<Snapshot>,
 }
 
-impl Setting {
+impl CompletionContext {
     /// The settings of a line with these words.
-    pub(super) fn of(words: &[String]) -> Setting {
+    pub(super) fn of(words: &[String]) -> CompletionContext {
         let flag = |name: &str| {
             let with = format!("{name}=");
             let value = words
@@ -35,13 +35,13 @@ impl Setting {
                 });
             value.map(PathBuf::from)
         };
-        let given = Given {
+        let given = Overrides {
             config: flag("--config"),
             state: flag("--state"),
             vault: flag("--vault"),
-            ..Given::default()
+            ..Overrides::default()
         };
-        Setting {
+        CompletionContext {
             loaded: options::load(given).ok(),
             domains: OnceCell::new(),
         }
@@ -102,7 +102,7 @@ impl Setting {
             limits: Limits::default(),
         });
         let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let page = looking.list(folder, false, None, MOST).ok()?;
+        let page = looking.list(folder, false, None, MAX_CANDIDATES).ok()?;
         Some(page.entries)
     }
 }

@@ -8,7 +8,7 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
 use super::super::terminal::Terminal;
-use super::installing::{Granted, Terms, examine};
+use super::fetch::{GrantFlags, Requirements, examine};
 use notehost_config::GrantSettings;
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_records::database::now_ms;
@@ -24,9 +24,9 @@ pub(super) struct Add {
     #[arg(value_name = "FILE|REF")]
     from: String,
     #[command(flatten)]
-    terms: Terms,
+    terms: Requirements,
     #[command(flatten)]
-    granted: Granted,
+    granted: GrantFlags,
     #[command(flatten)]
     common: Common,
 }

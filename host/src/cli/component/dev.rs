@@ -17,17 +17,17 @@ use super::super::failure::Failure;
 use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::place::{Own, Place, Running, Taken};
+use super::dev_server::{LoadedBuild, OwnServer, RunningServer, Target};
 use super::project::Project;
-use super::trying;
+use super::prompt;
 use super::watch::Watch;
-use notehost_config::{Confirm, Given, Loaded};
+use notehost_config::{Confirm, Loaded, Overrides};
 use notehost_platform::private;
 use notehost_transport::{self as transport, ServeOptions};
 use notehost_vault::Tier;
 
 /// The default log filter: warnings and errors, and the logs of the component itself.
-const USUAL_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
+const DEFAULT_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
 
 /// Build a project, run it on notes, and rebuild it on every change.
 ///
@@ -59,7 +59,7 @@ impl Dev {
         let project = Project::at(&self.project)?;
         if self.common.state.is_some() || self.common.config.is_some() {
             let loaded = options::load(self.common.given())?;
-            logging::start(&loaded.running, USUAL_LOG)?;
+            logging::start(&loaded.running, DEFAULT_LOG)?;
             return options::block_on(in_running_server(project, loaded))?;
         }
         let address = self.http.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
@@ -71,13 +71,13 @@ impl Dev {
         };
         let sample = demo.as_ref();
         if let Some(demo) = sample {
-            let usual = Given {
+            let usual = Overrides {
                 ignore_file: true,
-                ..Given::default()
+                ..Overrides::default()
             };
             share_compiled_code(demo, &options::load(usual)?);
         }
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             // It is isolated from the config of real notes.
             ignore_file: true,
             vault: self.vault.or_else(|| sample.map(Demo::notes)),
@@ -87,7 +87,7 @@ impl Dev {
             no_auth: self.no_auth.then_some(true),
             ..self.common.given()
         })?;
-        logging::start(&loaded.running, USUAL_LOG)?;
+        logging::start(&loaded.running, DEFAULT_LOG)?;
         loaded.check()?;
         options::block_on(in_own_server(project, loaded, address))?
     }
@@ -118,7 +118,7 @@ async fn in_own_server(
         .vaults
         .first()
         .map(|vault| vault.path.clone());
-    let own = Own::start(loaded).await?;
+    let own = OwnServer::start(loaded).await?;
     let host = own.host().clone();
     host.start_indexes();
     let terminal = Terminal::stderr();
@@ -134,7 +134,7 @@ async fn in_own_server(
     tokio::select! {
         // It ends on Ctrl-C, or if it cannot start.
         served = served => served?,
-        failed = follow(project, Place::Own(own)) => return Err(failed),
+        failed = follow(project, Target::OwnServer(own)) => return Err(failed),
     }
     host.audit().flush();
     Ok(ExitCode::SUCCESS)
@@ -142,22 +142,22 @@ async fn in_own_server(
 
 /// Hands every build to the running server, until Ctrl-C.
 async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode, Failure> {
-    let running = Running::open(loaded)?;
+    let running = RunningServer::open(loaded)?;
     tokio::select! {
         _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
-        failed = follow(project, Place::Running(Box::new(running))) => Err(failed),
+        failed = follow(project, Target::RunningServer(Box::new(running))) => Err(failed),
     }
 }
 
 /// Builds now and on every change, and makes the typed calls. Only a failure that no change of the
 /// sources can fix ends it.
-async fn follow(project: Project, place: Place) -> Failure {
+async fn follow(project: Project, place: Target) -> Failure {
     let terminal = Terminal::stderr();
     let mut watch = match Watch::start(&project) {
         Ok(watch) => watch,
         Err(failure) => return failure,
     };
-    let mut following = Following {
+    let mut following = BuildLoop {
         terminal,
         project,
         place,
@@ -172,7 +172,7 @@ async fn follow(project: Project, place: Place) -> Failure {
                 terminal.print(&terminal.faint(&format!("\n{} changed\n", shown.display())));
                 following.build().await;
             }
-            Some(line) = lines.recv() => following.hear(&line).await,
+            Some(line) = lines.recv() => following.handle_line(&line).await,
         }
     }
 }
@@ -191,15 +191,15 @@ fn typed_lines() -> UnboundedReceiver<String> {
     lines
 }
 
-struct Following {
+struct BuildLoop {
     terminal: Terminal,
     project: Project,
-    place: Place,
+    place: Target,
     /// The loaded component, if any.
-    current: Option<Taken>,
+    current: Option<LoadedBuild>,
 }
 
-impl Following {
+impl BuildLoop {
     /// Builds and loads the result; a failure is reported, and the previous build stays loaded.
     async fn build(&mut self) {
         let began = Instant::now();
@@ -210,7 +210,7 @@ impl Following {
         if let Err(failure) = taken {
             failure.tell(&self.terminal);
             let next = match &self.current {
-                Some(Taken { description, .. }) => format!(
+                Some(LoadedBuild { description, .. }) => format!(
                     "`{}` {} is still loaded; waiting for a change\n",
                     description.name,
                     self.terminal.safe(&description.version)
@@ -232,7 +232,7 @@ impl Following {
     }
 
     /// Reports the loaded build and its differences.
-    fn tell(&self, taken: &Taken, took: Duration) {
+    fn tell(&self, taken: &LoadedBuild, took: Duration) {
         let terminal = &self.terminal;
         let mut told = format!(
             "{} `{}` {} ({}, {} KB) in {:.1} s\n",
@@ -244,7 +244,7 @@ impl Following {
             took.as_secs_f64(),
         );
         match &taken.difference {
-            None => told.push_str(&trying::overview(terminal, &taken.description)),
+            None => told.push_str(&prompt::overview(terminal, &taken.description)),
             Some(difference) if difference.is_empty() => {
                 told.push_str("  its description is unchanged\n");
             }
@@ -267,13 +267,13 @@ impl Following {
         terminal.print(&told);
     }
 
-    async fn hear(&mut self, line: &str) {
-        let Some(Taken { description, .. }) = &self.current else {
+    async fn handle_line(&mut self, line: &str) {
+        let Some(LoadedBuild { description, .. }) = &self.current else {
             return self.terminal.print("nothing to call yet\n");
         };
         match &self.place {
-            Place::Own(own) => trying::hear(own.host(), description, line).await,
-            Place::Running(_) => {
+            Target::OwnServer(own) => prompt::handle_line(own.host(), description, line).await,
+            Target::RunningServer(_) => {
                 let hint = format!(
                     "call it in the running server: `notehost call {} ACTION …`\n",
                     description.name

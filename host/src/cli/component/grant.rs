@@ -8,7 +8,7 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
-use super::installing::Granted;
+use super::fetch::GrantFlags;
 use notehost_config::{GrantSettings, Loaded, nearest};
 use notehost_pipeline::registry::{Origin, Snapshot};
 
@@ -18,7 +18,7 @@ pub(super) struct Grant {
     /// The component, by its domain's name
     name: String,
     #[command(flatten)]
-    granted: Granted,
+    granted: GrantFlags,
     #[command(flatten)]
     common: Common,
 }

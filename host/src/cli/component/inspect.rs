@@ -10,7 +10,7 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::installing::to_json;
+use super::fetch::to_json;
 use notehost_pipeline::registry::{EMBEDDED, Offer, known_description};
 use notehost_runtime::packages::signature;
 use notehost_runtime::packages::{Packages, PackagesError};
@@ -32,7 +32,7 @@ pub(super) struct Inspect {
 }
 
 /// The component to inspect.
-struct Found {
+struct Inspectable {
     bytes: Vec<u8>,
     signature: Option<String>,
     source: String,
@@ -47,7 +47,7 @@ impl Inspect {
             Some(found) => found,
             None => {
                 let offer = options::block_on(Offer::fetch(&self.what, None))??;
-                Found {
+                Inspectable {
                     bytes: offer.bytes,
                     signature: offer.signature,
                     source: offer.source,
@@ -87,9 +87,9 @@ impl Inspect {
 }
 
 /// The installed or built-in component with that name.
-fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesError> {
+fn installed(packages: &Packages, name: &str) -> Result<Option<Inspectable>, PackagesError> {
     if let Some(installed) = packages.installed()?.components.get(name) {
-        return Ok(Some(Found {
+        return Ok(Some(Inspectable {
             bytes: packages.content(name, &installed.current)?,
             signature: packages.signature(&installed.current)?,
             source: installed.current.source.clone(),
@@ -97,7 +97,7 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
         }));
     }
     let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name);
-    Ok(embedded.map(|embedded| Found {
+    Ok(embedded.map(|embedded| Inspectable {
         bytes: embedded.wasm(),
         signature: None,
         source: "built in".into(),
@@ -106,7 +106,7 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
 }
 
 /// Its signature, in words.
-fn signed(found: &Found, trust: &notehost_config::TrustSettings) -> String {
+fn signed(found: &Inspectable, trust: &notehost_config::TrustSettings) -> String {
     match (&found.signature, &found.publisher) {
         (None, Some(publisher)) => {
             format!("signed by {publisher} when it was installed; the signature was not stored")

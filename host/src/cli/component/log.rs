@@ -9,11 +9,11 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use notehost_config::Given;
+use notehost_config::Overrides;
 use notehost_records::audit::{LogFollower, LogLine, log_lines};
 
 /// The interval of polling for new lines.
-const POLL: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Show what a component printed and logged.
 ///
@@ -45,7 +45,7 @@ impl Log {
             )));
         }
         // Only flags and variables set the state folder: an invalid config must not prevent reading the logs.
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             ignore_file: true,
             config: None,
             ..self.common.given()
@@ -79,7 +79,7 @@ async fn follow(mut follower: LogFollower, as_json: bool) -> io::Result<()> {
         if print(&terminal, &follower.more()?, as_json).is_err() {
             return Ok(());
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

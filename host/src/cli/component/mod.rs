@@ -3,21 +3,21 @@
 
 mod add;
 mod dev;
+mod dev_server;
+mod fetch;
 mod grant;
 mod inspect;
-mod installing;
 mod list;
 mod log;
 mod new;
 mod pack;
-mod place;
 mod project;
+mod prompt;
 mod push;
 mod status;
 mod switch;
 mod template;
 mod test;
-mod trying;
 mod upgrade;
 mod watch;
 

@@ -18,7 +18,7 @@ use notehost_pipeline::registry::EMBEDDED;
 use notehost_runtime::Component;
 
 /// The maximum number of findings shown of a check.
-const MOST_SHOWN: usize = 8;
+const MAX_FINDINGS: usize = 8;
 
 #[derive(Debug, Args)]
 pub(super) struct Test {
@@ -81,9 +81,9 @@ fn lines(terminal: &Terminal, report: &Report) -> String {
             Verdict::Skipped => terminal.faint("skip"),
         };
         told.push_str(&format!("{word}  {:<13} {}\n", check.name, check.asked));
-        let shown = check.findings.iter().take(MOST_SHOWN);
+        let shown = check.findings.iter().take(MAX_FINDINGS);
         told.extend(shown.map(|finding| reason(terminal, finding)));
-        let more = check.findings.len().saturating_sub(MOST_SHOWN);
+        let more = check.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
             told.push_str(&format!("        and {more} more: `--json` lists all\n"));
         }

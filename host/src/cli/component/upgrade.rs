@@ -9,7 +9,7 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::installing::{Terms, difference, examine, refused};
+use super::fetch::{Requirements, difference, examine, refused};
 use notehost_config::{Loaded, nearest};
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_records::database::now_ms;
@@ -27,7 +27,7 @@ pub(super) struct Upgrade {
     #[arg(value_name = "FILE|REF")]
     from: Option<String>,
     #[command(flatten)]
-    terms: Terms,
+    terms: Requirements,
     /// Allow wider access than that of the current version
     #[arg(long)]
     yes: bool,

@@ -10,7 +10,7 @@ use super::super::failure::Failure;
 use super::project::Project;
 
 /// The debounce time: how long no further change may follow.
-const SETTLE: Duration = Duration::from_millis(120);
+const DEBOUNCE: Duration = Duration::from_millis(120);
 
 /// Watches a project for as long as it lives.
 pub(super) struct Watch {
@@ -53,7 +53,7 @@ impl Watch {
             // The watcher is only dropped with `self`.
             None => std::future::pending().await,
         };
-        while let Ok(Some(path)) = tokio::time::timeout(SETTLE, self.changes.recv()).await {
+        while let Ok(Some(path)) = tokio::time::timeout(DEBOUNCE, self.changes.recv()).await {
             last = path;
         }
         last

@@ -21,7 +21,7 @@ pub(super) enum Client {
 
 /// How a client reaches the server.
 #[derive(Debug)]
-pub(super) enum Way {
+pub(super) enum Connection {
     /// It starts this program with these arguments.
     Starts { program: String, words: Vec<String> },
     /// It connects to a running server; the token is in this variable.
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// The entry in the client's format.
-    pub(super) fn entry(self, way: &Way) -> Value {
+    pub(super) fn entry(self, way: &Connection) -> Value {
         let mut entry = Map::new();
         let mut kind = |name: &str| {
             // Cursor distinguishes them by the other keys, Claude Desktop supports only programs.
@@ -100,12 +100,12 @@ impl Client {
             }
         };
         match way {
-            Way::Starts { program, words } => {
+            Connection::Starts { program, words } => {
                 kind("stdio");
                 entry.insert("command".into(), program.as_str().into());
                 entry.insert("args".into(), json!(words));
             }
-            Way::Reaches {
+            Connection::Reaches {
                 url,
                 token_variable,
             } => {
@@ -135,11 +135,11 @@ mod tests {
 
     #[test]
     fn each_client_has_its_own_form() {
-        let starts = Way::Starts {
+        let starts = Connection::Starts {
             program: "/bin/notehost".into(),
             words: vec!["serve".into()],
         };
-        let reaches = Way::Reaches {
+        let reaches = Connection::Reaches {
             url: "https://notes.example/mcp".into(),
             token_variable: Some("TOKEN".into()),
         };

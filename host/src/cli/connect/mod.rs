@@ -14,21 +14,21 @@ use clap::Args;
 use serde_json::json;
 use similar::TextDiff;
 
-use self::clients::{Client, Way};
+use self::clients::{Client, Connection};
 use self::edit::EditError;
 use super::failure::Failure;
 use super::fields::quoted;
 use super::options::{self, Common};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use notehost_config::{Given, Loaded, Origin, expand_home};
+use notehost_config::{Loaded, Origin, Overrides, expand_home};
 use notehost_transport as transport;
 use notehost_vault::Tier;
 
 /// The mode of backups: only the owner may read and write.
 const PRIVATE: u32 = 0o600;
 /// The maximum number of backups of a file.
-const MOST_BACKUPS: usize = 1000;
+const MAX_BACKUPS: usize = 1000;
 
 /// Add Notehost to the config file of an AI client.
 ///
@@ -133,7 +133,7 @@ impl Connect {
     }
 
     /// How the client reaches the server.
-    fn way(&self) -> Result<Way, Failure> {
+    fn way(&self) -> Result<Connection, Failure> {
         if let Some(url) = &self.http {
             if !self.client.reaches_servers() {
                 return Err(Failure::usage(format!(
@@ -150,12 +150,12 @@ impl Connect {
                      with the token\n",
                 );
             }
-            return Ok(Way::Reaches {
+            return Ok(Connection::Reaches {
                 url,
                 token_variable: self.token_variable.clone(),
             });
         }
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: self.vault.clone(),
             allow: self.allow,
             ..self.common.clone().given()
@@ -168,7 +168,7 @@ impl Connect {
         let program = std::env::current_exe().map_err(|error| {
             Failure::start(format!("cannot find the path of this program: {error}"))
         })?;
-        Ok(Way::Starts {
+        Ok(Connection::Starts {
             program: program.display().to_string(),
             words: self.words(&loaded)?,
         })
@@ -199,11 +199,11 @@ impl Connect {
     }
 
     /// The `claude` command that adds or removes the entry for the user.
-    fn command(&self, way: Option<&Way>) -> String {
+    fn command(&self, way: Option<&Connection>) -> String {
         let name = quoted(&self.name);
         match way {
             None => format!("claude mcp remove --scope user {name}"),
-            Some(Way::Starts { program, words }) => {
+            Some(Connection::Starts { program, words }) => {
                 let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
                 format!(
                     "claude mcp add --scope user {name} -- {} {}",
@@ -211,7 +211,7 @@ impl Connect {
                     words.join(" ")
                 )
             }
-            Some(Way::Reaches {
+            Some(Connection::Reaches {
                 url,
                 token_variable,
             }) => {
@@ -226,7 +226,7 @@ impl Connect {
         }
     }
 
-    fn edit(&self, file: &Path, way: Option<&Way>) -> Result<(), Failure> {
+    fn edit(&self, file: &Path, way: Option<&Connection>) -> Result<(), Failure> {
         // A symbolic link is kept: its target is edited.
         let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let before = match fs::read_to_string(file) {
@@ -331,7 +331,7 @@ fn write(file: &Path, before: &str, after: &str) -> io::Result<Option<PathBuf>> 
 
 /// Writes a backup next to a file, under the first free name.
 fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
-    for number in 0..MOST_BACKUPS {
+    for number in 0..MAX_BACKUPS {
         let mut name = file.as_os_str().to_owned();
         name.push(match number {
             0 => ".bak".to_owned(),

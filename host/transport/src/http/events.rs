@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::credential::Credential;
 use super::entry::Entry;
 use notehost_pipeline::Hearing;
-use notehost_records::audit::{Event, Happening};
+use notehost_records::audit::{Event, EventKind};
 
 /// The stream. Whoever comes again says with `Last-Event-ID` how far it came.
 pub(super) async fn events(State(entry): State<Arc<Entry>>, request: Request) -> Response {
@@ -84,11 +84,11 @@ impl Watcher {
     /// it may not read. The text of a notice was written by its caller for people who watch.
     fn visible(&self, event: &Event) -> Option<Event> {
         let mut event = event.clone();
-        if let Happening::Notice { vault, .. } = &event.what {
+        if let EventKind::Notice { vault, .. } = &event.what {
             let vaults = self.entry.host().vault_ids_of(self.credential.caller());
             return vaults.contains(vault).then_some(event);
         }
-        if let Happening::Call {
+        if let EventKind::Call {
             vault: Some(vault),
             paths,
             ..
@@ -100,7 +100,7 @@ impl Watcher {
             }
             let hearing = Hearing::of(host, caller);
             paths.retain(|path| hearing.reaches(vault, path));
-        } else if let Happening::Call { paths, .. } = &mut event.what {
+        } else if let EventKind::Call { paths, .. } = &mut event.what {
             // Whose paths these are nobody knows.
             paths.clear();
         }

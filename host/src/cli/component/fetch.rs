@@ -15,7 +15,7 @@ use notehost_runtime::{Inspected, Runtime};
 
 /// The requirements of a fetched component.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Terms {
+pub(super) struct Requirements {
     /// The required digest, `sha256:…`
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Terms {
 
 /// The flags of a grant.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Granted {
+pub(super) struct GrantFlags {
     /// Paths it may read, such as `Work/**`; can be repeated
     #[arg(long, value_name = "GLOB")]
     read: Vec<String>,
@@ -47,7 +47,7 @@ pub(super) struct Granted {
     store_bytes: Option<u64>,
 }
 
-impl Granted {
+impl GrantFlags {
     /// The grant as settings.
     pub(super) fn settings(self) -> GrantSettings {
         GrantSettings {
@@ -65,7 +65,7 @@ pub(super) fn examine(
     loaded: &Loaded,
     from: &str,
     expected: Option<&str>,
-    terms: &Terms,
+    terms: &Requirements,
 ) -> Result<Candidate, Failure> {
     let state = &loaded.running.state;
     options::block_on(async {

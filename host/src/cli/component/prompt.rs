@@ -30,7 +30,7 @@ pub(super) fn overview(terminal: &Terminal, description: &Description) -> String
 }
 
 /// Makes the call of a line and prints its reply.
-pub(super) async fn hear(host: &Host, description: &Description, line: &str) {
+pub(super) async fn handle_line(host: &Host, description: &Description, line: &str) {
     let errors = Terminal::stderr();
     let outcome = match words(line) {
         Some(words) if words.is_empty() => return,

@@ -9,10 +9,10 @@ use notehost_records::when;
 use notehost_vault::{Change, StagedChange, unified_diff};
 
 /// The maximum number of paths in a line.
-const MOST_PATHS: usize = 3;
+const MAX_PATHS: usize = 3;
 
 /// A change as JSON.
-pub(super) fn for_programs(entry: &VaultEntry, change: &Change) -> Value {
+pub(super) fn to_json(entry: &VaultEntry, change: &Change) -> Value {
     let files: Vec<Value> = change
         .files
         .iter()
@@ -89,14 +89,14 @@ pub(super) fn cells(entry: &VaultEntry, change: &Change) -> Vec<String> {
     let mut files: Vec<String> = change
         .files
         .iter()
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .map(|file| match &file.from {
             Some(from) => format!("{from} → {}", file.path),
             None => file.path.clone(),
         })
         .collect();
-    if change.files.len() > MOST_PATHS {
-        files.push(format!("and {} more", change.files.len() - MOST_PATHS));
+    if change.files.len() > MAX_PATHS {
+        files.push(format!("and {} more", change.files.len() - MAX_PATHS));
     }
     vec![
         change.id.clone(),

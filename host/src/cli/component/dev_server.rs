@@ -17,15 +17,15 @@ use notehost_runtime::{Component, Description, Inspected, Runtime, digest};
 const FOLDER: &str = "dev";
 
 /// The target of builds.
-pub(super) enum Place {
+pub(super) enum Target {
     /// Its own server.
-    Own(Own),
+    OwnServer(OwnServer),
     /// A running server.
-    Running(Box<Running>),
+    RunningServer(Box<RunningServer>),
 }
 
 /// A loaded build.
-pub(super) struct Taken {
+pub(super) struct LoadedBuild {
     /// Its description.
     pub(super) description: Description,
     /// Its inspected bytes.
@@ -36,38 +36,38 @@ pub(super) struct Taken {
     pub(super) notes: Vec<String>,
 }
 
-impl Place {
+impl Target {
     /// Loads a build in place of the previous one, `current`; `None` if it is the same. An invalid build changes
     /// nothing.
     pub(super) async fn take(
         &self,
         file: &Path,
-        current: Option<&Taken>,
-    ) -> Result<Option<Taken>, Failure> {
+        current: Option<&LoadedBuild>,
+    ) -> Result<Option<LoadedBuild>, Failure> {
         let wasm = std::fs::read(file)
             .map_err(|error| Failure::call(format!("cannot read `{}`: {error}", file.display())))?;
         if current.is_some_and(|current| current.inspected.digest == digest(&wasm)) {
             return Ok(None);
         }
         let taken = match self {
-            Place::Own(own) => own.take(file, wasm, current).await,
-            Place::Running(running) => running.take(file).await,
+            Target::OwnServer(own) => own.take(file, wasm, current).await,
+            Target::RunningServer(running) => running.take(file).await,
         };
         taken.map(Some)
     }
 }
 
 /// Its own server.
-pub(super) struct Own {
+pub(super) struct OwnServer {
     host: Arc<Host>,
     state: PathBuf,
 }
 
-impl Own {
-    pub(super) async fn start(loaded: Loaded) -> Result<Own, Failure> {
+impl OwnServer {
+    pub(super) async fn start(loaded: Loaded) -> Result<OwnServer, Failure> {
         let state = loaded.running.state.clone();
         let host = Host::start(loaded.settings, &state).await?;
-        Ok(Own { host, state })
+        Ok(OwnServer { host, state })
     }
 
     pub(super) fn host(&self) -> &Arc<Host> {
@@ -78,8 +78,8 @@ impl Own {
         &self,
         file: &Path,
         wasm: Vec<u8>,
-        current: Option<&Taken>,
-    ) -> Result<Taken, Failure> {
+        current: Option<&LoadedBuild>,
+    ) -> Result<LoadedBuild, Failure> {
         let component = Component::new(&stem(file), wasm)?;
         let inspected = component.inspect()?;
         let description = self.host.runtime().describe(&component).await?;
@@ -117,7 +117,7 @@ impl Own {
             Difference::between(&current.description, &description)
                 .with_capabilities(&current.inspected, &inspected)
         });
-        Ok(Taken {
+        Ok(LoadedBuild {
             description,
             inspected,
             difference,
@@ -132,20 +132,20 @@ impl Own {
 }
 
 /// A running server, reached through the component store that it watches.
-pub(super) struct Running {
+pub(super) struct RunningServer {
     runtime: Runtime,
     loaded: Loaded,
 }
 
-impl Running {
-    pub(super) fn open(loaded: Loaded) -> Result<Running, Failure> {
+impl RunningServer {
+    pub(super) fn open(loaded: Loaded) -> Result<RunningServer, Failure> {
         // The cache of the server: code compiled here is reused there.
         let compiled = loaded.running.state.join("compiled");
         let runtime = Runtime::new(&loaded.settings.limits, &compiled)?;
-        Ok(Running { runtime, loaded })
+        Ok(RunningServer { runtime, loaded })
     }
 
-    async fn take(&self, file: &Path) -> Result<Taken, Failure> {
+    async fn take(&self, file: &Path) -> Result<LoadedBuild, Failure> {
         let (state, settings) = (&self.loaded.running.state, &self.loaded.settings);
         let offer = Offer::fetch(&file.display().to_string(), None).await?;
         let candidate = Candidate::examine(offer, None, &settings.trust, &self.runtime, state)
@@ -159,7 +159,7 @@ impl Running {
             ))
             .with_hint("remove that line to use this build"));
         }
-        let mut taken = Taken {
+        let mut taken = LoadedBuild {
             description: candidate.description.clone(),
             inspected: candidate.inspected.clone(),
             difference: candidate.difference.clone(),
@@ -205,7 +205,7 @@ fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<
 }
 
 /// How many builds are kept: the loaded one, and those that a server may be reading.
-const KEPT: usize = 3;
+const KEPT_BUILDS: usize = 3;
 
 fn forget_older(folder: &Path, name: &str) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -217,7 +217,7 @@ fn forget_older(folder: &Path, name: &str) {
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     builds.sort();
-    for (_, old) in builds.iter().rev().skip(KEPT) {
+    for (_, old) in builds.iter().rev().skip(KEPT_BUILDS) {
         // A file that cannot be removed only takes space.
         let _ = std::fs::remove_file(old);
     }
