@@ -46,7 +46,7 @@ mod tests {
     use super::parse_address;
 
     #[test]
-    fn what_is_left_out_gets_its_default() {
+    fn omitted_parts_get_their_default() {
         for (text, address) in [
             ("127.0.0.1", "127.0.0.1:8765"),
             ("127.0.0.1:9000", "127.0.0.1:9000"),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_no_address() {
+    fn a_folder_is_not_an_address() {
         assert!(parse_address("~/notes").is_err());
         assert!(parse_address("127.0.0.1:99999").is_err());
     }

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn vaults_are_folders_apart() {
+    fn overlapping_vaults_are_refused() {
         let root = tempfile::tempdir().expect("a folder");
         let (notes, inner, state) = (
             root.path().join("notes"),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_limits_the_tools_lies_outside_their_reach() {
+    fn config_and_state_must_be_outside_vaults() {
         let root = tempfile::tempdir().expect("a folder");
         let outside = tempfile::tempdir().expect("a folder");
         let settings = vaults(&[("main", root.path())]);
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn no_component_comes_out_of_a_vault() {
+    fn component_paths_inside_a_vault_are_refused() {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.component_folder = Some(root.path().join("tools"));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_certificates_lie_outside_too() {
+    fn keys_and_certificates_must_be_outside_vaults() {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.http.tls_key = Some(root.path().join("key.pem"));
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_nothing_is_a_mistake() {
+    fn a_limit_of_zero_is_refused() {
         let mut settings = Settings::default();
         settings.limits.call_ms = 0;
         assert_eq!(

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_would_quietly_match_nothing_is_refused() {
+    fn rules_that_match_nothing_are_refused() {
         for (toml, key, told) in [
             (
                 "[permissions.notebooks]\n\"Work/Private\" = 'none'",

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_key() {
+    fn invalid_settings_are_refused_with_their_key() {
         for (toml, key, told) in [
             (
                 "[http]\ntls_cert = '/c'",
@@ -334,7 +334,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn files_are_as_private_as_what_is_in_them() {
+    fn file_modes_are_checked_by_content() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a key");
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_long_enough_or_not_here_is_taken() {
+    fn a_long_or_unset_secret_is_accepted() {
         assert_eq!(checked("[auth.jwt]\nsecret_env = 'LONG'"), Ok(()));
         assert_eq!(checked("[auth.jwt]\nsecret_env = 'NOT_SET'"), Ok(()));
         assert_eq!(

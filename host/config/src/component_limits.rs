@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_component_does_not_name_is_as_for_all() {
+    fn unset_component_limits_use_the_global_ones() {
         let settings: Settings = toml::from_str(
             "[limits]\ncall_ms = 700\nmemory_bytes = 100\n[components.a.limits]\ncall_ms = 900\n\
              [components.a.grant]\nstore_bytes = 5\n[components.b.limits]\nmemory_bytes = 300\nhost_calls = 2",

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_spelling_leads_into_a_folder_unseen() {
+    fn all_spellings_of_a_path_inside_are_recognized() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path().canonicalize().expect("a path");
         let vault = root.join("vault");

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tier_is_set_and_all_else_stays() {
+    fn setting_a_tier_keeps_everything_else() {
         let text = "# mine\nconfirm = 'never' # yes\n\n[permissions.notebooks]\n# work\nWork = 'r' # for now\n\n[rates]\nread = 1_000\n";
         let set = |notebook: &'static str| {
             move |edit: &mut Edit| {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_made_where_they_are_missing_and_inline_ones_stay_inline() {
+    fn missing_tables_are_created_and_inline_ones_stay_inline() {
         let set = |edit: &mut Edit| {
             edit.set_tier(Some("phone"), Some("Work"), Tier::Read)
                 .expect("set");
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_switch_is_set_for_all_or_for_one() {
+    fn read_only_is_set_for_all_or_one_vault() {
         assert_eq!(
             edited("", |edit| edit.set_read_only(None, true).expect("set")),
             "read_only = true\n"
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_is_set_whole_and_taken_back_whole() {
+    fn a_grant_is_replaced_and_removed_as_a_whole() {
         let grant = GrantSettings {
             read: vec!["Work/**".into()],
             http: vec!["api.example.com".into()],
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_says_why_until_it_is_switched_on() {
+    fn the_reason_is_removed_when_switched_on() {
         let off = SwitchReason {
             because: Some("too \"loud\"".into()),
             by: Some("ana".into()),
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_be_valid_is_not_written() {
+    fn invalid_edits_are_not_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("n.toml");
         std::fs::write(&file, "read_only = false\n").expect("a file");

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_tier_names_the_nearest() {
+    fn an_invalid_tier_suggests_the_nearest() {
         let (told, hint) = fails("[permissions.notebooks]\n\"My Work\" = \"rwx\"\n");
         assert_eq!(
             told,

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_what_it_says_and_no_more() {
+    fn a_pattern_matches_exactly_its_hosts() {
         for (pattern, covered, not) in [
             (
                 "api.example.com",
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_spelt_out_can_be_private() {
+    fn only_literal_hosts_can_be_private() {
         for (pattern, literal) in [
             ("localhost", true),
             ("127.0.0.1:80", true),
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_mean_no_host_is_refused() {
+    fn invalid_host_patterns_are_refused() {
         for (text, told) in [
             ("", "host is empty"),
             ("ftp://example.com", "scheme `ftp`"),
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_header_is_made_from_what_was_checked() {
+    fn the_host_header_comes_from_the_checked_destination() {
         assert_eq!(to("https://Example.com:443").authority(), "example.com");
         assert_eq!(to("http://[::1]:81").authority(), "[::1]:81");
         assert_eq!(to("http://a.b:443").to_string(), "http://a.b:443");

@@ -268,7 +268,7 @@ impl Loaded {
         let flags = self.flags.clone();
         Some(match &self.file {
             Some(file) => Source::new(flags, file.clone()),
-            None => Source::to_be_made(flags, default_config_in(&self.running.state)),
+            None => Source::not_yet_created(flags, default_config_in(&self.running.state)),
         })
     }
 

@@ -24,7 +24,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+    fn typos_find_the_nearest_name_and_other_words_none() {
         let known = ["permissions", "path", "id", "keep_days"];
         assert_eq!(nearest("permision", known), Some("permissions"));
         assert_eq!(nearest("paht", known), Some("path"));

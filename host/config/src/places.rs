@@ -6,21 +6,22 @@ use directories::{BaseDirs, ProjectDirs};
 
 /// The default path of the config file, if the platform has one.
 pub fn config_file() -> Option<PathBuf> {
-    Some(ours()?.config_dir().join("notehost.toml"))
+    Some(project_dirs()?.config_dir().join("notehost.toml"))
 }
 
 /// The default state folder: index, compiled code, history.
 pub fn state_folder() -> Option<PathBuf> {
-    let ours = ours()?;
+    let project_dirs = project_dirs()?;
     // Only Linux distinguishes state from data.
     Some(
-        ours.state_dir()
-            .unwrap_or_else(|| ours.data_local_dir())
+        project_dirs
+            .state_dir()
+            .unwrap_or_else(|| project_dirs.data_local_dir())
             .to_owned(),
     )
 }
 
-fn ours() -> Option<ProjectDirs> {
+fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "notehost")
 }
 

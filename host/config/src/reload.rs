@@ -40,7 +40,7 @@ impl Source {
     }
 
     /// A source without a file yet: this one is read as soon as it exists.
-    pub(super) fn to_be_made(flags: Overrides, file: PathBuf) -> Source {
+    pub(super) fn not_yet_created(flags: Overrides, file: PathBuf) -> Source {
         Source::watching(flags, file, true)
     }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_opened_at_the_start_waits_and_the_rest_does_not() {
+    fn settings_used_at_startup_wait_for_a_restart() {
         let running = settings("[[vaults]]\nid = 'a'\npath = '/a'\n");
         let wanted = settings(
             "read_only = true\ntool_surface = 'flat'\n[[vaults]]\nid = 'a'\npath = '/b'\nread_only = true\n[auth]\nmode = \

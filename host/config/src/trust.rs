@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn publishers_have_names_and_keys_of_their_own() {
+    fn publishers_need_distinct_names_and_keys() {
         let one = format!("[[publishers]]\nname = 'ana'\nkey = '{KEY}'\n");
         let trust: TrustSettings = toml::from_str(&one).expect("settings");
         assert!(check_trust(&trust).is_ok());

@@ -14,7 +14,7 @@ use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use super::core::Core;
 use super::deadline::Deadline;
 use super::ignore::{OBSIDIAN, RULES};
-use notehost_platform::memory::give_back;
+use notehost_platform::memory::release_free_memory;
 use notehost_vault::PRIVATE;
 
 /// How long edits may go on before they are looked at, and how long they must have rested.
@@ -98,7 +98,7 @@ fn build(core: &Core) {
     }
     core.expect(None);
     core.save();
-    give_back();
+    release_free_memory();
 }
 
 struct Keeper<'a> {
@@ -188,7 +188,7 @@ impl<'a> Keeper<'a> {
         let pending = core.texts().pending();
         if pending >= FLUSH_AT || pending > 0 && is_quiet(FLUSH_AFTER) {
             let _ = core.texts().flush();
-            give_back();
+            release_free_memory();
         }
         if is_quiet(SAVE_AFTER) {
             core.save();
@@ -206,7 +206,7 @@ impl<'a> Keeper<'a> {
         let (changed, edits) = if paths.len() > MANY {
             let edits = self.core.load(&paths, |_| {});
             let _ = self.core.texts().flush();
-            give_back();
+            release_free_memory();
             (paths.len(), edits)
         } else {
             self.core.refresh(paths)

@@ -72,7 +72,7 @@ impl Landed {
                 level: notice.level,
                 message: notice.message.clone(),
             };
-            host.audit().events().tell(now_ms(), happening);
+            host.audit().events().publish(now_ms(), happening);
         }
     }
 }

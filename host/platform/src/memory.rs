@@ -8,7 +8,7 @@ const MMAP_THRESHOLD_BYTES: i32 = 8 << 20;
 
 /// Lets threads share freed memory. By default the system's allocator has eight separate heaps per processor; one
 /// per processor is as fast. Must be called before threads are started.
-pub fn share() {
+pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let heaps = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
@@ -23,7 +23,7 @@ pub fn share() {
 }
 
 /// Returns free memory to the system, if the allocator supports it.
-pub fn give_back() {
+pub fn release_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         // SAFETY: it takes no pointer, may be called from any thread at any time, and only releases what is free.

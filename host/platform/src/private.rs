@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_for_everybody_keeps_its_mode() {
+    fn a_shared_folder_keeps_its_mode() {
         let place = tempfile::tempdir().expect("a folder");
         let shared = place.path().join("shared");
         fs::create_dir(&shared).expect("a folder");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_made_once_and_a_damaged_one_is_refused() {
+    fn a_key_is_created_once_and_a_damaged_one_is_refused() {
         let place = tempfile::tempdir().expect("a folder");
         let file = place.path().join("journal.key");
         let made = key(&file).expect("a key");

@@ -150,7 +150,7 @@ mod tests {
     const VAULT: &str = "main-0123456789abcdef";
 
     #[test]
-    fn a_folder_of_somebody_else_is_refused_and_left_alone() {
+    fn a_foreign_folder_is_refused_and_unchanged() {
         let place = tempfile::tempdir().expect("a folder");
         let home = place.path().join("home");
         let files = ["letter.txt", "logs/mail.log"];
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_version_left_open_is_restricted() {
+    fn open_files_of_an_earlier_version_are_restricted() {
         let place = tempfile::tempdir().expect("a folder");
         let state = place.path().join("state");
         let history = format!("{VAULT}/history.db");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_state_folder_may_hold_what_others_prepare() {
+    fn a_new_state_folder_may_contain_tolerated_entries() {
         let place = tempfile::tempdir().expect("a folder");
         let state = place.path().join("a/state");
         open_state(&state).expect("it is made");

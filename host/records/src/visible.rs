@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_hidden() {
+    fn hidden_characters_are_shown() {
         for (text, shown) in [
             ("a\u{1b}[2Jb", "a<U+001B>[2Jb"),
             ("a\u{9b}31mb\u{7f}", "a<U+009B>31mb<U+007F>"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_scripts_and_emoji_need_stays() {
+    fn joiners_of_scripts_and_emoji_are_kept() {
         for text in [
             "plain\ttext\nnext line",
             "日本語 Tomás ｔｏ",
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_of_our_own_stay_and_nothing_else_does() {
+    fn only_our_own_styles_are_kept() {
         let styled = "\u{1b}[1m\u{1b}[38;5;2mok\u{1b}[0m";
         assert_eq!(visible_with_styles(styled), styled);
         assert_eq!(

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_as_people_write_them() {
+    fn ages_dates_and_times_are_parsed() {
         let now = 1_793_534_400_000; // 2026-11-01 12:00
         assert_eq!(iso(now), "2026-11-01T12:00:00.000Z");
         for (text, meant) in [

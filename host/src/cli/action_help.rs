@@ -54,7 +54,7 @@ fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fiel
         })
         .collect();
     if commands.is_empty() {
-        commands.push((None, made_up(domain, action, fields)));
+        commands.push((None, example_command(domain, action, fields)));
     }
     let lines = commands.into_iter().map(|(about, command)| {
         let about = about.map(|about| {
@@ -74,7 +74,7 @@ fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fiel
 
 /// A call with these arguments as a command.
 pub(super) fn command(domain: &str, action: &Action, arguments: &Map<String, Value>) -> String {
-    let mut command = begun(domain, action);
+    let mut command = command_start(domain, action);
     for (name, value) in arguments {
         match value {
             Value::Bool(true) => command.push_str(&format!(" {}", flag(name))),
@@ -101,7 +101,7 @@ fn is_plain_text(item: &Value) -> bool {
 }
 
 /// The start of a command, up to its fields.
-fn begun(domain: &str, action: &Action) -> String {
+fn command_start(domain: &str, action: &Action) -> String {
     let allow = match effect_word(action.effect) {
         "read" => "",
         "write" => " --allow rw",
@@ -146,8 +146,8 @@ fn flag(name: &str) -> String {
 }
 
 /// An example command with the required fields.
-fn made_up(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
-    let mut command = begun(&domain.name, action);
+fn example_command(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
+    let mut command = command_start(&domain.name, action);
     for (name, schema, _) in fields.iter().filter(|(_, _, is_required)| *is_required) {
         command.push_str(&format!(
             " {} {}",

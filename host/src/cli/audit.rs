@@ -301,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outcome_that_nobody_knows_is_refused_with_the_nearest() {
+    fn an_unknown_outcome_suggests_the_nearest() {
         assert_eq!(outcome("ok").as_deref(), Ok("ok"));
         assert_eq!(outcome("throttled").as_deref(), Ok("throttled"));
         assert!(outcome("throtled").is_err_and(|told| told.contains("`throttled`")));

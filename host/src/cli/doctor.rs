@@ -334,13 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_from_before_the_program_is_wrong() {
+    fn an_implausibly_early_clock_fails() {
         assert_eq!(clock(SystemTime::UNIX_EPOCH).verdict, Verdict::Fail);
         assert_eq!(clock(SystemTime::now()).verdict, Verdict::Ok);
     }
 
     #[test]
-    fn a_state_folder_that_cannot_be_made_fails() {
+    fn an_uncreatable_state_folder_fails() {
         let root = tempfile::tempdir().expect("a folder");
         let file = root.path().join("file");
         std::fs::write(&file, "").expect("a file");

@@ -31,13 +31,13 @@ pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
             "set permissions: `notehost permission set NOTEBOOK r`, or `default` in `[permissions]`",
         )
     } else if may_write(&settings.permissions.default) || named.values().any(may_write) {
-        Check::ok("permissions", told(settings))
+        Check::ok("permissions", summary(settings))
     } else {
         Check::ok(
             "permissions",
             format!(
                 "{}; to let clients write: `--allow rw`, or `notehost permission set NOTEBOOK rw`",
-                told(settings)
+                summary(settings)
             ),
         )
     }];
@@ -45,7 +45,7 @@ pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
     checks
 }
 
-fn told(settings: &Settings) -> String {
+fn summary(settings: &Settings) -> String {
     let named: Vec<String> = settings
         .permissions
         .notebooks

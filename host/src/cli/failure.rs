@@ -69,7 +69,7 @@ impl Failure {
     }
 
     /// Prints the message and hint.
-    pub(super) fn tell(&self, terminal: &Terminal) {
+    pub(super) fn print(&self, terminal: &Terminal) {
         let mut told = format!(
             "{} {}\n",
             terminal.bad("error:"),

@@ -147,19 +147,19 @@ impl Context {
     }
 
     /// A read-only transaction on each vault, also if a server has it open.
-    fn looks(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
-        let mut looks = Vec::new();
+    fn open_all(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
+        let mut opened = Vec::new();
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
             let vault = Vault::open_to_look(&entry.id, &entry.path, state).map_err(not_opened)?;
-            looks.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
+            opened.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
         }
-        Ok(looks)
+        Ok(opened)
     }
 
     /// The change with this id, in any vault.
     fn find(&self, id: &str) -> Result<(&VaultEntry, Change, Vec<StagedChange>), Failure> {
-        for (entry, mut transaction) in self.looks()? {
+        for (entry, mut transaction) in self.open_all()? {
             match transaction.past_change(id) {
                 Ok((change, files)) => return Ok((entry, change, files)),
                 Err(error) if error.code() == "not_found" => {}
@@ -193,7 +193,7 @@ impl List {
         let desk = how.open()?;
         let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
         let mut absent = None;
-        for (entry, mut transaction) in desk.looks()? {
+        for (entry, mut transaction) in desk.open_all()? {
             let is_wanted = |change: &Change| {
                 caller
                     .as_ref()
@@ -359,7 +359,8 @@ impl Undo {
         record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let database = notehost_policy::open_records(&desk.loaded.running.state)?;
         Audit::start(&database, &desk.loaded.settings)?.write(record);
-        let Undone { files, change: id } = done.map_err(|error| desk.why_not(&change, error))?;
+        let Undone { files, change: id } =
+            done.map_err(|error| desk.undo_failure(&change, error))?;
         if desk.as_json {
             let mut told = json!({
                 "undoes": change,
@@ -438,7 +439,7 @@ impl Context {
         })
     }
 
-    fn why_not(&self, change: &str, error: CallError) -> Failure {
+    fn undo_failure(&self, change: &str, error: CallError) -> Failure {
         let is_held = error
             .details
             .as_ref()

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_of_this_user_is_found_and_a_free_port_is_nobodys() {
+    fn listeners_are_attributed_to_their_user() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         assert!(is_ours(port));

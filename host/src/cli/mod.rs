@@ -124,7 +124,7 @@ impl Command {
 
 /// Runs the command line in `words`, which begins with the program's name.
 pub fn run(words: Vec<OsString>) -> ExitCode {
-    notehost_platform::memory::share();
+    notehost_platform::memory::share_arenas();
     let arguments = match Arguments::try_parse_from(word_order::arrange(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
@@ -160,7 +160,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(failure) => {
-            failure.tell(&Terminal::stderr());
+            failure.print(&Terminal::stderr());
             failure.exit_code()
         }
     }

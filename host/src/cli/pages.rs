@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_fails_fails_the_whole() {
+    fn a_failing_page_fails_the_list() {
         let whole = run(json!({"items": [1], "next_cursor": "a"}), |_| {
             Err("no".into())
         });
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_endless_lists_end() {
+    fn cursor_loops_and_endless_lists_end() {
         let round = |_: &str| Ok(json!({"items": [2], "next_cursor": "a"}));
         let whole = run(json!({"items": [1], "next_cursor": "a"}), round);
         assert_eq!(whole, Ok(json!({"items": [1, 2], "next_cursor": "a"})));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_stays() {
+    fn other_replies_are_unchanged() {
         let note = json!({"content": "a", "next_cursor": "x"});
         assert_eq!(run(note.clone(), |_| Err("asked".into())), Ok(note));
     }

@@ -376,7 +376,7 @@ pub(super) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode
 }
 
 /// Reports a setting that is not written to a file.
-pub(super) fn tell(told: &str) {
+pub(super) fn report(told: &str) {
     let terminal = Terminal::stdout();
     terminal.print(&format!("{} {told}\n", terminal.good("set:")));
 }

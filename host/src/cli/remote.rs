@@ -73,7 +73,7 @@ impl Remote {
             }
         };
         let client = client.with_token_on_loopback(|port| owner_token(common, port));
-        warn_in_the_clear(&client);
+        warn_if_unencrypted(&client);
         Ok(Some(client))
     }
 
@@ -152,8 +152,8 @@ pub(super) fn token(said: &str) -> Result<String, Failure> {
 }
 
 /// Warns if the token is sent unencrypted.
-pub(super) fn warn_in_the_clear(client: &Client) {
-    if client.shows_its_token() {
+pub(super) fn warn_if_unencrypted(client: &Client) {
+    if client.sends_token_unencrypted() {
         let terminal = Terminal::stderr();
         terminal.print(&format!(
             "{} the token is sent unencrypted to `{}`: use https\n",

@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn charts_are_as_high_as_their_numbers() {
+    fn charts_are_scaled_to_their_numbers() {
         assert_eq!(sparkline(&[0, 1, 4, 8]), " ▁▄█");
         assert_eq!(sparkline(&[]), "");
         assert_eq!(sparkline(&[0, 0]), "  ");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn people_get_tables_and_charts() {
+    fn statistics_are_tables_and_charts_for_people() {
         let group = |name: &str, calls, failed| Group {
             name: name.into(),
             calls,

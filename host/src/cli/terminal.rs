@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_cannot_speak_to_the_terminal() {
+    fn note_text_cannot_control_the_terminal() {
         let terminal = Terminal {
             is_terminal: true,
             has_colour: true,

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lifetimes_are_numbers_with_a_unit() {
+    fn durations_are_numbers_with_a_unit() {
         assert_eq!(lifetime("12h"), Ok(Duration::from_secs(43_200)));
         assert_eq!(lifetime("30d"), Ok(Duration::from_secs(2_592_000)));
         for wrong in [

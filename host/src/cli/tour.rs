@@ -40,7 +40,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
         text.push_str(&format!(
             "\n{} {}\n",
             terminal.faint("→"),
-            terminal.good(&said(domain, action, &arguments))
+            terminal.good(&call_line(domain, action, &arguments))
         ));
         let request = Request {
             domain: domain.into(),
@@ -58,7 +58,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
     text
 }
 
-fn said(domain: &str, action: &str, arguments: &Map<String, Value>) -> String {
+fn call_line(domain: &str, action: &str, arguments: &Map<String, Value>) -> String {
     let fields = arguments.iter().map(|(name, value)| match value {
         Value::Bool(true) => format!(" --{name}"),
         Value::String(text) => format!(" --{name} {}", quoted(text)),
@@ -75,7 +75,7 @@ mod tests {
     fn the_stops_are_calls() {
         for (domain, action, arguments) in STOPS {
             let arguments: Map<String, Value> = serde_json::from_str(arguments).expect(action);
-            assert!(said(domain, action, &arguments).starts_with("document"));
+            assert!(call_line(domain, action, &arguments).starts_with("document"));
         }
         let arguments = Map::from_iter([
             ("path".to_owned(), "A b".into()),

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_may_stand_anywhere() {
+    fn flags_may_be_anywhere() {
         assert_eq!(
             arranged("notehost call document read --path A --vault=x --limit 3 --allow rw --yes"),
             "notehost call --vault=x --allow rw --yes -- document read --path A --limit 3"
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_two_dashes_all_is_field() {
+    fn everything_after_two_dashes_is_a_field() {
         assert_eq!(
             arranged("notehost call flashcard list --vault v -- --state due"),
             "notehost call --vault v -- flashcard list --state due"
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn help_behind_an_action_is_its_help() {
+    fn help_after_an_action_shows_its_help() {
         assert_eq!(
             arranged("notehost call document read --path A --help"),
             "notehost help document read"

@@ -169,7 +169,7 @@ impl Watching<'_> {
             reason: rest.reason.clone(),
             pause_ms,
         };
-        self.host.audit().events().tell(now_ms(), happening);
+        self.host.audit().events().publish(now_ms(), happening);
         let written = self.host.supervision().records.put(&Quarantine {
             component,
             caller: who.clone(),
@@ -295,7 +295,7 @@ fn released(host: &Host, watched: &Watched, who: &Option<String>, by: &'static s
         for_caller: who.clone(),
         by,
     };
-    host.audit().events().tell(now_ms(), happening);
+    host.audit().events().publish(now_ms(), happening);
 }
 
 fn words(failure: Failure) -> &'static str {

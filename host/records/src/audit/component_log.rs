@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_found_and_followed() {
+    fn log_lines_are_found_and_followed() {
         let state = tempfile::tempdir().expect("a folder");
         let folder = state.path().join("logs");
         let name: Arc<str> = Arc::from("echo");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_grows_beyond_its_two_files_and_nobody_misses_a_line_that_was_kept() {
+    fn the_log_is_bounded_and_followers_miss_no_line() {
         let state = tempfile::tempdir().expect("a folder");
         let name: Arc<str> = Arc::from("loud");
         let logs = ComponentLogs::new(state.path());

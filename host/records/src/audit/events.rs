@@ -113,7 +113,7 @@ impl Default for Events {
 
 impl Events {
     /// Publishes an event.
-    pub fn tell(&self, time: i64, what: EventKind) {
+    pub fn publish(&self, time: i64, what: EventKind) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.next += 1;
         let event = Arc::new(Event {
@@ -168,15 +168,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_watches_sees_each_once() {
+    async fn subscribers_receive_each_event_once() {
         let events = Events::default();
         for number in 0..MAX_EVENTS + 5 {
-            events.tell(0, notice(&number.to_string()));
+            events.publish(0, notice(&number.to_string()));
         }
         let (recent, mut following) = events.watch(0);
         assert_eq!(recent.len(), MAX_EVENTS);
         assert_eq!(recent[0].number, 6);
-        events.tell(1, notice("new"));
+        events.publish(1, notice("new"));
         let next = following.recv().await.expect("one more");
         assert_eq!(next.number, MAX_EVENTS as u64 + 6);
         assert_eq!(events.watch(next.number - 1).0, [next]);

@@ -90,7 +90,7 @@ impl Audit {
         if let Some(traces) = self.traces.load().as_ref() {
             traces.send(&entry);
         }
-        self.events.tell(entry.time, EventKind::from(&entry));
+        self.events.publish(entry.time, EventKind::from(&entry));
         self.counts.write(&self.writer, entry);
     }
 
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_succeed_are_counted_once_whoever_counts_them() {
+    fn successful_calls_are_counted_once() {
         let state = tempfile::tempdir().expect("a folder");
         let database = Database::open(state.path(), &TABLES).expect("records");
         let call = |outcome: &'static str| Entry {
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn other_settings_hold_while_it_runs() {
+    fn changed_settings_apply_while_running() {
         let state = tempfile::tempdir().expect("a folder");
         let database = Database::open(state.path(), &TABLES).expect("records");
         let mut settings = Settings::default();

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_sound_traceparent_counts() {
+    fn only_a_valid_traceparent_is_accepted() {
         let sound = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let parent = Parent::parse(sound).expect("sound");
         assert!(parent.is_sampled);

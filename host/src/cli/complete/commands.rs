@@ -94,7 +94,7 @@ fn visible(command: &Command) -> impl Iterator<Item = Candidate> {
     command
         .get_subcommands()
         .filter(|inner| !inner.is_hide_set())
-        .map(|inner| Candidate::new(inner.get_name(), &told(inner.get_about())))
+        .map(|inner| Candidate::new(inner.get_name(), &help_text(inner.get_about())))
 }
 
 fn is_profile(program: &Command, words: &[String]) -> bool {
@@ -126,7 +126,7 @@ pub(super) fn flags(command: &Command, words: &[String]) -> Vec<Candidate> {
         .filter_map(|argument| {
             let name = format!("--{}", argument.get_long()?);
             let is_there = words.contains(&name) && !is_repeated(argument);
-            (!is_there).then(|| Candidate::new(name, &told(argument.get_help())))
+            (!is_there).then(|| Candidate::new(name, &help_text(argument.get_help())))
         })
         .collect()
 }
@@ -168,7 +168,7 @@ pub(super) fn values(argument: &Arg, setting: &CompletionContext, typed: &str) -
     if !possible.is_empty() {
         let possible = possible.iter().filter(|value| !value.is_hide_set());
         return possible
-            .map(|value| Candidate::new(value.get_name(), &told(value.get_help())))
+            .map(|value| Candidate::new(value.get_name(), &help_text(value.get_help())))
             .collect();
     }
     match argument.get_id().as_str() {
@@ -199,6 +199,6 @@ fn profiles() -> Vec<Candidate> {
         .collect()
 }
 
-fn told(help: Option<&clap::builder::StyledStr>) -> String {
+fn help_text(help: Option<&clap::builder::StyledStr>) -> String {
     help.map(ToString::to_string).unwrap_or_default()
 }

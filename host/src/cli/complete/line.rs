@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_split_as_a_shell_does() {
+    fn lines_are_split_like_a_shell() {
         assert_split("notehost ", &[], "", None);
         assert_split("notehost ca", &[], "ca", None);
         assert_split("A=1 ./notehost call  doc", &["call"], "doc", None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn bash_gets_what_is_missing() {
+    fn bash_candidates_omit_the_typed_part() {
         let bash = |typed: &str, value: &str| {
             Line::split(&format!("notehost {typed}")).for_bash(&Candidate::new(value, ""), None)
         };
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_shells_are_split_already() {
+    fn words_of_other_shells_are_already_split() {
         let words = |raw| {
             let typed = ["call", "a b", "'Work/My"].map(str::to_owned);
             Line::of_words(typed.to_vec(), raw)

@@ -208,7 +208,7 @@ impl BuildLoop {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = taken {
-            failure.tell(&self.terminal);
+            failure.print(&self.terminal);
             let next = match &self.current {
                 Some(LoadedBuild { description, .. }) => format!(
                     "`{}` {} is still loaded; waiting for a change\n",
@@ -226,13 +226,13 @@ impl BuildLoop {
             self.terminal.print("built; the component is unchanged\n");
             return Ok(());
         };
-        self.tell(&taken, took);
+        self.report(&taken, took);
         self.current = Some(taken);
         Ok(())
     }
 
     /// Reports the loaded build and its differences.
-    fn tell(&self, taken: &LoadedBuild, took: Duration) {
+    fn report(&self, taken: &LoadedBuild, took: Duration) {
         let terminal = &self.terminal;
         let mut told = format!(
             "{} `{}` {} ({}, {} KB) in {:.1} s\n",

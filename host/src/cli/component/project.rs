@@ -104,7 +104,7 @@ impl Project {
         cargo
             .args(words)
             .arg("--message-format=json-render-diagnostics");
-        let built = answered(cargo)
+        let built = capture_stdout(cargo)
             .await
             .map_err(|error| missing("cargo", &error))?;
         if !built.status.success() {
@@ -134,7 +134,7 @@ impl Project {
     async fn ask_for_target(&self) -> Result<(), Failure> {
         let mut rustc = self.command("rustc");
         rustc.args(["--print", "target-libdir", "--target", TARGET]);
-        let asked = answered(rustc)
+        let asked = capture_stdout(rustc)
             .await
             .map_err(|error| missing("rustc", &error))?;
         let folder = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
@@ -191,7 +191,7 @@ impl Project {
 
 /// Captures the stdout of a command; its stderr is passed through. (`Command::output` would
 /// capture both.)
-async fn answered(mut command: Command) -> std::io::Result<Output> {
+async fn capture_stdout(mut command: Command) -> std::io::Result<Output> {
     let running = command.stdout(Stdio::piped()).spawn()?;
     running.wait_with_output().await
 }
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_is_told_by_one_file() {
+    fn the_language_is_detected_by_one_file() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(Project::at(folder.path()).is_err());
         assert!(Project::at(&folder.path().join("none")).is_err());
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_writes_is_no_source() {
+    fn build_output_is_not_a_source() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("build.py"), "").expect("a file");
         let project = Project::at(folder.path()).expect("a project");

@@ -39,7 +39,7 @@ pub(super) async fn handle_line(host: &Host, description: &Description, line: &s
         None => Err(Failure::usage("unclosed quotation mark")),
     };
     if let Err(failure) = outcome {
-        failure.tell(&errors);
+        failure.print(&errors);
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn a_line_is_taken_apart_as_a_shell_would() {
+    fn command_lines_are_parsed_like_a_shell() {
         assert_eq!(
             words(r#"add --path 'My note' --line "a \"b\"" --x=c\ d ''"#).expect("words"),
             [

@@ -62,7 +62,7 @@ impl Enable {
         };
         if loaded.file.is_none() && rested {
             // Without a config it cannot be switched off.
-            permission::tell(&told);
+            permission::report(&told);
             return Ok(ExitCode::SUCCESS);
         }
         let mut edit = permission::open(&given)?;

@@ -96,7 +96,7 @@ impl Upgrade {
             ));
         }
         let widening = candidate.widening();
-        if !widening.is_empty() && !self.yes && !agreed(&terminal, &self.name) {
+        if !widening.is_empty() && !self.yes && !confirm(&terminal, &self.name) {
             return Err(Failure::call(format!(
                 "this version of `{}` requests wider access than the current one; nothing was changed: {}",
                 self.name,
@@ -180,7 +180,7 @@ fn check_movable(loaded: &Loaded, name: &str) -> Result<(), Failure> {
 }
 
 /// Prompts for confirmation; without a terminal the answer is no.
-fn agreed(terminal: &Terminal, name: &str) -> bool {
+fn confirm(terminal: &Terminal, name: &str) -> bool {
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
         return false;
     }

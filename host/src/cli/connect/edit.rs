@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays_as_it_is() {
+    fn everything_else_is_kept() {
         assert_put(
             "",
             "{\n  \"mcpServers\": {\n    \"notes\": {\n      \"command\": \"/bin/notehost\",\n      \"args\": [\n        \
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_can_be_taken_out() {
+    fn an_added_entry_can_be_removed() {
         for text in [
             "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"other\": {} // kept\n  }\n}\n",
             "{\r\n  \"mcpServers\": {\r\n    \"other\": {}\r\n  }\r\n}",
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_not_touched() {
+    fn unparsable_files_are_not_changed() {
         for text in [
             "{",
             "{\"a\": }",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_somebody_else_is_replaced_only_when_asked() {
+    fn a_foreign_entry_is_replaced_only_with_replace() {
         let text = "{\"mcpServers\": {\"notes\": {\"command\": \"npx\"}}}";
         let other = Err(EditError::OfAnother("notes".into()));
         assert_eq!(put(text, "mcpServers", "notes", &entry(), false), other);

@@ -112,7 +112,7 @@ impl Add {
             profiles.in_use = Some(self.name.clone());
         }
         save(&profiles, self.common)?;
-        remote::warn_in_the_clear(&client);
+        remote::warn_if_unencrypted(&client);
         Ok(match self.in_use {
             true => format!("Selected `{}` for calls.\n", self.name),
             false => format!(

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_private_and_read_again() {
+    fn profiles_are_written_private_and_read_back() {
         let root = tempfile::tempdir().expect("a folder");
         let file = root.path().join("notehost/profiles.toml");
         let mut profiles = Profiles::read_from(&file).expect("no file is no profiles");

@@ -88,7 +88,7 @@ impl Client {
     }
 
     /// Whether others on the way can read what it shows.
-    pub fn shows_its_token(&self) -> bool {
+    pub fn sends_token_unencrypted(&self) -> bool {
         self.authorization.is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }
 
@@ -311,7 +311,7 @@ mod tests {
     fn only_another_machine_is_reached_in_the_clear() {
         let shows = |address: &str, token| {
             let client = Client::new(address, token).expect("a client");
-            client.shows_its_token()
+            client.sends_token_unencrypted()
         };
         assert!(shows("http://192.0.2.1", Some("t")));
         assert!(!shows("http://192.0.2.1", None));
