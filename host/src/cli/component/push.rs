@@ -44,7 +44,7 @@ impl Push {
         }
         let signature = self.read_signature()?;
         let signed = match &signature {
-            // A key that we do not know is the registry's readers' affair; a signature of something else is nobody's.
+            // An unknown key is fine, because readers of the registry decide whom to trust; a signature of other bytes is not.
             Some(text) => {
                 match signature::verify(&bytes, text, &loaded.settings.trust.publishers) {
                     Ok(signed) => Some(signed.key_id),
