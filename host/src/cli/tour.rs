@@ -82,7 +82,7 @@ mod tests {
             ("dry_run".to_owned(), true.into()),
         ]);
         assert_eq!(
-            said("document", "append", &arguments),
+            call_line("document", "append", &arguments),
             "document append --path 'A b' --dry_run"
         );
     }
