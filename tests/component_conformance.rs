@@ -170,5 +170,8 @@ fn text_output_has_one_line_per_check() {
     let output = run(&place, &["documnt"]);
     assert_eq!(output.status.code(), Some(2));
     let report = String::from_utf8_lossy(&output.stderr);
-    assert!(report.contains("`document` is the nearest"), "{report}");
+    assert!(
+        report.contains("did you mean the built-in component `document`"),
+        "{report}"
+    );
 }

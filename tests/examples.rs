@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use notehost::auth::Caller;
-use notehost::config::{Confirm, Given};
+use notehost::config::{Confirm, Overrides};
 use notehost::dispatch::{self, Host};
 use notehost::registry::{Domain, EMBEDDED, Registry};
 use serde_json::{Map, Value, json};
@@ -150,10 +150,10 @@ fn copy(from: &Path, to: &Path) {
 async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let mut settings = place.settings();
     settings.confirm = confirm;
-    let options = Given {
+    let options = Overrides {
         config: Some(place.config_file(&settings)),
         state: Some(place.state()),
-        ..Given::default()
+        ..Overrides::default()
     };
     let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");

@@ -1,8 +1,8 @@
 //! Notehost: an MCP server for folders of Markdown notes, built as a plugin host.
 //!
 //! This crate is the program: its commands (`cli`), and the sandbox that it puts itself into (`os_sandbox`). The rest of
-//! the host is in crates of its own, along the path of a call: `transport` takes it from the wire, `policy::auth` says who
-//! calls, `pipeline` runs the checks in order, `runtime` runs the component in its sandbox, `vault` stages and commits what
+//! the host is in crates along the path of a call: `transport` reads it from the wire, `policy::auth` identifies
+//! the caller, `pipeline` runs the checks in order, `runtime` runs the component, `vault` stages and commits what
 //! it writes, `index` finds what is in it, `records::audit` records the outcome. `ARCHITECTURE.md` draws it.
 
 pub mod cli;

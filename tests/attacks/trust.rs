@@ -340,7 +340,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
             &place,
             &list,
             3,
-            "`components.steady.path` lies inside the vault",
+            "`components.steady.path` is inside the vault",
         );
     }
 
@@ -368,7 +368,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
         .expect("the program runs");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(
-        text.contains("the config file lies inside the vault"),
+        text.contains("the config file is inside the vault"),
         "{text}"
     );
 

@@ -54,7 +54,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     );
     dev.wait_for("handed to the server", 1);
     assert!(
-        dev.output().contains("it may use no notes yet"),
+        dev.output().contains("it has no access to notes yet"),
         "{}",
         dev.output()
     );
@@ -76,7 +76,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     let source = project.join(kind.source);
     let whole = std::fs::read_to_string(&source).expect("the source");
     std::fs::write(&source, format!("{whole}\n{}\n", kind.broken)).expect("the source is written");
-    dev.wait_for("goes on; waiting for a change", 1);
+    dev.wait_for("is still loaded; waiting for a change", 1);
     assert_eq!(word_count(), 3, "what does not build changes nothing");
 
     let changed = whole

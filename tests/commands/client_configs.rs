@@ -27,7 +27,7 @@ fn new_config_file_has_a_working_entry() {
     let vault = workspace.vault();
     workspace
         .run(&["connect", "claude-desktop"])
-        .expect_failure(2, "no vault is named");
+        .expect_failure(2, "no vault is specified");
     let nowhere = format!("{vault}/nowhere");
     workspace
         .run(&["connect", "claude-desktop", "--vault", &nowhere])
@@ -107,7 +107,7 @@ fn existing_entries_are_kept_and_backed_up() {
     }
     // Running the same command again changes nothing and makes no second backup.
     let again = workspace.run(&arguments).expect_success();
-    assert!(again.errors.contains("is as it should be"), "{again:#?}");
+    assert!(again.errors.contains("is up to date"), "{again:#?}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), after);
     let second = file.with_file_name("claude_desktop_config.json.bak1");
     assert!(!second.exists());
@@ -141,7 +141,7 @@ fn unparsable_config_file_is_not_changed() {
         std::fs::write(&file, text).expect("a file");
         workspace
             .run(&arguments)
-            .expect_failure(1, "was not touched");
+            .expect_failure(1, "was not changed");
         assert_eq!(std::fs::read_to_string(&file).expect("the file"), text);
     }
     let other = "{\"mcpServers\": {\"notehost\": {\"command\": \"npx\"}}}";
@@ -160,7 +160,7 @@ fn unparsable_config_file_is_not_changed() {
     std::fs::write(&file, [0xff, 0xfe]).expect("a file");
     workspace
         .run(&arguments)
-        .expect_failure(1, "was not touched");
+        .expect_failure(1, "was not changed");
 }
 
 #[test]

@@ -67,9 +67,9 @@ fn authentication_settings_are_checked_as_at_startup() {
     let result = workspace.run(&["doctor", &vault, "--http", &address, "--confirm", "never"]);
     assert_found(
         &result,
-        "`--confirm never` with `--http`",
+        "`--confirm never` cannot be used with `--http`",
         "fail",
-        "leave it out",
+        "omit it",
     );
     let state = workspace.place.state();
     workspace
@@ -130,7 +130,7 @@ fn stale_index_is_reported() {
         .run(&[&["index", "rebuild"][..], &arguments].concat())
         .expect_success();
     let result = workspace.run(&[&["doctor"][..], &arguments].concat());
-    assert_found(&result, "its index has", "ok", "");
+    assert_found(&result, "the index has", "ok", "");
     workspace.place.write("Work/Later.md", "# Later\n");
     let result = workspace.run(&[&["doctor"][..], &arguments].concat());
     assert_found(
@@ -150,7 +150,7 @@ fn ineffective_permissions_are_reported() {
     let result = workspace.run(&["doctor", &vault, "--allow", "none"]);
     assert_found(
         &result,
-        "no notebook can be seen",
+        "no notebook is visible",
         "warn",
         "notehost permission set",
     );
@@ -198,7 +198,7 @@ fn misplaced_files_are_reported() {
         "--state",
         &state.to_string_lossy(),
     ]);
-    assert_found(&result, "cannot be written", "fail", "--state DIR");
+    assert_found(&result, "is not writable", "fail", "--state DIR");
     let broken = workspace.home().join("broken.toml");
     std::fs::write(&broken, "permisions = 1\n").expect("a config");
     let result = workspace.run(&["doctor", "--config", &broken.to_string_lossy()]);
@@ -219,7 +219,7 @@ fn unreadable_notes_are_reported() {
     let words = if is_root {
         "read-only on disk"
     } else {
-        "cannot be read"
+        "cannot read the profiles"
     };
     assert!(
         check(&result, words)["found"]

@@ -53,7 +53,7 @@ fn flag_values_are_parsed_according_to_the_schema() {
     // Numbers, enum values, booleans, lists and objects.
     let read = call(&["document", "list", "--path", "Work", "--limit", "1"]).expect_success();
     assert_eq!(read.json()["items"].as_array().map(Vec::len), Some(1));
-    call(&["document", "list", "--limit", "many"]).expect_failure(2, "a whole number, not `many`");
+    call(&["document", "list", "--limit", "many"]).expect_failure(2, "an integer, not `many`");
     call(&["document", "list", "--format", "loud"]).expect_failure(1, "concise");
     let listed = call(&["document", "list", "--recursive", "--limit", "50"]).expect_success();
     assert!(listed.output.contains("Work/Sub/Deep.md"), "{listed:#?}");

@@ -23,7 +23,9 @@ fn profile_can_be_added_used_listed_and_removed() {
     let server = workspace.serve(|_| {});
     let url = server.url();
     let read = ["call", "document", "read", "--path", "Work/Plan"];
-    workspace.run(&read).expect_failure(2, "no vault is named");
+    workspace
+        .run(&read)
+        .expect_failure(2, "no vault is specified");
 
     let add = ["profile", "add", "team", &url, "--token", "-"];
     workspace
@@ -83,7 +85,9 @@ fn profile_can_be_added_used_listed_and_removed() {
         .expect_success();
     let text = std::fs::read_to_string(file(&workspace)).expect("the profiles");
     assert!(!text.contains(&token) && !text.contains("use ="), "{text}");
-    workspace.run(&read).expect_failure(2, "no vault is named");
+    workspace
+        .run(&read)
+        .expect_failure(2, "no vault is specified");
     workspace
         .run(&["profile", "remove", "team"])
         .expect_failure(1, "no profile `team`");
@@ -99,7 +103,7 @@ fn calls_are_local_without_a_profile() {
     workspace.run(&["profile", "use"]).expect_success();
     workspace
         .run(&["call", "document", "list"])
-        .expect_failure(2, "no vault is named");
+        .expect_failure(2, "no vault is specified");
 }
 
 #[test]
@@ -174,7 +178,7 @@ fn invalid_profiles_are_rejected_with_a_reason() {
     let workspace = Workspace::new();
     for name in ["", "a b", "../x", "-x"] {
         let result = workspace.run(&["profile", "add", "--", name, "https://notes.example"]);
-        result.expect_failure(2, "is no name for a profile");
+        result.expect_failure(2, "invalid profile name");
     }
     workspace
         .run(&["profile", "add", "a", "notes.example"])
@@ -186,5 +190,5 @@ fn invalid_profiles_are_rejected_with_a_reason() {
     std::fs::write(file(&workspace), "nonsense").expect("a file");
     workspace
         .run(&["profile", "list"])
-        .expect_failure(3, "cannot be read");
+        .expect_failure(3, "cannot read the profiles");
 }

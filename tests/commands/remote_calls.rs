@@ -64,7 +64,8 @@ fn remote_calls_match_local_calls() {
     assert_eq!(missing.json()["error"]["code"], "validation_error");
     // Usage errors.
     call(&["document", "read", "--pth", "Work/Plan"]).expect_failure(2, "did you mean `--path`?");
-    call(&["document", "list", "--allow", "rw"]).expect_failure(2, "`--allow` with a server");
+    call(&["document", "list", "--allow", "rw"])
+        .expect_failure(2, "`--allow` cannot be used with a remote server");
     call(&["document", "read", "--path", "Top", "--vault", "other"]).expect_failure(1, "other");
 }
 
@@ -94,7 +95,7 @@ fn remote_tool_list_comes_from_the_server() {
     assert!(help.output.contains("--edits"), "{help:#?}");
     workspace
         .run(&["help", "mascot", "--server", &url])
-        .expect_failure(2, "no domain `mascot`");
+        .expect_failure(2, "unknown domain `mascot`");
     // A caller with few scopes sees few tools.
     let token = workspace.token("reader", "read");
     let few = listed(&["tools", "--server", &url, "--token", &token]);
@@ -268,7 +269,7 @@ fn scripts_cannot_confirm_remote_changes() {
     );
     let reply = workspace
         .run(&remove)
-        .expect_failure(1, "whatever `--yes` says");
+        .expect_failure(1, "`--yes` has no effect");
     let id = reply.json()["error"]["details"]["approval"].clone();
     let id = id.as_str().expect("an id");
     assert!(

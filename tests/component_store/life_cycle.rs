@@ -15,7 +15,7 @@ fn component_can_be_installed_upgraded_and_removed() {
             installed.contains("installed: `steady` 1.0.0"),
             "{installed}"
         );
-        assert!(installed.contains("it may use nothing yet"), "{installed}");
+        assert!(installed.contains("it has no access yet"), "{installed}");
         let list_entry = workspace.list_entry().expect("it is there");
         assert_eq!(list_entry["version"], "1.0.0");
         assert_eq!(list_entry["origin"], "installed");
@@ -23,7 +23,7 @@ fn component_can_be_installed_upgraded_and_removed() {
 
         let again = workspace.fail(&["component", "add", &version("two")]);
         assert!(
-            again.contains("there is a component `steady` already"),
+            again.contains("the component `steady` is already installed"),
             "{again}"
         );
 
@@ -44,7 +44,10 @@ fn component_can_be_installed_upgraded_and_removed() {
         workspace.succeed(&["component", "remove", "steady"]);
         assert!(workspace.list_entry().is_none());
         let gone = workspace.fail(&["component", "upgrade", "stedy", &version("one")]);
-        assert!(gone.contains("no component `stedy` is installed"), "{gone}");
+        assert!(
+            gone.contains("the component `stedy` is not installed"),
+            "{gone}"
+        );
     }
 }
 

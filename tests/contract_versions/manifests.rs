@@ -123,7 +123,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
         (
             r#"{"efect": "read"}"#,
             &original,
-            "is no manifest: unknown field `efect`",
+            "is not a manifest: unknown field `efect`",
         ),
         (
             r#"{"http": ["two words"]}"#,
@@ -131,7 +131,11 @@ async fn pack_adds_a_manifest_to_a_built_component() {
             "`two words` is not a valid HTTP host",
         ),
         ("{}", &manifest, "it is not WebAssembly"),
-        ("{}", &folder.path().join("nothing.wasm"), "cannot be read"),
+        (
+            "{}",
+            &folder.path().join("nothing.wasm"),
+            "cannot read the profiles",
+        ),
     ] {
         std::fs::write(&manifest, json).expect("a file");
         let (succeeded, _, errors) = words(file);

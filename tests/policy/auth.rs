@@ -69,9 +69,12 @@ fn invalid_token_options_are_rejected() {
         (&["--name", "stdio"], "is not a valid token name"),
         (&["--name", "taken"], "already"),
         (&["--name", "x", "--scopes", "reed"], "is not a scope"),
-        (&["--name", "x", "--scopes", ""], "names nothing"),
+        (&["--name", "x", "--scopes", ""], "is empty"),
         (&["--name", "x", "--permission", "Work=x"], "is not a tier"),
-        (&["--name", "x", "--permission", "Work"], "is no permission"),
+        (
+            &["--name", "x", "--permission", "Work"],
+            "invalid permission",
+        ),
         (
             &[
                 "--name",
@@ -84,7 +87,7 @@ fn invalid_token_options_are_rejected() {
             "twice",
         ),
         (&["--name", "x", "--vault", "other"], "no vault `other`"),
-        (&["--name", "x", "--ttl", "soon"], "is no time"),
+        (&["--name", "x", "--ttl", "soon"], "invalid duration"),
         (&[], "--name"),
     ] {
         let result = run(&place, &[&["token", "new"], arguments].concat());
@@ -427,7 +430,7 @@ fn unusable_authentication_settings_fail_at_startup() {
         // A path where a note tool could write its own keys.
         (
             &|s| s.auth.jwt.jwks_file = Some(place.vault().join("jwks.json")),
-            "`auth.jwt.jwks_file` lies inside the vault",
+            "`auth.jwt.jwks_file` is inside the vault",
         ),
         (
             &|s| s.http.tls_cert = Some(secret.clone()),

@@ -399,7 +399,7 @@ fn terminal_call_asks_for_confirmation() {
         let (result, shown) = at_a_terminal(&place, types);
         assert_eq!(result, code, "{shown}");
         assert!(
-            shown.contains("-buy milk") && shown.contains("Do it?"),
+            shown.contains("-buy milk") && shown.contains("Apply this change?"),
             "{shown}"
         );
         assert_eq!(place.read("Work/Plan.md").is_some(), code == Some(1));

@@ -90,8 +90,8 @@ fn changes_can_be_listed_and_shown_while_a_server_runs() {
     );
 
     for (arguments, expected) in [
-        (&["show", "nonsense"][..], "no change `nonsense`"),
-        (&["undo", "nonsense"], "no change `nonsense`"),
+        (&["show", "nonsense"][..], "unknown change `nonsense`"),
+        (&["undo", "nonsense"], "unknown change `nonsense`"),
         (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
     ] {
         let result = history(&place, arguments);
@@ -214,7 +214,7 @@ fn undo_respects_permissions_and_conflicts() {
         .permissions
         .notebooks
         .insert("Work".into(), notehost::vault::Tier::None);
-    refused(settings, "no change");
+    refused(settings, "unknown change");
     // The note was changed since.
     place.config_file(&place.settings());
     place.write("Work/Plan.md", "written by hand\n");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use notehost::config::{Given, Settings};
+use notehost::config::{Overrides, Settings};
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
@@ -266,7 +266,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
             "notehost.toml:2: unknown key `permissions.defualt`: did you mean `default`?",
         ),
         ("read_only = tru\n".to_owned(), "notehost.toml:1: "),
-        (text(&unreachable), "`a/b` is no notebook"),
+        (text(&unreachable), "`a/b` is not a notebook"),
         (String::new(), "takes effect after a restart: vaults"),
     ] {
         rewrite(&setup.config, &broken);
@@ -356,10 +356,10 @@ async fn host_reload_reports_config_errors() {
     let place = place_with_notes();
     let mut settings = place.settings();
     let config = place.config_file(&settings);
-    let options = Given {
+    let options = Overrides {
         config: Some(config.clone()),
         state: Some(place.state()),
-        ..Given::default()
+        ..Overrides::default()
     };
     let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");

@@ -90,15 +90,15 @@ fn unknown_names_cannot_be_disabled() {
     for (arguments, expected) in [
         (
             &["disable", "ecco"][..],
-            "no component `ecco`: did you mean `echo`?",
+            "unknown component `ecco`: did you mean `echo`?",
         ),
         (
             &["disable", "echo", "sai"],
             "`echo` has no action `sai`: did you mean `say`?",
         ),
-        (&["enable", "admin"], "no component `admin`"),
-        (&["status", "ecco"], "no component `ecco`"),
-        (&["log", "../ecco"], "is no name of a component"),
+        (&["enable", "admin"], "unknown component `admin`"),
+        (&["status", "ecco"], "unknown component `ecco`"),
+        (&["log", "../ecco"], "invalid component name"),
     ] {
         let refused = switch(&place, arguments);
         assert_ne!(refused.code, Some(0), "{refused:?}");

@@ -107,7 +107,7 @@ fn doctor_reports_sync_conflicts_placeholders_and_ignored_notes() {
         "only in the cloud",
         "Work/Far.md",
         "Old/Note.md",
-        "left out of searches",
+        "excluded from searches",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -81,7 +81,7 @@ fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
     assert_eq!(
         run(program(&place).args(["call", "document", "list"]), "").code,
         Some(2),
-        "no vault is named"
+        "no vault is specified"
     );
     // Startup errors.
     let mut command = program(&place);

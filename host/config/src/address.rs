@@ -1,16 +1,16 @@
-//! The address of `--http`, as people write it.
+//! Parses the address of `--http`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Where `--http` listens when it is given no address.
+/// The default address of `--http`.
 pub const DEFAULT_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8765);
 
-/// An address with or without a port, a port alone, or `localhost`. Whether other machines may reach it is decided
-/// where it is served: that depends on who must show a token.
+/// Parses an address with or without a port, a port alone, or `localhost`. Whether other machines may reach it is decided
+/// in `transport`, because it depends on authentication.
 pub fn parse_address(text: &str) -> Result<SocketAddr, String> {
     read(text).ok_or_else(|| {
         format!(
-            "`{text}` is no address: expected `127.0.0.1:8765`, `localhost`, `[::1]:8765` or a port"
+            "invalid address `{text}`: expected `127.0.0.1:8765`, `localhost`, `[::1]:8765` or a port"
         )
     })
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::parse_address;
 
     #[test]
-    fn what_is_left_out_gets_its_default() {
+    fn omitted_parts_get_their_default() {
         for (text, address) in [
             ("127.0.0.1", "127.0.0.1:8765"),
             ("127.0.0.1:9000", "127.0.0.1:9000"),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_no_address() {
+    fn a_folder_is_not_an_address() {
         assert!(parse_address("~/notes").is_err());
         assert!(parse_address("127.0.0.1:99999").is_err());
     }

@@ -1,4 +1,4 @@
-//! Whether settings make sense together, and with what is on the disk: vaults that exist and do not overlap, and a
+//! Validates settings against each other and against the disk: vaults that exist and do not overlap, and a
 //! config file and a state folder that no note tool can reach.
 
 use std::path::{Path, PathBuf};
@@ -8,31 +8,32 @@ use super::containment::is_inside;
 use super::file::join;
 use super::{ConfigError, Settings};
 
-/// What does not make sense, and the dotted key it concerns.
+/// An invalid setting: the problem and its dotted key.
 #[derive(Debug)]
-pub(super) struct Nonsense {
+pub(super) struct InvalidSetting {
     pub(super) key: String,
     pub(super) problem: ConfigError,
 }
 
-impl Nonsense {
-    pub(super) fn new(key: impl Into<String>, problem: ConfigError) -> Nonsense {
-        Nonsense {
+impl InvalidSetting {
+    pub(super) fn new(key: impl Into<String>, problem: ConfigError) -> InvalidSetting {
+        InvalidSetting {
             key: key.into(),
             problem,
         }
     }
 }
 
-/// Check settings that are to be used with this config file and this state folder.
+/// Validates settings that are used with this config file and this state folder.
 pub(super) fn check(
     settings: &Settings,
     file: Option<&Path>,
     state: &Path,
-) -> Result<(), Nonsense> {
+) -> Result<(), InvalidSetting> {
     let mut folders: Vec<(&str, PathBuf)> = Vec::new();
     for (index, vault) in settings.vaults.iter().enumerate() {
-        let at = |key: &str, problem| Nonsense::new(format!("vaults[{index}].{key}"), problem);
+        let at =
+            |key: &str, problem| InvalidSetting::new(format!("vaults[{index}].{key}"), problem);
         let id = vault.id.as_str();
         check_id(id).map_err(|problem| at("id", problem))?;
         if folders.iter().any(|(other, _)| *other == id) {
@@ -54,15 +55,18 @@ pub(super) fn check(
         ] {
             if theirs.is_some_and(|theirs| is_inside(theirs, &folder)) {
                 let problem = ConfigError::new(format!(
-                    "the {what} lies inside the vault `{id}`, where note tools could reach what limits them"
+                    "the {what} is inside the vault `{id}`, where note tools could change it"
                 ))
-                .with_hint(format!("move it out of `{}` and name it with `{flag}`", folder.display()));
+                .with_hint(format!(
+                    "move it out of `{}` and pass its new path with `{flag}`",
+                    folder.display()
+                ));
                 return Err(at("path", problem));
             }
         }
         if is_inside(&folder, state) {
             let problem = ConfigError::new(format!(
-                "the vault `{id}` lies inside the state folder, whose files belong to Notehost alone"
+                "the vault `{id}` is inside the state folder, which is reserved for Notehost"
             ))
             .with_hint(format!("move it out of `{}`", state.display()));
             return Err(at("path", problem));
@@ -70,19 +74,19 @@ pub(super) fn check(
         for (key, path) in named_files(settings) {
             if is_inside(path, &folder) {
                 let problem = ConfigError::new(format!(
-                    "the file of `{key}` lies inside the vault `{id}`, where note tools could reach it"
+                    "the file of `{key}` is inside the vault `{id}`, where note tools could access it"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
-                return Err(Nonsense::new(key, problem));
+                return Err(InvalidSetting::new(key, problem));
             }
         }
         for (key, path) in code_places(settings) {
             if is_inside(path, &folder) {
                 let problem = ConfigError::new(format!(
-                    "`{key}` lies inside the vault `{id}`, where note tools could write code"
+                    "`{key}` is inside the vault `{id}`, where note tools could write code"
                 ))
                 .with_hint(format!("move it out of `{}`", folder.display()));
-                return Err(Nonsense::new(key, problem));
+                return Err(InvalidSetting::new(key, problem));
             }
         }
         folders.push((id, folder));
@@ -90,7 +94,7 @@ pub(super) fn check(
     check_limits(settings)
 }
 
-/// Where components come from, by key.
+/// The paths that components are loaded from, with their keys.
 fn code_places(settings: &Settings) -> impl Iterator<Item = (String, &Path)> {
     let files = settings.components.iter().filter_map(|(name, component)| {
         let key = format!("{}.path", join("components", name));
@@ -105,17 +109,15 @@ fn check_id(id: &str) -> Result<(), ConfigError> {
     if !id.is_empty() && id.len() <= 64 && id.chars().all(plain) {
         return Ok(());
     }
-    Err(
-        ConfigError::new(format!("`{id}` cannot be the id of a vault"))
-            .with_hint("an id has letters, digits, `-` and `_`, 64 at most"),
-    )
+    Err(ConfigError::new(format!("invalid vault id `{id}`"))
+        .with_hint("an id consists of at most 64 letters, digits, `-` and `_`"))
 }
 
 fn open(path: &Path) -> Result<PathBuf, ConfigError> {
     let shown = path.display();
     let folder = path.canonicalize().map_err(|error| {
         ConfigError::new(format!("cannot open the vault folder `{shown}`: {error}"))
-            .with_hint("name a folder that exists; Notehost does not make vaults")
+            .with_hint("use an existing folder; Notehost does not create vaults")
     })?;
     if folder.is_dir() {
         Ok(folder)
@@ -136,19 +138,16 @@ fn overlapping(id: &str, folder: &Path, other: &str, theirs: &Path) -> ConfigErr
     } else {
         (other, id)
     };
-    ConfigError::new(format!(
-        "the vault `{inner}` lies inside the vault `{outer}`"
-    ))
-    .with_hint(
-        "a note must belong to one vault; a folder of a vault can have a tier of its own instead",
+    ConfigError::new(format!("the vault `{inner}` is inside the vault `{outer}`")).with_hint(
+        "vaults must not be nested; use `[permissions]` to give a folder of a vault its own tier",
     )
 }
 
-/// A limit of nothing would refuse every call.
-fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
+/// A limit of 0 would refuse every call.
+fn check_limits(settings: &Settings) -> Result<(), InvalidSetting> {
     let limits = serde_json::to_value(&settings.limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
-        // Of these none is one way to decide.
+        // 0 is a valid value of these.
         let may_be_none = matches!(
             name.as_str(),
             "store_bytes" | "http_requests" | "http_bytes"
@@ -156,15 +155,15 @@ fn check_limits(settings: &Settings) -> Result<(), Nonsense> {
         if value.as_u64() == Some(0) && !may_be_none {
             let problem =
                 ConfigError::new(format!("`limits.{name}` is 0: every call would be refused"))
-                    .with_hint("leave the key out for its default");
-            return Err(Nonsense::new(format!("limits.{name}"), problem));
+                    .with_hint("omit the key to use its default");
+            return Err(InvalidSetting::new(format!("limits.{name}"), problem));
         }
     }
     check_supervision(settings)
 }
 
-/// A rest of no time is none.
-fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
+/// The circuit breaker needs positive times.
+fn check_supervision(settings: &Settings) -> Result<(), InvalidSetting> {
     let supervision = &settings.supervision;
     for (name, value) in [
         ("window_s", supervision.window_s),
@@ -172,18 +171,18 @@ fn check_supervision(settings: &Settings) -> Result<(), Nonsense> {
     ] {
         if value == 0 {
             let problem = ConfigError::new(format!(
-                "`supervision.{name}` is 0: a component that fails would never rest"
+                "`supervision.{name}` is 0: the circuit breaker would never open"
             ))
-            .with_hint("`strikes = 0` says so plainly");
-            return Err(Nonsense::new(format!("supervision.{name}"), problem));
+            .with_hint("use `strikes = 0` to switch the circuit breaker off");
+            return Err(InvalidSetting::new(format!("supervision.{name}"), problem));
         }
     }
     if supervision.longest_pause_s < supervision.first_pause_s {
         let problem = ConfigError::new(format!(
-            "the longest rest ({} s) is shorter than the first one ({} s)",
+            "the longest pause ({} s) is shorter than the first pause ({} s)",
             supervision.longest_pause_s, supervision.first_pause_s
         ));
-        return Err(Nonsense::new("supervision.longest_pause_s", problem));
+        return Err(InvalidSetting::new("supervision.longest_pause_s", problem));
     }
     Ok(())
 }
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn vaults_are_folders_apart() {
+    fn overlapping_vaults_are_refused() {
         let root = tempfile::tempdir().expect("a folder");
         let (notes, inner, state) = (
             root.path().join("notes"),
@@ -225,10 +224,10 @@ mod tests {
         let (key, told) = refused(&vaults(&[("a", &notes), ("b", &inner)]), None, &state);
         assert_eq!(
             (key.as_str(), told.as_str()),
-            ("vaults[1].path", "the vault `b` lies inside the vault `a`")
+            ("vaults[1].path", "the vault `b` is inside the vault `a`")
         );
         let (_, told) = refused(&vaults(&[("b", &inner), ("a", &notes)]), None, &state);
-        assert_eq!(told, "the vault `b` lies inside the vault `a`");
+        assert_eq!(told, "the vault `b` is inside the vault `a`");
         let (_, told) = refused(
             &vaults(&[("a", &notes), ("b", &inner.join(".."))]),
             None,
@@ -253,24 +252,24 @@ mod tests {
         assert!(
             refused(&vaults(&[("a/b", &notes)]), None, &state)
                 .1
-                .contains("cannot be the id")
+                .contains("invalid vault id")
         );
     }
 
     #[test]
-    fn what_limits_the_tools_lies_outside_their_reach() {
+    fn config_and_state_must_be_outside_vaults() {
         let root = tempfile::tempdir().expect("a folder");
         let outside = tempfile::tempdir().expect("a folder");
         let settings = vaults(&[("main", root.path())]);
         let file = root.path().join("Work/notehost.toml");
         let (_, told) = refused(&settings, Some(&file), outside.path());
         assert!(
-            told.starts_with("the config file lies inside the vault `main`"),
+            told.starts_with("the config file is inside the vault `main`"),
             "{told}"
         );
         let (_, told) = refused(&settings, None, &root.path().join(".state"));
         assert!(
-            told.starts_with("the state folder lies inside the vault `main`"),
+            told.starts_with("the state folder is inside the vault `main`"),
             "{told}"
         );
         #[cfg(unix)]
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn no_component_comes_out_of_a_vault() {
+    fn component_paths_inside_a_vault_are_refused() {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.component_folder = Some(root.path().join("tools"));
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_certificates_lie_outside_too() {
+    fn keys_and_certificates_must_be_outside_vaults() {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.http.tls_key = Some(root.path().join("key.pem"));
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_nothing_is_a_mistake() {
+    fn a_limit_of_zero_is_refused() {
         let mut settings = Settings::default();
         settings.limits.call_ms = 0;
         assert_eq!(

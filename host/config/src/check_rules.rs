@@ -1,9 +1,9 @@
-//! Whether what is said about callers and notebooks can mean anything: a line that quietly matches nothing would
-//! leave open what its writer wanted closed.
+//! Validates permissions, callers and grants: a line that silently matches nothing would
+//! leave open what its author intended to close.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 use super::file::join;
 use super::{
     CallerSettings, ComponentLimits, ConfigError, GrantSettings, HostPattern, PermissionRule,
@@ -11,22 +11,22 @@ use super::{
 };
 use notehost_vault::{Tier, fold_path};
 
-/// What a caller may do at all.
+/// The scopes of a caller.
 const SCOPES: [&str; 4] = ["read", "write", "delete", "admin"];
 
-/// Check permissions, callers and grants; `vaults` are the ids of all that are configured.
-pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), Nonsense> {
+/// Validates permissions, callers and grants; `vaults` are the ids of all configured vaults.
+pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), InvalidSetting> {
     let everybody = &settings.permissions;
     check_notebooks("permissions.notebooks", &everybody.notebooks)?;
     check_globs("permissions.rules", &everybody.rules)?;
     for (name, caller) in &settings.callers {
         let key = join("callers", name);
         check_caller(&key, caller, vaults)?;
-        // Whoever reaches the address is that caller: there is nobody to trust.
+        // Every client without a token is this caller: there is nobody to trust.
         if name == "http" && caller.attended == Some(true) {
             let problem = ConfigError::new("callers without a token cannot be attended")
-                .with_hint("make a token with `notehost token new --attended`");
-            return Err(Nonsense::new(format!("{key}.attended"), problem));
+                .with_hint("create a token with `notehost token new --attended`");
+            return Err(InvalidSetting::new(format!("{key}.attended"), problem));
         }
     }
     for (name, component) in &settings.components {
@@ -37,7 +37,11 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
     Ok(())
 }
 
-fn check_caller(key: &str, caller: &CallerSettings, vaults: &[String]) -> Result<(), Nonsense> {
+fn check_caller(
+    key: &str,
+    caller: &CallerSettings,
+    vaults: &[String],
+) -> Result<(), InvalidSetting> {
     check_notebooks(
         &format!("{key}.permissions.notebooks"),
         &caller.permissions.notebooks,
@@ -48,42 +52,45 @@ fn check_caller(key: &str, caller: &CallerSettings, vaults: &[String]) -> Result
     )?;
     for (index, scope) in caller.scopes.iter().flatten().enumerate() {
         check_scope(scope)
-            .map_err(|problem| Nonsense::new(format!("{key}.scopes[{index}]"), problem))?;
+            .map_err(|problem| InvalidSetting::new(format!("{key}.scopes[{index}]"), problem))?;
     }
     for (index, id) in caller.vaults.iter().flatten().enumerate() {
         if !vaults.contains(id) {
             let near = nearest(id, vaults.iter().map(String::as_str))
                 .map(|near| format!(": did you mean `{near}`?"))
                 .unwrap_or_default();
-            let problem = ConfigError::new(format!("no vault has the id `{id}`{near}"))
-                .with_hint(format!("there are: {}", vaults.join(", ")));
-            return Err(Nonsense::new(format!("{key}.vaults[{index}]"), problem));
+            let problem = ConfigError::new(format!("unknown vault `{id}`{near}"))
+                .with_hint(format!("configured vaults: {}", vaults.join(", ")));
+            return Err(InvalidSetting::new(
+                format!("{key}.vaults[{index}]"),
+                problem,
+            ));
         }
     }
     Ok(())
 }
 
-/// A notebook is a top-level folder, and has one line.
-fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), Nonsense> {
+/// Validates that each key is a top-level folder and occurs once.
+fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), InvalidSetting> {
     let mut known: HashMap<String, &str> = HashMap::new();
     for name in notebooks.keys() {
-        let refuse = |problem| Err(Nonsense::new(join(key, name), problem));
+        let refuse = |problem| Err(InvalidSetting::new(join(key, name), problem));
         if name.is_empty() || name.contains(['/', '\\']) {
             let folder = name.trim_matches(['/', '\\']);
             return refuse(
-                ConfigError::new(format!("`{name}` is no notebook: a notebook is a top-level folder"))
+                ConfigError::new(format!("`{name}` is not a notebook: a notebook is a top-level folder"))
                     .with_hint(format!(
-                        "for a folder within a notebook write a rule: `[[permissions.rules]]` with `glob = \"{folder}/**\"`"
+                        "for a folder within a notebook add a rule: `[[permissions.rules]]` with `glob = \"{folder}/**\"`"
                     )),
             );
         }
         if name != "." && name.starts_with('.') {
             return refuse(
                 ConfigError::new(format!(
-                    "`{name}` is closed to everybody, whatever its tier"
+                    "`{name}` is a hidden folder: its tier has no effect"
                 ))
                 .with_hint(
-                    "leave the line out: folders whose names begin with a dot are never shown",
+                    "remove the line: folders whose names begin with a dot are never accessible",
                 ),
             );
         }
@@ -91,7 +98,7 @@ fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), 
             return refuse(
                 ConfigError::new(format!("`{other}` and `{name}` are the same notebook"))
                     .with_hint(
-                        "case and accents' encoding make no difference; keep one of the lines",
+                        "names are compared without case and Unicode normalization form; keep one of the lines",
                     ),
             );
         }
@@ -99,44 +106,45 @@ fn check_notebooks(key: &str, notebooks: &BTreeMap<String, Tier>) -> Result<(), 
     Ok(())
 }
 
-fn check_globs(key: &str, rules: &[PermissionRule]) -> Result<(), Nonsense> {
+fn check_globs(key: &str, rules: &[PermissionRule]) -> Result<(), InvalidSetting> {
     for (index, rule) in rules.iter().enumerate() {
         check_glob(&rule.glob)
-            .map_err(|problem| Nonsense::new(format!("{key}[{index}].glob"), problem))?;
+            .map_err(|problem| InvalidSetting::new(format!("{key}[{index}].glob"), problem))?;
     }
     Ok(())
 }
 
-fn check_grant(key: &str, grant: &GrantSettings) -> Result<(), Nonsense> {
+fn check_grant(key: &str, grant: &GrantSettings) -> Result<(), InvalidSetting> {
     for (effect, globs) in [
         ("read", &grant.read),
         ("write", &grant.write),
         ("delete", &grant.delete),
     ] {
         for (index, glob) in globs.iter().enumerate() {
-            check_glob(glob)
-                .map_err(|problem| Nonsense::new(format!("{key}.{effect}[{index}]"), problem))?;
+            check_glob(glob).map_err(|problem| {
+                InvalidSetting::new(format!("{key}.{effect}[{index}]"), problem)
+            })?;
         }
     }
     for (index, host) in grant.http.iter().enumerate() {
         if let Err(reason) = HostPattern::parse(host) {
             let problem = ConfigError::new(format!("`{host}` cannot be granted: {reason}"))
-                .with_hint("such as `api.example.com`, `*.example.org`, `localhost:8080`, `http://10.0.0.7:9000`");
-            return Err(Nonsense::new(format!("{key}.http[{index}]"), problem));
+                .with_hint("examples: `api.example.com`, `*.example.org`, `localhost:8080`, `http://10.0.0.7:9000`");
+            return Err(InvalidSetting::new(format!("{key}.http[{index}]"), problem));
         }
     }
     Ok(())
 }
 
 /// A limit of nothing would refuse every call.
-fn check_limits(key: &str, limits: &ComponentLimits) -> Result<(), Nonsense> {
+fn check_limits(key: &str, limits: &ComponentLimits) -> Result<(), InvalidSetting> {
     let limits = serde_json::to_value(limits).unwrap_or_default();
     for (name, value) in limits.as_object().into_iter().flatten() {
         if value.as_u64() == Some(0) {
             let key = format!("{key}.{name}");
             let problem = ConfigError::new(format!("`{key}` is 0: every call would be refused"))
-                .with_hint("leave the key out for what holds for all components");
-            return Err(Nonsense::new(key, problem));
+                .with_hint("omit the key to use the value of `[limits]`");
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     Ok(())
@@ -146,20 +154,20 @@ fn check_glob(text: &str) -> Result<(), ConfigError> {
     if let Err(reason) = glob(text) {
         return Err(
             ConfigError::new(format!("`{text}` is not a glob: {reason}"))
-                .with_hint("such as `Work/Contracts/**`, `**/Private`, `Work/*.md`"),
+                .with_hint("examples: `Work/Contracts/**`, `**/Private`, `Work/*.md`"),
         );
     }
     let has_odd_part = text
         .split('/')
         .any(|part| matches!(part, "" | "." | "..") || part.contains('\\'));
     if has_odd_part {
-        return Err(ConfigError::new(format!("`{text}` can match no path of a vault"))
-            .with_hint("write it from the top of the vault, without `/` in front or behind: `Work/Contracts/**`"));
+        return Err(ConfigError::new(format!("`{text}` cannot match any path of a vault"))
+            .with_hint("write it relative to the vault's root, without a leading or trailing `/`: `Work/Contracts/**`"));
     }
     Ok(())
 }
 
-/// As `auth` reads it, which knows the config and so cannot be asked.
+/// Must agree with the parser in `auth`, which depends on this crate and cannot be called.
 fn check_scope(word: &str) -> Result<(), ConfigError> {
     let (domain, name) = match word.split_once(':') {
         Some((domain, name)) => (Some(domain), name),
@@ -178,8 +186,8 @@ fn check_scope(word: &str) -> Result<(), ConfigError> {
         .map(|near| format!(": did you mean `{near}`?"))
         .unwrap_or_default();
     Err(
-        ConfigError::new(format!("`{word}` is no scope{near}")).with_hint(
-            "there are `read`, `write`, `delete`, `admin`, and for one domain such as `document:write`",
+        ConfigError::new(format!("invalid scope `{word}`{near}")).with_hint(
+            "valid scopes: `read`, `write`, `delete`, `admin`, or for one domain such as `document:write`",
         ),
     )
 }
@@ -195,12 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_would_quietly_match_nothing_is_refused() {
+    fn rules_that_match_nothing_are_refused() {
         for (toml, key, told) in [
             (
                 "[permissions.notebooks]\n\"Work/Private\" = 'none'",
                 "permissions.notebooks.\"Work/Private\"",
-                "no notebook",
+                "not a notebook",
             ),
             (
                 "[permissions.notebooks]\nWork = 'r'\nwork = 'none'",
@@ -210,17 +218,17 @@ mod tests {
             (
                 "[permissions.notebooks]\n\".git\" = 'rw'",
                 "permissions.notebooks.\".git\"",
-                "closed to everybody",
+                "hidden folder",
             ),
             (
                 "[[permissions.rules]]\nglob = '/Work/**'\ntier = 'none'",
                 "permissions.rules[0].glob",
-                "can match no path",
+                "cannot match any path",
             ),
             (
                 "[[permissions.rules]]\nglob = 'Work/'\ntier = 'none'",
                 "permissions.rules[0].glob",
-                "can match no path",
+                "cannot match any path",
             ),
             (
                 "[[permissions.rules]]\nglob = 'Work/[a'\ntier = 'none'",
@@ -230,7 +238,7 @@ mod tests {
             (
                 "[callers.a.permissions.notebooks]\n\"a/\" = 'r'",
                 "callers.a.permissions.notebooks.\"a/\"",
-                "no notebook",
+                "not a notebook",
             ),
             (
                 "[callers.a]\nscopes = ['read', 'wirte']",
@@ -240,7 +248,7 @@ mod tests {
             (
                 "[callers.a]\nscopes = ['document:admin']",
                 "callers.a.scopes[0]",
-                "no scope",
+                "invalid scope",
             ),
             (
                 "[callers.a]\nvaults = ['wrok']",
@@ -250,12 +258,12 @@ mod tests {
             (
                 "[components.x.grant]\nwrite = ['../**']",
                 "components.x.grant.write[0]",
-                "can match no path",
+                "cannot match any path",
             ),
             (
                 "[components.x.grant]\nhttp = ['example.com', 'https://example.com/api']",
                 "components.x.grant.http[1]",
-                "a host has no path",
+                "a host must not have a path",
             ),
             (
                 "[components.x.limits]\ncall_ms = 0",

@@ -1,24 +1,27 @@
-//! Whether what is said about serving makes sense: files that are there and out of reach of note tools, secrets that
-//! are long enough, numbers within reason.
+//! Validates the settings of the server: files that exist and are outside every vault, secrets that
+//! are long enough, numbers within bounds.
 
 use std::fs::Metadata;
 use std::path::Path;
 
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 use super::{ConfigError, JwtSettings, RateSettings, Settings};
 use notehost_platform::private::{is_readable_by_others, is_writable_by_everybody};
 
-/// A shared secret of fewer bytes can be guessed.
-pub const SHORTEST_SECRET: usize = 32;
-/// More calls in a minute than any machine makes.
-const MOST_CALLS: u32 = 10_000_000;
-/// A day.
-const MOST_BURST: u32 = 24 * 60 * 60;
+/// The least number of bytes of a shared secret (HS256).
+pub const MIN_SECRET_BYTES: usize = 32;
+/// The highest rate limit, in calls per minute.
+const MAX_CALLS_PER_MINUTE: u32 = 10_000_000;
+/// The highest `burst_seconds`: a day.
+const MAX_BURST_SECONDS: u32 = 24 * 60 * 60;
 
-/// Check how callers prove who they are, how HTTP is served, and how much is counted and kept.
+/// Validates authentication, HTTP, rate limits and retention.
 ///
 /// `secret` is the length of the shared secret in its variable, where that is set here.
-pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Result<(), Nonsense> {
+pub(super) fn check_serving(
+    settings: &Settings,
+    secret: Option<usize>,
+) -> Result<(), InvalidSetting> {
     check_tls(settings)?;
     check_jwt(&settings.auth.jwt, secret)?;
     if let Some(resource) = &settings.auth.resource {
@@ -26,9 +29,10 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
     }
     for (index, host) in settings.http.allowed_hosts.iter().enumerate() {
         if host.is_empty() || host.contains(['/', ' ', '@']) {
-            let problem = ConfigError::new(format!("`{host}` is no name of a host"))
-                .with_hint("such as `notes.example.org`, or `notes.example.org:8443` for one port");
-            return Err(Nonsense::new(
+            let problem = ConfigError::new(format!("`{host}` is not a host name")).with_hint(
+                "for example `notes.example.org`, or `notes.example.org:8443` for one port",
+            );
+            return Err(InvalidSetting::new(
                 format!("http.allowed_hosts[{index}]"),
                 problem,
             ));
@@ -45,49 +49,49 @@ pub(super) fn check_serving(settings: &Settings, secret: Option<usize>) -> Resul
         (
             "confirmation.notes",
             settings.confirmation.notes as u64,
-            "every change would be asked about",
+            "every change would need confirmation",
         ),
         (
             "confirmation.expires_seconds",
             settings.confirmation.expires_seconds,
-            "every approval would be void at once",
+            "every approval would expire at once",
         ),
         (
             "confirmation.unattended_expires_seconds",
             settings.confirmation.unattended_expires_seconds,
-            "every approval would be void at once",
+            "every approval would expire at once",
         ),
         (
             "http.session_idle_seconds",
             settings.http.session_idle_seconds,
-            "no session would last",
+            "every session would be closed at once",
         ),
         (
             "idempotency.keep_hours",
             settings.idempotency.keep_hours,
-            "no key would mean anything",
+            "idempotency keys would have no effect",
         ),
         (
             "audit.keep_days",
             settings.audit.keep_days,
-            "nothing would be remembered",
+            "nothing would be recorded",
         ),
         (
             "audit.keep_rows",
             settings.audit.keep_rows,
-            "nothing would be remembered",
+            "nothing would be recorded",
         ),
     ] {
         if value == 0 {
             let problem = ConfigError::new(format!("`{key}` is 0: {meaning}"))
-                .with_hint("leave the key out for its default");
-            return Err(Nonsense::new(key, problem));
+                .with_hint("omit the key to use its default");
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     Ok(())
 }
 
-/// The files that the settings name beside vaults and components, by key. Note tools must not reach them.
+/// The files that the settings name besides vaults and components, by key. Note tools must not reach them.
 pub(super) fn named_files(settings: &Settings) -> impl Iterator<Item = (&'static str, &Path)> {
     let (http, jwt) = (&settings.http, &settings.auth.jwt);
     [
@@ -100,7 +104,7 @@ pub(super) fn named_files(settings: &Settings) -> impl Iterator<Item = (&'static
     .filter_map(|(key, path)| Some((key, path.as_deref()?)))
 }
 
-fn check_tls(settings: &Settings) -> Result<(), Nonsense> {
+fn check_tls(settings: &Settings) -> Result<(), InvalidSetting> {
     let (there, missing) = match (&settings.http.tls_cert, &settings.http.tls_key) {
         (Some(_), None) => ("http.tls_cert", "http.tls_key"),
         (None, Some(_)) => ("http.tls_key", "http.tls_cert"),
@@ -108,10 +112,10 @@ fn check_tls(settings: &Settings) -> Result<(), Nonsense> {
     };
     let problem = ConfigError::new(format!("`{there}` is set and `{missing}` is not"))
         .with_hint("TLS needs the certificate and its private key");
-    Err(Nonsense::new(there, problem))
+    Err(InvalidSetting::new(there, problem))
 }
 
-fn check_files(settings: &Settings) -> Result<(), Nonsense> {
+fn check_files(settings: &Settings) -> Result<(), InvalidSetting> {
     for (key, path) in named_files(settings) {
         let shown = path.display();
         let problem = match std::fs::metadata(path) {
@@ -119,18 +123,18 @@ fn check_files(settings: &Settings) -> Result<(), Nonsense> {
             Ok(found) if !found.is_file() => format!("`{shown}` is not a file"),
             Ok(found) => match check_mode(key, path, &found) {
                 Ok(()) => continue,
-                Err(problem) => return Err(Nonsense::new(key, problem)),
+                Err(problem) => return Err(InvalidSetting::new(key, problem)),
             },
         };
         let problem =
-            ConfigError::new(problem).with_hint(format!("`{key}` names a file that exists"));
-        return Err(Nonsense::new(key, problem));
+            ConfigError::new(problem).with_hint(format!("`{key}` must name an existing file"));
+        return Err(InvalidSetting::new(key, problem));
     }
     Ok(())
 }
 
-/// Whether a file is as private as what is in it: a secret is for one reader, and keys that tokens are checked with are
-/// for one writer.
+/// Checks the mode of a file: a secret must not be readable by others, and the keys that verify tokens must not be
+/// writable by them.
 fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigError> {
     let is_secret = matches!(key, "http.tls_key" | "auth.jwt.secret_file");
     let (problem, mode) = match is_secret {
@@ -145,7 +149,7 @@ fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigErro
     .with_hint(format!("`chmod {mode} {}`", quoted(path))))
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell where needed.
 fn quoted(path: &Path) -> String {
     let text = path.to_string_lossy();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:,".contains(letter);
@@ -155,20 +159,24 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
+fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), InvalidSetting> {
     if jwt.secret_env.is_some() && jwt.secret_file.is_some() {
         let problem =
             ConfigError::new("both `auth.jwt.secret_env` and `auth.jwt.secret_file` are set")
-                .with_hint("there is one shared secret: keep one of the two");
-        return Err(Nonsense::new("auth.jwt.secret_file", problem));
+                .with_hint("only one shared secret is supported: keep one of the two");
+        return Err(InvalidSetting::new("auth.jwt.secret_file", problem));
     }
     if let Some(name) = &jwt.secret_env {
         if name.is_empty() || name.contains(['=', '\0', ' ']) {
-            let problem = ConfigError::new("`auth.jwt.secret_env` is no name of a variable")
-                .with_hint("it names the variable; the secret itself does not belong in this file");
-            return Err(Nonsense::new("auth.jwt.secret_env", problem));
+            let problem = ConfigError::new(
+                "`auth.jwt.secret_env` is not the name of an environment variable",
+            )
+            .with_hint(
+                "use the name of the variable; the secret itself does not belong in this file",
+            );
+            return Err(InvalidSetting::new("auth.jwt.secret_env", problem));
         }
-        // What is not set here may be set where the server runs.
+        // A variable that is not set here may be set where the server runs.
         check_secret(
             "auth.jwt.secret_env",
             &format!("the variable {name}"),
@@ -176,7 +184,7 @@ fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
         )?;
     }
     if let Some(path) = &jwt.secret_file {
-        // A file that only the server's user may read is not for us to judge.
+        // The file may be readable by the server's user only.
         let length = std::fs::read_to_string(path)
             .ok()
             .map(|text| text.trim_end().len());
@@ -185,41 +193,45 @@ fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), Nonsense> {
     Ok(())
 }
 
-fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), Nonsense> {
+fn check_secret(key: &str, place: &str, length: Option<usize>) -> Result<(), InvalidSetting> {
     match length {
-        Some(length) if length < SHORTEST_SECRET => {
+        Some(length) if length < MIN_SECRET_BYTES => {
             let problem = ConfigError::new(format!(
-                "the secret in {place} has {length} bytes, and {SHORTEST_SECRET} is the least"
+                "the secret in {place} has {length} bytes; the minimum is {MIN_SECRET_BYTES}"
             ))
-            .with_hint("make one: `openssl rand -hex 32`");
-            Err(Nonsense::new(key, problem))
+            .with_hint("generate one: `openssl rand -hex 32`");
+            Err(InvalidSetting::new(key, problem))
         }
         _ => Ok(()),
     }
 }
 
-fn check_rates(rates: &RateSettings) -> Result<(), Nonsense> {
+fn check_rates(rates: &RateSettings) -> Result<(), InvalidSetting> {
     for (key, value, most) in [
-        ("rates.read", rates.read, MOST_CALLS),
-        ("rates.write", rates.write, MOST_CALLS),
-        ("rates.delete", rates.delete, MOST_CALLS),
-        ("rates.burst_seconds", rates.burst_seconds, MOST_BURST),
+        ("rates.read", rates.read, MAX_CALLS_PER_MINUTE),
+        ("rates.write", rates.write, MAX_CALLS_PER_MINUTE),
+        ("rates.delete", rates.delete, MAX_CALLS_PER_MINUTE),
+        (
+            "rates.burst_seconds",
+            rates.burst_seconds,
+            MAX_BURST_SECONDS,
+        ),
     ] {
         if value > most {
-            let problem = ConfigError::new(format!("`{key}` is {value}, and {most} is the most"))
-                .with_hint("0 in a minute is as many as a caller likes");
-            return Err(Nonsense::new(key, problem));
+            let problem = ConfigError::new(format!("`{key}` is {value}; the maximum is {most}"))
+                .with_hint("0 calls per minute means no limit");
+            return Err(InvalidSetting::new(key, problem));
         }
     }
     if rates.burst_seconds == 0 {
-        let problem = ConfigError::new("`rates.burst_seconds` is 0: no call could ever be made")
-            .with_hint("leave the key out for its default");
-        return Err(Nonsense::new("rates.burst_seconds", problem));
+        let problem = ConfigError::new("`rates.burst_seconds` is 0: every call would be refused")
+            .with_hint("omit the key to use its default");
+        return Err(InvalidSetting::new("rates.burst_seconds", problem));
     }
     Ok(())
 }
 
-fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
+fn check_url(key: &str, url: &str) -> Result<(), InvalidSetting> {
     let rest = url.strip_prefix("http://").or(url.strip_prefix("https://"));
     let parsed: Option<http::Uri> = url.parse().ok();
     let is_url = rest.is_some_and(|rest| !rest.is_empty())
@@ -228,10 +240,12 @@ fn check_url(key: &str, url: &str) -> Result<(), Nonsense> {
         return Ok(());
     }
     let problem = ConfigError::new(format!(
-        "`{url}` is no URL that begins with `http://` or `https://`"
+        "`{url}` is not a URL that begins with `http://` or `https://`"
     ))
-    .with_hint(format!("`{key}` is such as `https://notes.example.org`"));
-    Err(Nonsense::new(key, problem))
+    .with_hint(format!(
+        "`{key}` is for example `https://notes.example.org`"
+    ));
+    Err(InvalidSetting::new(key, problem))
 }
 
 #[cfg(test)]
@@ -249,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_key() {
+    fn invalid_settings_are_refused_with_their_key() {
         for (toml, key, told) in [
             (
                 "[http]\ntls_cert = '/c'",
@@ -264,12 +278,12 @@ mod tests {
             (
                 "[http]\nallowed_origins = ['notes.example.org']",
                 "http.allowed_origins[0]",
-                "no URL",
+                "not a URL",
             ),
             (
                 "[http]\nallowed_hosts = ['https://a']",
                 "http.allowed_hosts[0]",
-                "no name of a host",
+                "not a host name",
             ),
             (
                 "[auth.jwt]\njwks_file = '/nowhere/jwks'",
@@ -289,23 +303,27 @@ mod tests {
             (
                 "[telemetry]\notlp_endpoint = 'ftp://a'",
                 "telemetry.otlp_endpoint",
-                "no URL",
+                "not a URL",
             ),
-            ("[rates]\nread = 4_000_000_000", "rates.read", "is the most"),
+            (
+                "[rates]\nread = 4_000_000_000",
+                "rates.read",
+                "the maximum is",
+            ),
             (
                 "[rates]\nburst_seconds = 0",
                 "rates.burst_seconds",
-                "no call",
+                "every call",
             ),
             (
                 "[confirmation]\nexpires_seconds = 0",
                 "confirmation.expires_seconds",
-                "void at once",
+                "expire at once",
             ),
             (
                 "[audit]\nkeep_rows = 0",
                 "audit.keep_rows",
-                "nothing would be remembered",
+                "nothing would be recorded",
             ),
         ] {
             let (found, said) = checked(toml).expect_err(toml);
@@ -316,11 +334,11 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn files_are_as_private_as_what_is_in_them() {
+    fn file_modes_are_checked_by_content() {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("a key");
-        std::fs::write(&file, "x".repeat(SHORTEST_SECRET)).expect("a file");
+        std::fs::write(&file, "x".repeat(MIN_SECRET_BYTES)).expect("a file");
         let shown = file.display();
         let check = |key: &str, mode| {
             let mode = std::fs::Permissions::from_mode(mode);
@@ -346,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_long_enough_or_not_here_is_taken() {
+    fn a_long_or_unset_secret_is_accepted() {
         assert_eq!(checked("[auth.jwt]\nsecret_env = 'LONG'"), Ok(()));
         assert_eq!(checked("[auth.jwt]\nsecret_env = 'NOT_SET'"), Ok(()));
         assert_eq!(

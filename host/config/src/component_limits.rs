@@ -1,23 +1,23 @@
-//! What single components may use where that differs from what holds for all: less, or more.
+//! Call limits of single components, which override those of all.
 
 use serde::{Deserialize, Serialize};
 
 use super::{LimitSettings, Settings};
 
-/// What one call of a component may use; what it does not name is as `[limits]` says.
+/// The call limits of one component; unset values are those of `[limits]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ComponentLimits {
-    /// How much memory its instance may use, in bytes.
+    /// The maximum memory of an instance in bytes.
     pub memory_bytes: Option<usize>,
-    /// How long a call may take, in milliseconds.
+    /// The maximum duration of a call in milliseconds.
     pub call_ms: Option<u64>,
-    /// How many functions of the host a call may use.
+    /// The maximum number of host function calls.
     pub host_calls: Option<u64>,
 }
 
 impl Settings {
-    /// What one call of a component may use.
+    /// The limits of one call of a component.
     pub fn limits_of(&self, component: &str) -> LimitSettings {
         let mut limits = self.limits.clone();
         if let Some(settings) = self.components.get(component) {
@@ -30,7 +30,7 @@ impl Settings {
         limits
     }
 
-    /// What the sandbox is made for: room for the largest instance that any component may have.
+    /// The limits that the sandbox is created with: enough memory for the largest instance of any component.
     pub fn sandbox_limits(&self) -> LimitSettings {
         let components = self.components.values();
         let own = components.filter_map(|component| component.limits.memory_bytes);
@@ -40,8 +40,8 @@ impl Settings {
         }
     }
 
-    /// How long the longest call may take, in milliseconds.
-    pub fn longest_call_ms(&self) -> u64 {
+    /// The longest maximum duration of a call of any component, in milliseconds.
+    pub fn max_call_ms(&self) -> u64 {
         let components = self.components.values();
         let own = components.filter_map(|component| component.limits.call_ms);
         own.fold(self.limits.call_ms, u64::max)
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_component_does_not_name_is_as_for_all() {
+    fn unset_component_limits_use_the_global_ones() {
         let settings: Settings = toml::from_str(
             "[limits]\ncall_ms = 700\nmemory_bytes = 100\n[components.a.limits]\ncall_ms = 900\n\
              [components.a.grant]\nstore_bytes = 5\n[components.b.limits]\nmemory_bytes = 300\nhost_calls = 2",
@@ -68,6 +68,6 @@ mod tests {
         assert_eq!(of("c"), (700, 100, 200_000));
         assert_eq!(settings.limits_of("a").store_bytes, 5);
         assert_eq!(settings.sandbox_limits().memory_bytes, 300);
-        assert_eq!(settings.longest_call_ms(), 900);
+        assert_eq!(settings.max_call_ms(), 900);
     }
 }

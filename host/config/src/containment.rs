@@ -1,5 +1,5 @@
-//! What lies inside a vault. Note tools write there, so nothing may that limits them or that is run: not the config, not
-//! the state folder, no key and no component.
+//! Whether a path is inside a vault. Note tools write there, so nothing that restricts them or is executed may be there:
+//! no config, no state folder, no key and no component.
 //!
 //! Folders are compared by device and inode, not by name: another spelling on a file system that folds case, a symbolic
 //! link and a bind mount are all the same folder.
@@ -10,11 +10,11 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Settings, VaultEntry};
 
-/// As many symbolic links as Linux follows.
+/// The number of symbolic links that Linux follows.
 const MAX_LINKS: usize = 40;
 
-/// A path with its symbolic links followed and without `..`, also where parts of it are missing: a link that leads to
-/// nothing today may lead somewhere tomorrow.
+/// Resolves symbolic links and `..` of a path, even if parts of it are missing: a dangling link
+/// may have a target later.
 pub fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if let Ok(real) = absolute.canonicalize() {
@@ -50,7 +50,7 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     path.components().map(|part| part.as_os_str().to_owned())
 }
 
-/// Whether a path is a folder or lies below it.
+/// Whether a path is a folder or is below it.
 pub fn is_inside(path: &Path, folder: &Path) -> bool {
     let (path, folder) = (resolved(path), resolved(folder));
     if path.starts_with(&folder) {
@@ -63,7 +63,7 @@ pub fn is_inside(path: &Path, folder: &Path) -> bool {
             .any(|ancestor| self::identity(ancestor) == identity)
 }
 
-/// The vault that a path lies in, if it lies in one.
+/// The vault that contains a path, if any.
 pub fn vault_of<'settings>(
     settings: &'settings Settings,
     path: &Path,
@@ -72,7 +72,7 @@ pub fn vault_of<'settings>(
     vaults.find(|vault| is_inside(path, &vault.path))
 }
 
-/// What makes a folder the same one under every name.
+/// The identity of a folder (device and inode), independent of its name.
 #[cfg(unix)]
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_spelling_leads_into_a_folder_unseen() {
+    fn all_spellings_of_a_path_inside_are_recognized() {
         let root = tempfile::tempdir().expect("a folder");
         let root = root.path().canonicalize().expect("a path");
         let vault = root.join("vault");

@@ -1,5 +1,5 @@
-//! Changes to the config file by a command: everything else in it stays as it is, comments too. What would not be
-//! valid is not written, and what is written lands whole.
+//! Edits of the config file by commands: everything else in it is kept, including comments. An edit that would make the
+//! settings invalid is not written; the file is replaced atomically.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use super::layers::{load_with, read};
-use super::{ComponentLimits, ConfigError, Given, GrantSettings, SwitchReason};
+use super::{ComponentLimits, ConfigError, GrantSettings, Overrides, SwitchReason};
 use notehost_vault::{Tier, fold_path};
 
-/// A config file that is being changed.
+/// An edit of a config file.
 #[derive(Debug)]
 pub struct Edit {
     file: PathBuf,
-    /// What it said when it was read; `None` if it is not there yet.
+    /// Its text when it was read; `None` if it does not exist yet.
     before: Option<String>,
     document: DocumentMut,
 }
 
 impl Edit {
-    /// Begin to change a file; one that is not there is made only where that was asked for.
+    /// Opens a file for editing; a missing one is only created if `may_make` is set.
     pub fn open(file: &Path, may_make: bool) -> Result<Edit, ConfigError> {
-        // A link stays a link: what it leads to is changed.
+        // A symbolic link is kept: its target is edited.
         let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let before = match read(&file) {
             Ok(text) => Some(text),
@@ -49,12 +49,12 @@ impl Edit {
         &self.file
     }
 
-    /// Whether it is made by this.
+    /// Whether the file does not exist yet.
     pub fn is_new(&self) -> bool {
         self.before.is_none()
     }
 
-    /// Set the tier of a notebook, or of those that nothing names; for everybody or for one caller.
+    /// Sets the tier of a notebook, or the default tier; for everybody or for one caller.
     pub fn set_tier(
         &mut self,
         caller: Option<&str>,
@@ -67,7 +67,7 @@ impl Edit {
         };
         path.extend(notebook.map(|_| "notebooks"));
         let table = self.table(&path)?;
-        // One notebook has one line, however it is spelt there.
+        // The line of a notebook may spell its name differently (case, normalization).
         let key = notebook.unwrap_or("default");
         let same = |known: &&str| notebook.is_some() && fold_path(known) == fold_path(key);
         let spelt = table.iter().map(|(known, _)| known).find(same);
@@ -76,7 +76,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Switch a component, or one of its actions, on; or off, and say why and who did it.
+    /// Switches a component, or one of its actions, on; or off, with the reason and the author.
     pub fn set_enabled(
         &mut self,
         component: &str,
@@ -87,7 +87,7 @@ impl Edit {
         path.extend(action.map(|_| "actions"));
         let table = self.table(&path)?;
         put(table, action.unwrap_or("enabled"), off.is_none().into());
-        // What was said of the last time no longer holds.
+        // The previous reason no longer applies.
         let table = self.table(&["components", component])?;
         let told = off.map(|reason| [("because", &reason.because), ("by", &reason.by)]);
         let told = told.into_iter().flatten();
@@ -120,7 +120,7 @@ impl Edit {
         Ok(())
     }
 
-    /// Say what a component from a file may use, in place of what it was granted.
+    /// Replaces the grant of a third-party component.
     pub fn set_grant(&mut self, component: &str, grant: &GrantSettings) -> Result<(), ConfigError> {
         let table = self.table(&["components", component, "grant"])?;
         for (effect, globs) in [
@@ -138,13 +138,13 @@ impl Edit {
         Ok(())
     }
 
-    /// Take back all that a component from a file was granted.
+    /// Removes the grant of a third-party component.
     pub fn remove_grant(&mut self, component: &str) -> Result<(), ConfigError> {
         self.table(&["components", component])?.remove("grant");
         Ok(())
     }
 
-    /// Say what one call of a component may use where that differs from others.
+    /// Sets the call limits of a component.
     pub fn set_limits(
         &mut self,
         component: &str,
@@ -167,7 +167,7 @@ impl Edit {
         table_at(self.document.as_table_mut(), path).ok_or_else(|| not_a_table(path).at(file, None))
     }
 
-    /// Switch everything, or one vault, to read-only or back.
+    /// Switches all vaults, or one, to read-only or back.
     pub fn set_read_only(&mut self, vault: Option<&str>, on: bool) -> Result<(), ConfigError> {
         let Some(id) = vault else {
             put(self.document.as_table_mut(), "read_only", on.into());
@@ -195,34 +195,34 @@ impl Edit {
                 put(table, "read_only", on.into());
                 Ok(())
             }
-            None => Err(ConfigError::new(format!("no vault `{id}` in the file"))
+            None => Err(ConfigError::new(format!("the config file has no vault `{id}`"))
                 .at(&self.file, None)
-                .with_hint("a vault's id stands under `[[vaults]]`; without `--vault` every vault is meant")),
+                .with_hint("vault ids are listed under `[[vaults]]`; omit `--vault` to change all vaults")),
         }
     }
 
-    /// Write the file, if what it says now makes sense with these flags.
-    pub fn save(self, flags: &Given) -> Result<(), ConfigError> {
+    /// Writes the file, if its settings are valid together with these flags.
+    pub fn save(self, flags: &Overrides) -> Result<(), ConfigError> {
         let text = self.document.to_string();
-        let flags = Given {
+        let flags = Overrides {
             config: Some(self.file.clone()),
             ..flags.clone()
         };
         load_with(flags, &|name| std::env::var_os(name), Some(&text))?.check()?;
         if std::fs::read_to_string(&self.file).ok() != self.before {
-            return Err(
-                ConfigError::new("the file changed meanwhile; nothing was written")
-                    .at(&self.file, None)
-                    .with_hint("run the command again"),
-            );
+            return Err(ConfigError::new(
+                "the file was changed by another program; nothing was written",
+            )
+            .at(&self.file, None)
+            .with_hint("run the command again"));
         }
         replace(&self.file, &text).map_err(|error| {
-            ConfigError::new(format!("cannot be written: {error}")).at(&self.file, None)
+            ConfigError::new(format!("cannot write the file: {error}")).at(&self.file, None)
         })
     }
 }
 
-/// The new text beside the old file, and then in its place.
+/// Writes the new text next to the old file, then renames it over that file.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file
         .parent()
@@ -241,13 +241,13 @@ fn replace(file: &Path, text: &str) -> std::io::Result<()> {
         std::fs::rename(&beside, file)
     })();
     if written.is_err() {
-        // It may not even have been made.
+        // It may not exist.
         let _ = std::fs::remove_file(&beside);
     }
     written
 }
 
-/// The table at a path, made where it is missing; `None` if something else is in the way.
+/// The table at a path, created if missing; `None` if the path has another type.
 fn table_at<'document>(
     document: &'document mut Table,
     path: &[&str],
@@ -269,7 +269,7 @@ fn table_at<'document>(
     Some(here)
 }
 
-/// Set a value; a comment behind the one that was there stays.
+/// Sets a value and keeps the comment behind the old one.
 fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     match table.get_mut(key) {
         Some(Item::Value(old)) => {
@@ -280,9 +280,9 @@ fn put(table: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
-/// Set a number, or leave it to its default.
+/// Sets a number, or removes the key.
 fn put_or_remove(table: &mut dyn TableLike, key: &str, number: Option<impl TryInto<i64>>) {
-    // TOML has no larger number; nothing here has so many bytes.
+    // TOML integers are 64-bit signed; no valid value is larger.
     let number = number.map(|number| number.try_into().unwrap_or(i64::MAX));
     match number {
         Some(number) => put(table, key, number.into()),
@@ -304,16 +304,16 @@ mod tests {
         std::fs::write(&file, text).expect("a file");
         let mut edit = Edit::open(&file, false).expect("it can be read");
         change(&mut edit);
-        let flags = Given {
+        let flags = Overrides {
             state: Some(folder.path().join("state")),
-            ..Given::default()
+            ..Overrides::default()
         };
         edit.save(&flags).expect("it can be written");
         std::fs::read_to_string(&file).expect("the file")
     }
 
     #[test]
-    fn a_tier_is_set_and_all_else_stays() {
+    fn setting_a_tier_keeps_everything_else() {
         let text = "# mine\nconfirm = 'never' # yes\n\n[permissions.notebooks]\n# work\nWork = 'r' # for now\n\n[rates]\nread = 1_000\n";
         let set = |notebook: &'static str| {
             move |edit: &mut Edit| {
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_made_where_they_are_missing_and_inline_ones_stay_inline() {
+    fn missing_tables_are_created_and_inline_ones_stay_inline() {
         let set = |edit: &mut Edit| {
             edit.set_tier(Some("phone"), Some("Work"), Tier::Read)
                 .expect("set");
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_switch_is_set_for_all_or_for_one() {
+    fn read_only_is_set_for_all_or_one_vault() {
         assert_eq!(
             edited("", |edit| edit.set_read_only(None, true).expect("set")),
             "read_only = true\n"
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grant_is_set_whole_and_taken_back_whole() {
+    fn a_grant_is_replaced_and_removed_as_a_whole() {
         let grant = GrantSettings {
             read: vec!["Work/**".into()],
             http: vec!["api.example.com".into()],
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_says_why_until_it_is_switched_on() {
+    fn the_reason_is_removed_when_switched_on() {
         let off = SwitchReason {
             because: Some("too \"loud\"".into()),
             by: Some("ana".into()),
@@ -434,19 +434,19 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_be_valid_is_not_written() {
+    fn invalid_edits_are_not_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("n.toml");
         std::fs::write(&file, "read_only = false\n").expect("a file");
         let mut edit = Edit::open(&file, false).expect("it can be read");
         edit.set_tier(None, Some("Work/Private"), Tier::None)
             .expect("set");
-        let flags = Given {
+        let flags = Overrides {
             state: Some(folder.path().join("state")),
-            ..Given::default()
+            ..Overrides::default()
         };
         let error = edit.save(&flags).expect_err("refused");
-        assert!(error.to_string().contains("no notebook"), "{error}");
+        assert!(error.to_string().contains("not a notebook"), "{error}");
         assert_eq!(
             std::fs::read_to_string(&file).expect("the file"),
             "read_only = false\n"

@@ -1,9 +1,9 @@
-//! What can be wrong with the settings, and where.
+//! The error of invalid settings: the problem, its file and line, and a hint.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Settings that cannot be used.
+/// Invalid settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     file: Option<PathBuf>,
@@ -38,7 +38,7 @@ impl ConfigError {
         self.line
     }
 
-    /// What a person can do about it.
+    /// How to fix it.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }

@@ -1,5 +1,5 @@
-//! The config file: TOML becomes settings, and every complaint has a line. Whether the settings make sense
-//! together is asked in `check`.
+//! Parses the config file from TOML; every error has a line number. Whether the settings are consistent is
+//! validated in `check`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use toml_edit::{Document, Item, Key, TableLike, Value};
 
 use super::{ConfigError, Settings, nearest};
 
-/// A config file that was read.
+/// A parsed config file.
 #[derive(Debug)]
 pub(super) struct ConfigFile {
     pub(super) settings: Settings,
@@ -17,7 +17,7 @@ pub(super) struct ConfigFile {
     pub(super) lines: BTreeMap<String, usize>,
 }
 
-/// Read the text of the config file that lies at `path`.
+/// Parses the text of the config file at `path`.
 pub(super) fn parse(text: &str, path: &Path) -> Result<ConfigFile, ConfigError> {
     let document = Document::parse(text).map_err(|error| {
         ConfigError::new(error.message().trim())
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<ConfigFile, ConfigError> 
     })
 }
 
-/// A dotted key with one more part, quoted where TOML would quote it.
+/// Appends a part to a dotted key, quoted where TOML requires it.
 pub fn join(prefix: &str, part: &str) -> String {
     let bare = !part.is_empty()
         && part
@@ -54,12 +54,12 @@ pub fn join(prefix: &str, part: &str) -> String {
     }
 }
 
-/// Where the keys of a file stand.
+/// The positions of the keys and values of a file.
 #[derive(Default)]
 struct Keys {
     /// Every key with the bytes of its name, tables included.
     names: Vec<(String, Range<usize>)>,
-    /// Where the values begin, by dotted key.
+    /// The offsets of the values, by dotted key.
     values: BTreeMap<String, usize>,
 }
 
@@ -107,7 +107,7 @@ impl Keys {
     }
 }
 
-/// What serde says, in the words of somebody who edits the file.
+/// Translates a serde error into the terms of the config file.
 fn explain(error: &toml::de::Error, text: &str, keys: &Keys, path: &Path) -> ConfigError {
     let start = error.span().map(|span| span.start);
     let key = start.and_then(|start| keys.at(start));
@@ -121,7 +121,7 @@ fn explain(error: &toml::de::Error, text: &str, keys: &Keys, path: &Path) -> Con
             expected,
         )
     } else if let Some(word) = what.strip_prefix("unknown variant ") {
-        let problem = format!("{}{word} is not accepted", prefixed(key));
+        let problem = format!("{}{word} is not a valid value", prefixed(key));
         with_nearest(problem, word.trim_matches('`'), expected)
     } else if let Some(found) = what
         .strip_prefix("invalid type: ")
@@ -157,14 +157,14 @@ fn with_nearest(problem: String, misspelt: &str, expected: &str) -> ConfigError 
         return told;
     }
     let list: Vec<String> = accepted.iter().map(|word| format!("`{word}`")).collect();
-    told.with_hint(format!("accepted here: {}", list.join(", ")))
+    told.with_hint(format!("valid values: {}", list.join(", ")))
 }
 
-/// Rust's name of a type, as an admin would say it.
+/// The TOML name of a Rust type.
 fn type_name(expected: &str) -> &str {
     match expected {
-        "u64" | "usize" | "u32" | "u16" => "a whole number from 0",
-        "a string" | "a string or string key" | "path string" => "a text",
+        "u64" | "usize" | "u32" | "u16" => "a non-negative integer",
+        "a string" | "a string or string key" | "path string" => "a string",
         "a boolean" => "`true` or `false`",
         "a sequence" => "a list",
         "a map" => "a table",
@@ -195,7 +195,7 @@ mod tests {
         );
         assert_eq!(
             hint.as_deref(),
-            Some("accepted here: `default`, `notebooks`, `rules`")
+            Some("valid values: `default`, `notebooks`, `rules`")
         );
         assert_eq!(
             fails("[permision]\n").0,
@@ -215,7 +215,7 @@ mod tests {
     fn a_wrong_type_names_its_key_and_line() {
         assert_eq!(
             fails("[limits]\n\ncall_ms = \"soon\"\n").0,
-            "n.toml:3: `limits.call_ms`: expected a whole number from 0, found string \"soon\""
+            "n.toml:3: `limits.call_ms`: expected a non-negative integer, found string \"soon\""
         );
         assert_eq!(
             fails("[components.document]\nenabled = 1\n").0,
@@ -224,15 +224,15 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_tier_names_the_nearest() {
+    fn an_invalid_tier_suggests_the_nearest() {
         let (told, hint) = fails("[permissions.notebooks]\n\"My Work\" = \"rwx\"\n");
         assert_eq!(
             told,
-            "n.toml:2: `permissions.notebooks.\"My Work\"`: `rwx` is not accepted: did you mean `rw`?"
+            "n.toml:2: `permissions.notebooks.\"My Work\"`: `rwx` is not a valid value: did you mean `rw`?"
         );
         assert_eq!(
             hint.as_deref(),
-            Some("accepted here: `none`, `r`, `rw`, `rwd`")
+            Some("valid values: `none`, `r`, `rw`, `rwd`")
         );
     }
 

@@ -2,7 +2,8 @@
 
 use notehost_vault::fold_path;
 
-/// A glob over folded paths: case and Unicode spelling do not matter, `*` stays within a folder. Or why it is none.
+/// Compiles a glob over folded paths: case and Unicode normalization do not matter, `*` stays within a folder. The error
+/// is the reason why it is invalid.
 pub fn glob(text: &str) -> Result<globset::GlobMatcher, String> {
     globset::GlobBuilder::new(&fold_path(text))
         .literal_separator(true)

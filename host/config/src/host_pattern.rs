@@ -1,24 +1,24 @@
-//! Hosts as an admin or a component's manifest names them: `api.example.com`, `*.example.org`, `localhost:8080`,
+//! Host patterns of grants and component manifests: `api.example.com`, `*.example.org`, `localhost:8080`,
 //! `http://10.0.0.7:9000`, `*`.
 //!
-//! Without a scheme it is `https`, and for this machine itself also `http`. Without a port it is the scheme's own.
-//! `*.` stands for one name or several before the rest, not for none. Whether an address behind a name may be
-//! connected to is asked elsewhere; only an address or `localhost` that is named here in so many letters can be a
-//! private one.
+//! The default scheme is `https`, for `localhost` also `http`. The default port is that of the scheme.
+//! `*.` matches one or more labels, not none. Whether the address that a name resolves to may be
+//! connected to is decided in `runtime::http`; only an address or `localhost` that is listed literally can be a
+//! private address.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The two kinds of requests.
+/// The scheme of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// In the clear.
+    /// Unencrypted.
     Http,
     /// Over TLS.
     Https,
 }
 
 impl Scheme {
-    /// The port where nothing names one.
+    /// The default port.
     pub fn port(self) -> u16 {
         match self {
             Scheme::Http => 80,
@@ -26,7 +26,7 @@ impl Scheme {
         }
     }
 
-    /// As it stands in a URL.
+    /// The scheme as in a URL.
     pub fn word(self) -> &'static str {
         match self {
             Scheme::Http => "http",
@@ -35,10 +35,10 @@ impl Scheme {
     }
 }
 
-/// Where a request is to go.
+/// The destination of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
-    /// How.
+    /// The scheme.
     pub scheme: Scheme,
     /// The host, in lower case; an IPv6 address without brackets.
     pub host: String,
@@ -47,7 +47,7 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// A destination by the parts of a URL.
+    /// Creates a destination from the parts of a URL.
     pub fn new(scheme: Scheme, host: &str, port: Option<u16>) -> Destination {
         let bare = host
             .strip_prefix('[')
@@ -59,12 +59,12 @@ impl Destination {
         }
     }
 
-    /// The address, where the host is one.
+    /// The host as an IP address, if it is one.
     pub fn address(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
-    /// As the `Host` header has it.
+    /// The value of the `Host` header.
     pub fn authority(&self) -> String {
         let host = match self.host.parse::<Ipv6Addr>() {
             Ok(address) => format!("[{address}]"),
@@ -83,7 +83,7 @@ impl std::fmt::Display for Destination {
     }
 }
 
-/// One or several hosts.
+/// A pattern that matches one or more hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPattern {
     scheme: Option<Scheme>,
@@ -94,7 +94,7 @@ pub struct HostPattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Host {
     Any,
-    /// Names that end with this, which begins with a dot.
+    /// Names with this suffix, which begins with a dot.
     Below(String),
     Name(String),
     Address(IpAddr),
@@ -103,21 +103,23 @@ enum Host {
 const LOCAL: &str = "localhost";
 
 impl HostPattern {
-    /// Read what an admin or a manifest wrote; the error tells what is wrong with it.
+    /// Parses a pattern; the error is the reason why it is invalid.
     pub fn parse(text: &str) -> Result<HostPattern, String> {
         let (scheme, rest) = match text.split_once("://") {
             None => (None, text),
             Some(("http", rest)) => (Some(Scheme::Http), rest),
             Some(("https", rest)) => (Some(Scheme::Https), rest),
             Some((other, _)) => {
-                return Err(format!("requests go over http or https, not `{other}`"));
+                return Err(format!(
+                    "unsupported scheme `{other}`: expected `http` or `https`"
+                ));
             }
         };
         if rest.contains(['/', '?', '#']) {
-            return Err("a host has no path".into());
+            return Err("a host must not have a path".into());
         }
         if rest.contains('@') {
-            return Err("a host has no user".into());
+            return Err("a host must not have a user".into());
         }
         let (host, port) = split_port(rest)?;
         let host = host.to_ascii_lowercase();
@@ -135,7 +137,7 @@ impl HostPattern {
         Ok(HostPattern { scheme, host, port })
     }
 
-    /// Whether a destination is one of these.
+    /// Whether the pattern matches a destination.
     pub fn covers(&self, to: &Destination) -> bool {
         let host = match &self.host {
             Host::Any => true,
@@ -150,12 +152,12 @@ impl HostPattern {
         host && scheme && to.port == self.port.unwrap_or(to.scheme.port())
     }
 
-    /// Whether it names any host, in any way: what a manifest says that leaves the choice to the admin.
-    pub fn is_anything(&self) -> bool {
+    /// Whether it matches every host, with every scheme and port: a manifest that leaves the choice to the admin.
+    pub fn matches_everything(&self) -> bool {
         self.host == Host::Any && self.scheme.is_none() && self.port.is_none()
     }
 
-    /// Whether it names one address, or this machine, in so many letters: then it may be a private one.
+    /// Whether it is a literal address or `localhost`: only then may it be a private address.
     pub fn is_literal(&self) -> bool {
         match &self.host {
             Host::Address(_) => true,
@@ -174,7 +176,7 @@ impl HostPattern {
 }
 
 fn split_port(text: &str) -> Result<(&str, Option<u16>), String> {
-    // The colons of a bare IPv6 address are none of a port's.
+    // The colons of a bare IPv6 address do not separate a port.
     if text.parse::<Ipv6Addr>().is_ok() {
         return Ok((text, None));
     }
@@ -185,34 +187,34 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), String> {
         return Ok((text, None));
     };
     match port.parse() {
-        Ok(0) | Err(_) => Err(format!("`{port}` is no port")),
+        Ok(0) | Err(_) => Err(format!("invalid port `{port}`")),
         Ok(port) => Ok((host, Some(port))),
     }
 }
 
 fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() {
-        return Err("it names no host".into());
+        return Err("the host is empty".into());
     }
     if name.contains('*') {
-        return Err("`*` stands alone or in front: `*.example.org`".into());
+        return Err("`*` must be alone or the first label: `*.example.org`".into());
     }
     if !name.is_ascii() {
-        return Err("write the name in its ASCII form, which begins with `xn--`".into());
+        return Err("write international names in their ASCII form (`xn--…`)".into());
     }
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let is_label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(plain);
     if name.len() > 253 || !name.split('.').all(is_label) {
-        return Err("a host is a name such as `api.example.com` or an address".into());
+        return Err("a host must be a name such as `api.example.com` or an IP address".into());
     }
-    // `127.1` and `0x7f.1` are addresses to some readers and names to others.
+    // Some parsers read `127.1` and `0x7f.1` as addresses, others as names.
     let last = name.rsplit('.').next().unwrap_or_default();
     if last
         .bytes()
         .next()
         .is_some_and(|byte| byte.is_ascii_digit())
     {
-        return Err("an address is written out: `127.0.0.1`".into());
+        return Err("an IP address must be written in full: `127.0.0.1`".into());
     }
     Ok(())
 }
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_covers_what_it_says_and_no_more() {
+    fn a_pattern_matches_exactly_its_hosts() {
         for (pattern, covered, not) in [
             (
                 "api.example.com",
@@ -297,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_spelt_out_can_be_private() {
+    fn only_literal_hosts_can_be_private() {
         for (pattern, literal) in [
             ("localhost", true),
             ("127.0.0.1:80", true),
@@ -309,26 +311,27 @@ mod tests {
             let parsed = HostPattern::parse(pattern).expect(pattern);
             assert_eq!(parsed.is_literal(), literal, "{pattern}");
         }
-        let anything = |text| HostPattern::parse(text).is_ok_and(|parsed| parsed.is_anything());
+        let anything =
+            |text| HostPattern::parse(text).is_ok_and(|parsed| parsed.matches_everything());
         assert!(anything("*") && !anything("http://*") && !anything("*:80"));
     }
 
     #[test]
-    fn what_can_mean_no_host_is_refused() {
+    fn invalid_host_patterns_are_refused() {
         for (text, told) in [
-            ("", "names no host"),
-            ("ftp://example.com", "not `ftp`"),
-            ("https://example.com/path", "no path"),
-            ("https://user@example.com", "no user"),
-            ("example.com:http", "no port"),
-            ("example.com:0", "no port"),
+            ("", "host is empty"),
+            ("ftp://example.com", "scheme `ftp`"),
+            ("https://example.com/path", "must not have a path"),
+            ("https://user@example.com", "must not have a user"),
+            ("example.com:http", "invalid port"),
+            ("example.com:0", "invalid port"),
             ("exa mple.com", "a name such as"),
-            ("a*.example.com", "stands alone"),
-            ("*.*.example.com", "stands alone"),
-            ("*.", "names no host"),
+            ("a*.example.com", "must be alone"),
+            ("*.*.example.com", "must be alone"),
+            ("*.", "host is empty"),
             ("müller.example", "ASCII form"),
-            ("127.1", "written out"),
-            ("0x7f000001", "written out"),
+            ("127.1", "written in full"),
+            ("0x7f000001", "written in full"),
             ("example..com", "a name such as"),
         ] {
             let reason = HostPattern::parse(text).expect_err(text);
@@ -337,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_header_is_made_from_what_was_checked() {
+    fn the_host_header_comes_from_the_checked_destination() {
         assert_eq!(to("https://Example.com:443").authority(), "example.com");
         assert_eq!(to("http://[::1]:81").authority(), "[::1]:81");
         assert_eq!(to("http://a.b:443").to_string(), "http://a.b:443");

@@ -1,5 +1,5 @@
-//! Flags over variables over the file over defaults, and for each value where it came from. Flags and variables
-//! say how this process runs; everything else an admin decides in the file.
+//! Merges the layers of settings: flags override variables, variables the file, the file the defaults. Each value keeps its
+//! origin. Flags and variables configure this process; everything else is configured in the file.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,29 +21,29 @@ use super::{
 };
 use notehost_vault::Tier;
 
-/// The id of the vault that is named on the command line and configured nowhere.
+/// The id of a vault from the command line that is not in the config.
 const ONLY_VAULT: &str = "main";
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
     /// One JSON object per line.
     Json,
 }
 
-/// What the command line or the variables say; `None` is left to the next layer.
+/// The values of one layer (command line or variables); `None` leaves a value to the next layer.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct Overrides {
     /// The config file.
     pub config: Option<PathBuf>,
-    /// The folder for what this machine keeps.
+    /// The state folder.
     pub state: Option<PathBuf>,
     /// A folder of notes, or the id of a configured vault.
     pub vault: Option<PathBuf>,
-    /// The tier of notebooks that nothing names.
+    /// The tier of notebooks not listed in the config.
     pub allow: Option<Tier>,
     /// Serve over HTTP at this address.
     pub http: Option<SocketAddr>,
@@ -51,19 +51,19 @@ pub struct Given {
     pub no_auth: Option<bool>,
     /// How the tools are presented to a client.
     pub surface: Option<Surface>,
-    /// When a person is asked before a change lands.
+    /// When a change needs confirmation by a person.
     pub confirm: Option<Confirm>,
-    /// What is logged.
+    /// The log level or filter.
     pub log: Option<String>,
-    /// How it is logged.
+    /// The log format.
     pub log_format: Option<LogFormat>,
-    /// Take only components that a trusted publisher signed. It asks for more than the file, never for less.
+    /// Accept only components signed by a trusted publisher. It can only tighten the config.
     pub require_signed: bool,
-    /// Read no config file, also where there is one.
+    /// Ignore the config file.
     pub ignore_file: bool,
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// The command line.
@@ -72,7 +72,7 @@ pub enum Origin {
     Variable(&'static str),
     /// A line of the config file.
     File(usize),
-    /// Nobody said otherwise.
+    /// The built-in default.
     Default,
 }
 
@@ -87,60 +87,60 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How this process runs: what only flags and variables say.
+/// The settings of this process, which only flags and variables set.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// The folder for what this machine keeps.
+    /// The state folder.
     pub state: PathBuf,
     /// Serve over HTTP at this address instead of stdio.
     pub http: Option<SocketAddr>,
-    /// What is logged, if somebody said.
+    /// The log level or filter, if one was set.
     pub log: Option<String>,
-    /// How it is logged.
+    /// The log format.
     pub log_format: LogFormat,
 }
 
-/// One value, for people.
+/// One value for display.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct ShownSetting {
     /// Its dotted key.
     pub key: String,
     /// The value.
     pub value: Value,
-    /// Where it came from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Everything that was said, put together.
+/// The merged settings.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What an admin decided.
+    /// The settings.
     pub settings: Settings,
-    /// How this process runs.
+    /// The settings of this process.
     pub running: Running,
-    /// The config file, if there is one.
+    /// The config file, if one was read.
     pub file: Option<PathBuf>,
     lines: BTreeMap<String, usize>,
     overridden: BTreeMap<&'static str, Origin>,
-    /// The ids of all vaults of the file, also where only one is served.
+    /// The ids of all vaults of the file, even if only one is served.
     configured: Vec<String>,
-    /// What the command line said.
-    flags: Given,
-    /// Whether the variable with the shared secret is set, and how long it is: nothing else is kept of it.
+    /// The flags of the command line.
+    flags: Overrides,
+    /// The length of the shared secret in its variable, if set; the secret itself is not kept.
     secret: Option<usize>,
 }
 
-/// Put flags, variables, the config file and the defaults together. `variable` looks one up.
+/// Merges flags, variables, the config file and the defaults. `variable` looks up an environment variable.
 pub fn load(
-    flags: Given,
+    flags: Overrides,
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Loaded, ConfigError> {
     load_with(flags, variable, None)
 }
 
-/// The same, as if the config file had this text.
+/// The same with this text in place of the config file's.
 pub(super) fn load_with(
-    flags: Given,
+    flags: Overrides,
     variable: &dyn Fn(&str) -> Option<OsString>,
     text: Option<&str>,
 ) -> Result<Loaded, ConfigError> {
@@ -148,7 +148,7 @@ pub(super) fn load_with(
     let variables = from_variables(variable)?;
     let mut overridden = BTreeMap::new();
     let mut origin = |key, from| overridden.insert(key, from);
-    // The upper layer that says something wins, and is remembered under the key it sets.
+    // The uppermost layer with a value wins; its origin is stored under the key it sets.
     macro_rules! layered {
         ($field:ident, $key:literal, $flag:literal, $variable:literal) => {
             match (flags.$field, variables.$field) {
@@ -170,11 +170,11 @@ pub(super) fn load_with(
     let state =
         layered!(state, "state", "--state", "NOTEHOST_STATE").map(|path| expand_home(&path));
     let state = state.or_else(state_folder).ok_or_else(|| {
-        ConfigError::new("this machine has no folder for state")
-            .with_hint("name one with `--state DIR`")
+        ConfigError::new("this system has no default state folder")
+            .with_hint("specify one with `--state DIR`")
     })?;
     let usual = || {
-        let places = config_file().into_iter().chain([decided_in(&state)]);
+        let places = config_file().into_iter().chain([default_config_in(&state)]);
         places.into_iter().find(|path| path.exists())
     };
     let path = if flags.ignore_file {
@@ -235,10 +235,10 @@ pub(super) fn load_with(
 }
 
 impl Loaded {
-    /// Whether everything makes sense together and the vaults are there.
+    /// Validates the settings and that the vaults exist.
     pub fn check(&self) -> Result<(), ConfigError> {
         let settings = &self.settings;
-        // Where no file was read, the one in the platform's place is read as soon as somebody puts it there.
+        // If no file was read, the platform's default file is read as soon as it exists.
         let usual = config_file().filter(|_| !self.flags.ignore_file);
         let file = self.file.clone().or(usual);
         let checked = check::check(settings, file.as_deref(), &self.running.state)
@@ -248,7 +248,7 @@ impl Loaded {
         let Err(error) = checked else {
             return Ok(());
         };
-        // A vault from the command line is in no line of the file.
+        // A vault from the command line has no line in the file.
         let is_from_file =
             !error.key.starts_with("vaults[") || !self.overridden.contains_key("vaults");
         match &self.file {
@@ -259,8 +259,8 @@ impl Loaded {
         }
     }
 
-    /// What all of this was loaded from, to load it again when the file changes. Where there is no file yet, it is the
-    /// one that commands make.
+    /// The source of these settings, for reloading when the file changes. Without a file it is the
+    /// one that commands create.
     pub fn source(&self) -> Option<Source> {
         if self.flags.ignore_file {
             return None;
@@ -268,29 +268,29 @@ impl Loaded {
         let flags = self.flags.clone();
         Some(match &self.file {
             Some(file) => Source::new(flags, file.clone()),
-            None => Source::to_be_made(flags, decided_in(&self.running.state)),
+            None => Source::not_yet_created(flags, default_config_in(&self.running.state)),
         })
     }
 
-    /// Begin to change the config file; where there is none, the one in the state folder is made.
+    /// Opens the config file for editing; if there is none, the one in the state folder is created.
     pub fn edit(&self) -> Result<Edit, ConfigError> {
         match &self.file {
             Some(file) => Edit::open(file, false),
-            None => Edit::open(&decided_in(&self.running.state), true),
+            None => Edit::open(&default_config_in(&self.running.state), true),
         }
     }
 
-    /// What the command line said.
-    pub fn flags(&self) -> &Given {
+    /// The flags of the command line.
+    pub fn flags(&self) -> &Overrides {
         &self.flags
     }
 
-    /// Every value with its origin, in the order of the config file.
-    pub fn values(&self) -> Vec<Shown> {
+    /// All values with their origins, in the order of the config file.
+    pub fn values(&self) -> Vec<ShownSetting> {
         let mut shown = Vec::new();
         let settings = serde_json::to_value(&self.settings).unwrap_or_default();
         self.flatten("", &settings, &mut shown);
-        // A secret is never told, only whether there is one.
+        // A secret is never shown, only whether it is set.
         for shown in &mut shown {
             if let ("auth.jwt.secret_env", Value::String(name)) = (shown.key.as_str(), &shown.value)
             {
@@ -317,7 +317,7 @@ impl Loaded {
                 log_format.map(|word| word.get_name().to_owned()),
             ),
         ] {
-            shown.push(Shown {
+            shown.push(ShownSetting {
                 key: key.into(),
                 value: value.into(),
                 origin: self.origin(key),
@@ -326,7 +326,7 @@ impl Loaded {
         shown
     }
 
-    /// Where the value of a key came from.
+    /// The origin of the value of a key.
     pub fn origin(&self, key: &str) -> Origin {
         let top = key.split(['.', '[']).next().unwrap_or(key);
         match self
@@ -342,7 +342,7 @@ impl Loaded {
         }
     }
 
-    fn flatten(&self, prefix: &str, value: &Value, shown: &mut Vec<Shown>) {
+    fn flatten(&self, prefix: &str, value: &Value, shown: &mut Vec<ShownSetting>) {
         match value {
             Value::Object(map) if !map.is_empty() => {
                 for (name, inner) in map {
@@ -354,7 +354,7 @@ impl Loaded {
                     self.flatten(&format!("{prefix}[{index}]"), inner, shown);
                 }
             }
-            leaf => shown.push(Shown {
+            leaf => shown.push(ShownSetting {
                 key: prefix.to_owned(),
                 value: leaf.clone(),
                 origin: self.origin(prefix),
@@ -363,28 +363,28 @@ impl Loaded {
     }
 }
 
-/// The config file that commands make where nobody wrote one: beside what else this machine keeps, so that a server and
-/// a command with the same state folder mean the same file.
-fn decided_in(state: &Path) -> PathBuf {
+/// The config file that commands create if there is none: in the state folder, so that a server and
+/// a command with the same state folder use the same file.
+fn default_config_in(state: &Path) -> PathBuf {
     state.join("notehost.toml")
 }
 
-/// The text of the config file.
+/// Reads the config file.
 pub(super) fn read(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(|error| {
         ConfigError::new(format!("cannot read the config file: {error}"))
             .at(path, None)
-            .with_hint("`notehost config init` writes one with every setting explained")
+            .with_hint("create one with `notehost config init`")
     })
 }
 
-/// The settings of a file, with its relative paths made absolute.
+/// Parses the settings of a file and makes its relative paths absolute.
 fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>), ConfigError> {
     let file::ConfigFile {
         mut settings,
         lines,
     } = file::parse(text, path)?;
-    // What a file names beside itself should not depend on where the program was started.
+    // Relative paths are relative to the file, not to the working directory.
     let beside = std::path::absolute(path).ok();
     let beside = beside
         .as_deref()
@@ -408,7 +408,7 @@ fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>),
     Ok((settings, lines))
 }
 
-/// The configured vault of that id or folder, or else the folder as the only vault.
+/// The configured vault with that id or folder, otherwise the folder as the only vault.
 fn choose(configured: &[VaultEntry], named: &Path) -> VaultEntry {
     let folder = expand_home(named);
     let same = |vault: &&VaultEntry| match (vault.path.canonicalize(), folder.canonicalize()) {

@@ -13,16 +13,16 @@ fn config(text: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn given(path: &Path) -> Given {
-    Given {
+fn given(path: &Path) -> Overrides {
+    Overrides {
         config: Some(path.to_owned()),
         state: Some("/state".into()),
-        ..Given::default()
+        ..Overrides::default()
     }
 }
 
 #[test]
-fn flags_win_over_variables_over_the_file_over_defaults() {
+fn flags_override_variables_override_file_override_defaults() {
     let (_folder, path) =
         config("tool_surface = 'flat'\nconfirm = 'never'\n[permissions]\ndefault = 'rw'\n");
     let variables = |name: &str| match name {
@@ -31,7 +31,7 @@ fn flags_win_over_variables_over_the_file_over_defaults() {
         "NOTEHOST_LOG" => Some("".into()),
         _ => None,
     };
-    let flags = Given {
+    let flags = Overrides {
         allow: Some(Tier::Delete),
         ..given(&path)
     };
@@ -75,7 +75,7 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
     let (folder, path) =
         config("[[vaults]]\nid = 'a'\npath = 'one'\n[[vaults]]\nid = 'b'\npath = 'two'\n");
     let with = |vault: PathBuf| {
-        let flags = Given {
+        let flags = Overrides {
             vault: Some(vault),
             ..given(&path)
         };
@@ -97,9 +97,9 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
 }
 
 #[test]
-fn a_variable_that_cannot_be_read_is_named() {
+fn an_invalid_variable_is_reported_by_name() {
     let variables = |name: &str| (name == "NOTEHOST_ALLOW").then(|| "all".into());
-    let error = load(Given::default(), &variables).expect_err("refused");
+    let error = load(Overrides::default(), &variables).expect_err("refused");
     assert_eq!(
         error.to_string(),
         "variable NOTEHOST_ALLOW: `all` is not a tier: expected `none`, `r`, `rw` or `rwd`"
@@ -107,7 +107,7 @@ fn a_variable_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_config_file_that_is_named_must_be_there() {
+fn a_specified_config_file_must_exist() {
     let error = load(given(Path::new("/nowhere/notehost.toml")), &nothing).expect_err("refused");
     assert!(
         error
@@ -122,7 +122,7 @@ fn a_config_file_that_is_named_must_be_there() {
 }
 
 #[test]
-fn what_is_wrong_with_a_vault_names_its_line() {
+fn vault_errors_report_their_line() {
     let (_folder, path) = config("\n[[vaults]]\nid = 'a'\npath = 'gone'\n");
     let error = load(given(&path), &nothing)
         .expect("settings")
@@ -132,13 +132,13 @@ fn what_is_wrong_with_a_vault_names_its_line() {
 }
 
 #[test]
-fn a_flag_asks_for_signatures_and_its_absence_for_nothing() {
+fn require_signed_flag_only_tightens_the_config() {
     let (_folder, path) = config("[trust]\nrequire_signed = true\n");
     let loaded = load(given(&path), &nothing).expect("settings");
     assert!(loaded.settings.trust.require_signed);
     assert_eq!(loaded.origin("trust.require_signed"), Origin::File(2));
     let (_folder, path) = config("");
-    let flags = Given {
+    let flags = Overrides {
         require_signed: true,
         ..given(&path)
     };

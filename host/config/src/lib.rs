@@ -1,5 +1,5 @@
-//! The settings: what an admin decided. Where each value comes from (flag, variable, file, default) is kept with
-//! it. Nothing here reads a vault.
+//! The settings. The origin of each value (flag, variable, file, default) is kept with
+//! it. Nothing here reads the notes of a vault.
 
 mod address;
 mod check;
@@ -24,7 +24,7 @@ mod trust;
 mod variables;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
-pub use check_serving::SHORTEST_SECRET;
+pub use check_serving::MIN_SECRET_BYTES;
 pub use component_limits::ComponentLimits;
 pub use containment::{is_inside, resolved, vault_of};
 pub use edit::Edit;
@@ -32,7 +32,7 @@ pub use error::ConfigError;
 pub use file::join as dotted;
 pub use glob::glob;
 pub use host_pattern::{Destination, HostPattern, Scheme};
-pub use layers::{Given, Loaded, LogFormat, Origin, Running, Shown, load};
+pub use layers::{Loaded, LogFormat, Origin, Overrides, Running, ShownSetting, load};
 pub use nearest::nearest;
 
 pub use places::{config_file, expand_home, state_folder};

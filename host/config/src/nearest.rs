@@ -1,12 +1,12 @@
-//! Misspelt names: which known one was meant.
+//! Suggestions for misspelt names.
 
-/// The known name that a misspelt one was most likely meant to be, if any is near enough.
+/// The known name nearest to a misspelt one, if any is near enough.
 pub fn nearest<'a>(misspelt: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let misspelt = plain(misspelt);
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&misspelt, &plain(name)), name))
-        // A third of a name may be wrong, and two letters of a short one.
+        // A third of a name may be wrong, and at least two letters.
         .filter(|(distance, name)| {
             *distance <= 2.max(name.chars().count() / 3) && *distance < name.chars().count()
         })
@@ -14,7 +14,7 @@ pub fn nearest<'a>(misspelt: &str, known: impl IntoIterator<Item = &'a str>) -> 
         .map(|(_, name)| name)
 }
 
-/// Case and the choice between `-` and `_` are never what distinguishes two names.
+/// Names are compared without case and without the difference between `-` and `_`.
 fn plain(name: &str) -> String {
     name.to_lowercase().replace('-', "_")
 }
@@ -24,7 +24,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn a_slip_finds_its_name_and_nonsense_finds_none() {
+    fn typos_find_the_nearest_name_and_other_words_none() {
         let known = ["permissions", "path", "id", "keep_days"];
         assert_eq!(nearest("permision", known), Some("permissions"));
         assert_eq!(nearest("paht", known), Some("path"));

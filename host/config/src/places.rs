@@ -1,30 +1,31 @@
-//! Where things lie on this machine when nobody says otherwise.
+//! The default paths on this platform.
 
 use std::path::{Path, PathBuf};
 
 use directories::{BaseDirs, ProjectDirs};
 
-/// The config file's default place, if the platform has one.
+/// The default path of the config file, if the platform has one.
 pub fn config_file() -> Option<PathBuf> {
-    Some(ours()?.config_dir().join("notehost.toml"))
+    Some(project_dirs()?.config_dir().join("notehost.toml"))
 }
 
-/// The default place of what the machine keeps: index, compiled code, history.
+/// The default state folder: index, compiled code, history.
 pub fn state_folder() -> Option<PathBuf> {
-    let ours = ours()?;
-    // Only Linux tells state from data.
+    let project_dirs = project_dirs()?;
+    // Only Linux distinguishes state from data.
     Some(
-        ours.state_dir()
-            .unwrap_or_else(|| ours.data_local_dir())
+        project_dirs
+            .state_dir()
+            .unwrap_or_else(|| project_dirs.data_local_dir())
             .to_owned(),
     )
 }
 
-fn ours() -> Option<ProjectDirs> {
+fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "notehost")
 }
 
-/// `~` and `~/…` in the home folder; anything else as it is.
+/// Expands a leading `~` to the home folder; other paths are unchanged.
 pub fn expand_home(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), BaseDirs::new()) {
         (Ok(rest), Some(base)) if rest.as_os_str().is_empty() => base.home_dir().to_owned(),

@@ -1,4 +1,4 @@
-//! How what there is looks to a client: which tools it is shown, and how much of an answer stands in its text. For
+//! How tools and replies are presented to a client: the tool surface, and how much of a reply is repeated in its text. For
 //! everybody, or for one caller.
 
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them.
+    /// All surfaces.
     pub const ALL: [Surface; 4] = [
         Surface::Domain,
         Surface::Split,
@@ -31,7 +31,7 @@ impl Surface {
         Surface::Finder,
     ];
 
-    /// The word for it in the config.
+    /// The config value.
     pub fn word(self) -> &'static str {
         match self {
             Surface::Domain => "domain",
@@ -42,11 +42,11 @@ impl Surface {
     }
 }
 
-/// How much of a long text that stands in the structured part of an answer is said in its text as well.
+/// How much of a long text in the structured part of a reply is repeated in its text part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LongText {
-    /// All of it for clients that are known to show their model nothing else, the beginning for all others.
+    /// All of it for clients that are known to show only the text to their model, the beginning for others.
     #[default]
     Auto,
     /// All of it.
@@ -56,13 +56,13 @@ pub enum LongText {
 }
 
 impl Settings {
-    /// How a caller is shown the tools.
+    /// The tool surface of a caller.
     pub fn surface_of(&self, caller: &str) -> Surface {
         let own = self.callers.get(caller).and_then(|own| own.surface);
         own.unwrap_or(self.surface)
     }
 
-    /// How much of long texts a caller is told twice.
+    /// How much of long texts is repeated for a caller.
     pub fn long_text_of(&self, caller: &str) -> LongText {
         let own = self.callers.get(caller).and_then(|own| own.long_text);
         own.unwrap_or_default()

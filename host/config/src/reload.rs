@@ -1,5 +1,5 @@
-//! Settings that change while Notehost runs: where they came from, whether the file changed, and what of a change can
-//! be put in force without a restart.
+//! Reloading settings while Notehost runs: their source, whether the file changed, and which changes take effect
+//! without a restart.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -7,19 +7,19 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{ComponentSettings, ConfigError, Edit, Given, Loaded, Settings, VaultEntry, load};
+use super::{ComponentSettings, ConfigError, Edit, Loaded, Overrides, Settings, VaultEntry, load};
 
-/// What the settings of this process were loaded from. Flags and variables of the start go on winning over the file.
+/// The source of the settings of this process. The flags and variables of the start keep overriding the file.
 #[derive(Debug)]
 pub struct Source {
-    flags: Given,
+    flags: Overrides,
     file: PathBuf,
-    /// Whether the file may be missing: it is made by the first command that decides something.
+    /// Whether the file may be missing: the first command that changes a setting creates it.
     may_be_missing: bool,
     seen: Mutex<Option<Stamp>>,
 }
 
-/// What tells one state of the file from another. Editors write a new file and rename it over the old one, or write
+/// Identifies a state of the file. Editors write a new file and rename it over the old one, or write
 /// into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
@@ -29,22 +29,22 @@ pub struct Stamp {
 }
 
 impl Source {
-    pub(super) fn new(flags: Given, file: PathBuf) -> Source {
+    pub(super) fn new(flags: Overrides, file: PathBuf) -> Source {
         let file = std::path::absolute(&file).unwrap_or(file);
-        let flags = Given {
-            // A file that goes away is a problem to be told; another one must not take its place.
+        let flags = Overrides {
+            // A file that disappears is reported as an error; another one must not replace it.
             config: Some(file.clone()),
             ..flags
         };
         Source::watching(flags, file, false)
     }
 
-    /// No file yet: this one, as soon as it is there.
-    pub(super) fn to_be_made(flags: Given, file: PathBuf) -> Source {
+    /// A source without a file yet: this one is read as soon as it exists.
+    pub(super) fn not_yet_created(flags: Overrides, file: PathBuf) -> Source {
         Source::watching(flags, file, true)
     }
 
-    fn watching(flags: Given, file: PathBuf, may_be_missing: bool) -> Source {
+    fn watching(flags: Overrides, file: PathBuf, may_be_missing: bool) -> Source {
         let source = Source {
             flags,
             may_be_missing,
@@ -55,7 +55,7 @@ impl Source {
         source
     }
 
-    /// Whether the file is another than when this was last asked.
+    /// Whether the file changed since the last call of this function.
     pub fn changed(&self) -> bool {
         let now = Stamp::of(&self.file);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,19 +64,19 @@ impl Source {
         is_new
     }
 
-    /// Everything once more, checked. Refused if somebody wrote to the file meanwhile: half of it could allow what the
+    /// Reloads and validates everything. Fails if the file was written meanwhile: half of it could allow what the
     /// whole forbids.
     pub fn load(&self) -> Result<Loaded, ConfigError> {
         let before = Stamp::of(&self.file);
         let loaded = load(self.flags.clone(), &|name| std::env::var_os(name))?;
         if Stamp::of(&self.file) != before {
-            return Err(ConfigError::new("it was changed while it was read"));
+            return Err(ConfigError::new("the file changed while it was being read"));
         }
         loaded.check()?;
         Ok(loaded)
     }
 
-    /// Change the file, if what it says then makes sense.
+    /// Edits the file, if the result is valid.
     pub fn edit(
         &self,
         change: impl FnOnce(&mut Edit) -> Result<(), ConfigError>,
@@ -88,7 +88,7 @@ impl Source {
 }
 
 impl Stamp {
-    /// The stamp of a file that is there.
+    /// The stamp of an existing file.
     pub fn of(file: &Path) -> Option<Stamp> {
         let found = std::fs::metadata(file).ok()?;
         #[cfg(unix)]
@@ -103,7 +103,7 @@ impl Stamp {
     }
 }
 
-/// What can be put in force of `wanted` while `running` is, and the keys that wait for a restart.
+/// The part of `wanted` that can replace `running` without a restart, and the keys that need one.
 pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'static str>) {
     let mut waiting = Vec::new();
     let mut keep = |key: &'static str, is_other: bool| {
@@ -137,7 +137,7 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
         wanted.components.values().any(is_more),
     );
 
-    // The vaults that are open stay so; the switch of each is the new one.
+    // The open vaults are kept; their `read_only` switches are updated.
     let switched = |vault: &VaultEntry| {
         let found = wanted.vaults.iter().find(|other| other.id == vault.id);
         VaultEntry {
@@ -157,7 +157,7 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
     (wanted, waiting)
 }
 
-/// Whether two parts of the settings say something else.
+/// Whether two parts of the settings differ.
 fn differ<T: Serialize>(one: &T, other: &T) -> bool {
     serde_json::to_value(one).ok() != serde_json::to_value(other).ok()
 }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_opened_at_the_start_waits_and_the_rest_does_not() {
+    fn settings_used_at_startup_wait_for_a_restart() {
         let running = settings("[[vaults]]\nid = 'a'\npath = '/a'\n");
         let wanted = settings(
             "read_only = true\ntool_surface = 'flat'\n[[vaults]]\nid = 'a'\npath = '/b'\nread_only = true\n[auth]\nmode = \
@@ -193,7 +193,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (file, other) = (folder.path().join("n.toml"), folder.path().join("new"));
         std::fs::write(&file, "").expect("a file");
-        let source = Source::new(Given::default(), file.clone());
+        let source = Source::new(Overrides::default(), file.clone());
         assert!(!source.changed());
         std::fs::write(&file, "read_only = true").expect("a file");
         assert!(source.changed() && !source.changed());

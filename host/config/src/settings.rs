@@ -1,5 +1,5 @@
-//! The settings as the rest of the host uses them, with their defaults. How they are read from flags, variables
-//! and files is told beside this file.
+//! The settings as the rest of the host uses them, with their defaults. Loading them from flags, variables
+//! and files is in `layers` and `file`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,54 +12,54 @@ use super::presentation::{LongText, Surface};
 use super::supervision::{SupervisionSettings, SwitchReason};
 use notehost_vault::Tier;
 
-/// Everything that an admin can decide.
+/// All settings of the config file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
     /// The folders of notes that are served.
     pub vaults: Vec<VaultEntry>,
-    /// Nothing can be changed by anybody, in any vault.
+    /// Whether all changes are rejected, in every vault.
     pub read_only: bool,
-    /// Who may do what in which notebook.
+    /// Permissions by notebook and path.
     pub permissions: PermissionSettings,
-    /// What differs for single callers, by their name.
+    /// Overrides for single callers, by name.
     pub callers: BTreeMap<String, CallerSettings>,
-    /// Components and actions that are switched off.
+    /// Settings of components, by domain name.
     pub components: BTreeMap<String, ComponentSettings>,
-    /// A folder whose files `NAME.wasm` are components, swapped whenever a file changes.
+    /// A folder of additional components (`NAME.wasm`), reloaded whenever a file changes.
     pub component_folder: Option<PathBuf>,
-    /// What one call may use.
+    /// The limits of a call.
     pub limits: LimitSettings,
-    /// When a component that fails is given a rest.
+    /// The circuit breaker of components.
     pub supervision: SupervisionSettings,
-    /// How long what a change replaced is kept.
+    /// The retention of replaced content.
     pub history: HistorySettings,
-    /// How callers over HTTP prove who they are.
+    /// The authentication of HTTP callers.
     pub auth: AuthSettings,
-    /// How HTTP is served.
+    /// The HTTP server.
     pub http: HttpSettings,
-    /// How many calls a caller may make.
+    /// The rate limits of callers.
     pub rates: RateSettings,
-    /// What a person is asked about, and how long the question stands.
+    /// Which changes need confirmation, and how long approvals are valid.
     pub confirmation: ConfirmationSettings,
-    /// How long the reply to a call with an `idempotency_key` is kept.
+    /// How long replies to calls with an `idempotency_key` are kept.
     pub idempotency: IdempotencySettings,
-    /// How long calls are remembered.
+    /// The retention of the audit log.
     pub audit: AuditSettings,
     /// Where traces are sent.
     pub telemetry: TelemetrySettings,
-    /// Which tags notes may get.
+    /// Which tags can be added to notes.
     pub tags: TagSettings,
-    /// What a model is told about the vaults.
+    /// What models are shown about the vaults.
     pub orientation: OrientationSettings,
-    /// Whose components are taken.
+    /// Which components are accepted.
     pub trust: TrustSettings,
     /// How the tools are presented to a client.
     #[serde(rename = "tool_surface")]
     pub surface: Surface,
-    /// When a person is asked before a change lands.
+    /// When a change needs confirmation by a person.
     pub confirm: Confirm,
-    /// Whether a server runs inside the operating system's sandbox.
+    /// Whether a server runs in the operating system's sandbox.
     pub os_sandbox: OsSandbox,
 }
 
@@ -67,24 +67,24 @@ pub struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VaultEntry {
-    /// The name by which calls pick it.
+    /// The id by which calls select it.
     pub id: String,
-    /// Where it is; `~` is the home folder.
+    /// Its path; `~` is the home folder.
     pub path: PathBuf,
-    /// Nothing can be changed in it by anybody.
+    /// Whether all changes in it are rejected.
     #[serde(default)]
     pub read_only: bool,
 }
 
-/// Who may do what in which notebook.
+/// Permissions by notebook and path.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionSettings {
-    /// For notebooks that nothing names.
+    /// The tier of notebooks that are not listed.
     pub default: Tier,
-    /// By notebook; `.` is the notes in the vault's root.
+    /// Tiers by notebook; `.` is the notes in the vault's root.
     pub notebooks: BTreeMap<String, Tier>,
-    /// Narrower tiers for paths within notebooks.
+    /// Lower tiers for paths in notebooks.
     pub rules: Vec<PermissionRule>,
 }
 
@@ -99,84 +99,84 @@ impl Default for PermissionSettings {
     }
 }
 
-/// A narrower tier for the paths that a glob matches.
+/// A lower tier for the paths that a glob matches.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
-    /// Which paths, such as `Work/Contracts/**`.
+    /// The paths, such as `Work/Contracts/**`.
     pub glob: String,
-    /// At most this tier.
+    /// The highest tier in them.
     pub tier: Tier,
 }
 
-/// What differs for one caller.
+/// Overrides for one caller.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallerSettings {
     /// The caller's own tiers.
     pub permissions: CallerPermissions,
-    /// What it may do at all: `read`, `write`, `delete`, `admin`, also for one domain (`flashcard:write`). A token never
-    /// gets more by this than it has.
+    /// Its scopes: `read`, `write`, `delete`, `admin`, also for one domain (`flashcard:write`). This can only
+    /// restrict a token.
     pub scopes: Option<Vec<String>>,
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
-    /// Whether its client is trusted to ask its user, instead of what its token says. Callers with signed tokens are not
-    /// unless this says so.
+    /// Whether its client is trusted to ask its user; overrides the property of its token. Callers with signed tokens are
+    /// unattended unless this is `true`.
     pub attended: Option<bool>,
-    /// How it is shown the tools.
+    /// Its tool surface.
     pub surface: Option<Surface>,
-    /// How much of a long text that stands in the structured part of an answer is said in its text as well.
+    /// How much of a long text in the structured part of a reply is repeated in its text part.
     pub long_text: Option<LongText>,
 }
 
-/// The tiers of one caller: what it does not name is as for everybody.
+/// The tiers of one caller; unset values are those of everybody.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CallerPermissions {
-    /// For notebooks that nothing names.
+    /// The tier of notebooks that are not listed.
     pub default: Option<Tier>,
-    /// By notebook.
+    /// Tiers by notebook.
     pub notebooks: BTreeMap<String, Tier>,
-    /// Narrower tiers for paths, on top of everybody's.
+    /// Lower tiers for paths, in addition to everybody's.
     pub rules: Vec<PermissionRule>,
 }
 
-/// What is switched off in one component.
+/// The settings of one component.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ComponentSettings {
-    /// Whether the component is there at all.
+    /// Whether the component is enabled.
     pub enabled: bool,
     /// Single actions: `false` switches one off.
     pub actions: BTreeMap<String, bool>,
-    /// The component's file; first-party components have none, they are part of the program.
+    /// The component's file; built-in components have none.
     pub path: Option<PathBuf>,
-    /// What a component from a file may use. First-party components are only bound by the caller.
+    /// What a third-party component may use. Built-in components are only limited by the caller's permissions.
     pub grant: GrantSettings,
-    /// What one of its calls may use, where that differs from `[limits]`.
+    /// The limits of its calls; overrides `[limits]`.
     pub limits: ComponentLimits,
     /// Why it is switched off.
     pub because: Option<String>,
     /// Who switched it off.
     pub by: Option<String>,
-    /// The same for single actions.
+    /// The reasons for single actions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub reasons: BTreeMap<String, SwitchReason>,
 }
 
-/// What a component from a file may use: globs by effect, hosts, room. What nothing names it cannot see or reach.
+/// What a third-party component may use: globs by effect, hosts, store size. Everything else is inaccessible to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrantSettings {
     /// Paths it may read, such as `Work/**`; `**` is everything.
     pub read: Vec<String>,
-    /// Paths where it may also create, change and rename.
+    /// Paths where it may also create, edit and rename.
     pub write: Vec<String>,
-    /// Paths where it may also remove.
+    /// Paths where it may also delete.
     pub delete: Vec<String>,
-    /// Hosts it may send requests to, as [`HostPattern`](super::HostPattern) reads them.
+    /// Hosts it may send requests to ([`HostPattern`](super::HostPattern)).
     pub http: Vec<String>,
-    /// How many bytes it may keep in its store, per vault; without it `limits.store_bytes`.
+    /// The size limit of its store in bytes, per vault; default: `limits.store_bytes`.
     pub store_bytes: Option<u64>,
 }
 
@@ -195,29 +195,29 @@ impl Default for ComponentSettings {
     }
 }
 
-/// What one call may use before it is ended.
+/// The limits of a call; a call that exceeds them is aborted.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitSettings {
-    /// How long a call may take, in milliseconds.
+    /// The maximum duration of a call in milliseconds.
     pub call_ms: u64,
-    /// How much memory a component's instance may use, in bytes.
+    /// The maximum memory of a component instance in bytes.
     pub memory_bytes: usize,
-    /// How many functions of the host a call may use.
+    /// The maximum number of host function calls.
     pub host_calls: u64,
-    /// How many bytes a call may stage for its commit.
+    /// The maximum number of bytes staged for the commit.
     pub staged_bytes: u64,
-    /// How large a reply may be, in bytes.
+    /// The maximum size of a reply in bytes.
     pub reply_bytes: usize,
-    /// How many tokens a reply should cost a model: what can be cut is cut to it.
+    /// The target size of a reply in model tokens; longer replies are truncated where possible.
     pub reply_tokens: usize,
-    /// How many calls run at once; the rest wait.
+    /// The maximum number of concurrent calls; further calls wait.
     pub concurrent_calls: usize,
-    /// How many bytes a component may keep in its store, per vault.
+    /// The size limit of a component's store in bytes, per vault.
     pub store_bytes: u64,
-    /// How many requests a call of a component with granted hosts may send.
+    /// The maximum number of HTTP requests of a call.
     pub http_requests: u32,
-    /// How many bytes such a call may send and receive.
+    /// The maximum number of HTTP bytes of a call, sent and received together.
     pub http_bytes: u64,
 }
 
@@ -238,13 +238,13 @@ impl Default for LimitSettings {
     }
 }
 
-/// How long what a change replaced is kept.
+/// The retention of replaced content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HistorySettings {
     /// In days.
     pub keep_days: u64,
-    /// In bytes, of all callers together; over it, whoever has more than an equal share loses the oldest changes.
+    /// In bytes for all callers together; above it, callers with more than an equal share lose their oldest changes.
     pub keep_bytes: u64,
 }
 
@@ -257,51 +257,51 @@ impl Default for HistorySettings {
     }
 }
 
-/// When a person is asked before a change lands.
+/// When a change needs confirmation by a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Confirm {
-    /// Before what removes notes or drops content.
+    /// Before notes are deleted or content is dropped.
     #[default]
     Floor,
     /// Never; for stdio and the command line only.
     Never,
 }
 
-/// Whether a server runs inside the operating system's sandbox.
+/// Whether a server runs in the operating system's sandbox.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OsSandbox {
-    /// Where the system has one.
+    /// If the system has one.
     #[default]
     Auto,
     /// Never.
     Off,
-    /// Always: without one the server does not start.
+    /// Always: the server does not start without it.
     Require,
 }
 
-/// How callers over HTTP prove who they are.
+/// The authentication of HTTP callers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthSettings {
-    /// Which proof is asked for.
+    /// The method of authentication.
     pub mode: AuthMode,
-    /// The URL that clients know this server by: what tokens are made for (their audience).
+    /// The public URL of this server, which is the audience of signed tokens.
     pub resource: Option<String>,
-    /// Signed tokens of others.
+    /// Signed tokens (JWT).
     pub jwt: JwtSettings,
 }
 
-/// Which proof is asked for.
+/// The method of authentication.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthMode {
-    /// Tokens, and signed tokens where they are configured. A server on loopback that has neither makes a token for its
-    /// owner at the first start.
+    /// Tokens, and signed tokens if they are configured. A server on loopback that has neither creates a token for its
+    /// owner at its first start.
     #[default]
     Auto,
-    /// None: no authentication, only on loopback.
+    /// No authentication, only on loopback.
     None,
     /// Tokens of `notehost token new`.
     Token,
@@ -309,13 +309,13 @@ pub enum AuthMode {
     Jwt,
 }
 
-/// Signed tokens of others: whose they are and how they are checked.
+/// The verification of signed tokens (JWT).
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JwtSettings {
-    /// Who must have issued them.
+    /// The required issuer.
     pub issuer: Option<String>,
-    /// Whom they must be for; without it `auth.resource`.
+    /// The required audience; default: `auth.resource`.
     pub audience: Option<String>,
     /// The environment variable with the shared secret (HS256).
     pub secret_env: Option<String>,
@@ -325,19 +325,19 @@ pub struct JwtSettings {
     pub jwks_file: Option<PathBuf>,
 }
 
-/// How HTTP is served.
+/// The HTTP server.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HttpSettings {
-    /// Names that clients may call us by, besides loopback and the address itself.
+    /// Accepted host names, besides loopback and the address itself.
     pub allowed_hosts: Vec<String>,
-    /// Web origins that may call us, such as `https://notes.example.org`.
+    /// Accepted web origins, such as `https://notes.example.org`.
     pub allowed_origins: Vec<String>,
     /// The certificate (PEM) for TLS.
     pub tls_cert: Option<PathBuf>,
     /// Its private key (PEM).
     pub tls_key: Option<PathBuf>,
-    /// A session on which nothing happens for so long is ended.
+    /// The idle time after which a session is closed.
     pub session_idle_seconds: u64,
 }
 
@@ -353,19 +353,19 @@ impl Default for HttpSettings {
     }
 }
 
-/// How many calls a caller may make, by effect.
+/// Rate limits per caller, by effect.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateSettings {
-    /// Reads in a minute.
+    /// Reads per minute.
     pub read: u32,
-    /// Writes in a minute.
+    /// Writes per minute.
     pub write: u32,
-    /// Deletes in a minute.
+    /// Deletes per minute.
     pub delete: u32,
-    /// How many calls may come at once: so many seconds' worth.
+    /// The burst: how many seconds' worth of calls may come at once.
     pub burst_seconds: u32,
-    /// Whether the process that started us is counted too.
+    /// Whether the stdio client is limited too.
     pub stdio: bool,
 }
 
@@ -381,15 +381,15 @@ impl Default for RateSettings {
     }
 }
 
-/// What a person is asked about, and how long the question stands.
+/// Which changes need confirmation, and how long approvals are valid.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConfirmationSettings {
-    /// A change of more notes than this is asked about.
+    /// A change of more notes than this needs confirmation.
     pub notes: usize,
-    /// A question that nobody decides for so long, and an approval that is not used for so long, is void, in seconds.
+    /// The seconds after which a pending approval, and a granted one that is not used, expires.
     pub expires_seconds: u64,
-    /// The same for callers that are not attended: a person decides about them elsewhere, and later.
+    /// The same for unattended callers, whose calls a person approves elsewhere, and later.
     pub unattended_expires_seconds: u64,
 }
 
@@ -403,7 +403,7 @@ impl Default for ConfirmationSettings {
     }
 }
 
-/// How long the reply to a call with an `idempotency_key` is kept.
+/// How long replies to calls with an `idempotency_key` are kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IdempotencySettings {
@@ -417,13 +417,13 @@ impl Default for IdempotencySettings {
     }
 }
 
-/// How long calls are remembered.
+/// The retention of the audit log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditSettings {
     /// In days.
     pub keep_days: u64,
-    /// In rows; the oldest go first.
+    /// In rows; the oldest are deleted first.
     pub keep_rows: u64,
 }
 
@@ -440,27 +440,27 @@ impl Default for AuditSettings {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TelemetrySettings {
-    /// An OTLP endpoint over HTTP, such as `http://localhost:4318`; without it nothing is sent.
+    /// An OTLP endpoint over HTTP, such as `http://localhost:4318`; `None` sends nothing.
     pub otlp_endpoint: Option<String>,
 }
 
-/// Which tags notes may get.
+/// Which tags can be added to notes.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TagSettings {
-    /// What may be tagged with what.
+    /// The policy.
     pub policy: TagPolicy,
 }
 
-/// What a model is told about the vaults.
+/// What models are shown about the vaults.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OrientationSettings {
-    /// Whether it is told anything.
+    /// Whether anything is shown.
     pub enabled: bool,
     /// The tag of the notes that are written for assistants. Only a tag in the frontmatter counts.
     pub tag: String,
-    /// The notebooks whose tagged notes are shown to models; `.` is the notes in the root. Without one no note is.
+    /// The notebooks whose tagged notes are shown to models; `.` is the notes in the root.
     pub notebooks: Vec<String>,
 }
 
@@ -474,13 +474,13 @@ impl Default for OrientationSettings {
     }
 }
 
-/// Which tags notes may get.
+/// Which tags can be added to notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TagPolicy {
     /// Any.
     #[default]
     Open,
-    /// Only those that some note of the vault has already.
+    /// Only tags that are already used in the vault.
     Existing,
 }

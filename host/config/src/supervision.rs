@@ -1,18 +1,18 @@
-//! What keeps components from being called: their own failures, and an admin's word.
+//! The settings that keep components from being called: the circuit breaker, and the reason of a switched-off component.
 
 use serde::{Deserialize, Serialize};
 
-/// When a component that fails is given a rest, and for how long.
+/// The circuit breaker of components.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SupervisionSettings {
-    /// After so many failures of its own; 0 is never.
+    /// The number of failures that open the circuit breaker; 0 is never.
     pub strikes: u32,
-    /// Within so many seconds.
+    /// The time window of those failures in seconds.
     pub window_s: u64,
-    /// How many seconds it rests the first time; each failed trial doubles it.
+    /// The first pause in seconds; each failed trial call doubles it.
     pub first_pause_s: u64,
-    /// How many seconds it rests at most.
+    /// The longest pause in seconds.
     pub longest_pause_s: u64,
 }
 
@@ -27,7 +27,7 @@ impl Default for SupervisionSettings {
     }
 }
 
-/// Why something is switched off, and by whom.
+/// Why a component or action is switched off, and by whom.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SwitchReason {

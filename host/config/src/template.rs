@@ -1,11 +1,11 @@
-//! The file that `notehost config init` writes: every key, explained.
+//! The template of `notehost config init`: every key with a comment.
 
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("template.toml");
 const VAULT_LINE: &str = "path = \"~/notes\"\n";
 
-/// A config file with every key explained, for the vault in this folder.
+/// A config file in which every key has a comment, for the vault in this folder.
 pub fn template(vault: Option<&Path>) -> String {
     let Some(vault) = vault else {
         return TEMPLATE.to_owned();
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn as_written_it_changes_nothing_but_names_a_vault() {
+    fn the_template_has_defaults_and_one_vault() {
         let written = file::parse(&template(None), Path::new("n.toml"))
             .expect("settings")
             .settings;
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_name_any_folder() {
+    fn the_template_quotes_any_folder() {
         let odd = Path::new("/a \"b\"\\c");
         let written = file::parse(&template(Some(odd)), Path::new("n.toml")).expect("settings");
         assert_eq!(written.settings.vaults[0].path, odd);

@@ -1,53 +1,53 @@
-//! Whose components are taken, and whether that makes sense: a key that cannot be read would refuse everything that
-//! its owner signs, and say so only at the next install.
+//! Which publishers are trusted, and the validation of that: an invalid key would reject everything that
+//! its owner signs, and be noticed only at the next installation.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use super::check::Nonsense;
+use super::check::InvalidSetting;
 
-/// Whose components are taken. Those that came with Notehost need nobody's word.
+/// Which components are accepted. Built-in components need no signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustSettings {
-    /// Whether a component must be signed by one of the publishers.
+    /// Whether third-party components must be signed by one of the publishers.
     pub require_signed: bool,
-    /// Whose signatures count.
+    /// The trusted publishers.
     pub publishers: Vec<PublisherSettings>,
 }
 
-/// Somebody whose signature counts.
+/// A trusted publisher.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublisherSettings {
-    /// What an admin calls them.
+    /// A name, chosen by the admin.
     pub name: String,
     /// Their public key, as minisign writes it: one line that begins with `RW`.
     pub key: String,
-    /// The names of the components that they may sign; without it any.
+    /// The names of the components that they may sign; `None` is any.
     #[serde(default)]
     pub components: Option<Vec<String>>,
 }
 
-/// Check whose signatures count.
-pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), Nonsense> {
+/// Validates the trusted publishers.
+pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), InvalidSetting> {
     let mut names: HashMap<&str, usize> = HashMap::new();
     let mut keys: HashMap<&str, &str> = HashMap::new();
     for (index, publisher) in trust.publishers.iter().enumerate() {
         let at = |key: &str, problem| {
-            Err(Nonsense::new(
+            Err(InvalidSetting::new(
                 format!("trust.publishers[{index}].{key}"),
                 problem,
             ))
         };
         let name = publisher.name.as_str();
         if name.trim().is_empty() || name.chars().any(char::is_control) {
-            return at("name", ConfigError::new("a publisher needs a name"));
+            return at("name", ConfigError::new("the publisher has no name"));
         }
         if names.insert(name, index).is_some() {
-            let problem = ConfigError::new(format!("two publishers are called `{name}`"));
+            let problem = ConfigError::new(format!("duplicate publisher name `{name}`"));
             return at("name", problem);
         }
         if let Err(problem) = check_key(publisher) {
@@ -55,12 +55,12 @@ pub(super) fn check_trust(trust: &TrustSettings) -> Result<(), Nonsense> {
         }
         if let Some(other) = keys.insert(&publisher.key, name) {
             let problem = ConfigError::new(format!("`{other}` and `{name}` have the same key"))
-                .with_hint("a signature names one publisher: keep one of the two");
+                .with_hint("a key belongs to one publisher: keep one of the two");
             return at("key", problem);
         }
         if publisher.components.as_ref().is_some_and(Vec::is_empty) {
-            let problem = ConfigError::new(format!("`{name}` may sign nothing"))
-                .with_hint("name components, or leave the key out for any");
+            let problem = ConfigError::new(format!("`{name}` has an empty list of components"))
+                .with_hint("list components, or omit the key to allow any");
             return at("components", problem);
         }
     }
@@ -72,7 +72,7 @@ fn check_key(publisher: &PublisherSettings) -> Result<(), ConfigError> {
         .map(|_| ())
         .map_err(|_| {
             ConfigError::new(format!(
-                "the key of `{}` is no public key of minisign",
+                "the key of `{}` is not a minisign public key",
                 publisher.name
             ))
             .with_hint("it is the second line of their `minisign.pub`, and begins with `RW`")
@@ -92,37 +92,33 @@ mod tests {
     }
 
     #[test]
-    fn publishers_have_names_and_keys_of_their_own() {
+    fn publishers_need_distinct_names_and_keys() {
         let one = format!("[[publishers]]\nname = 'ana'\nkey = '{KEY}'\n");
         let trust: TrustSettings = toml::from_str(&one).expect("settings");
         assert!(check_trust(&trust).is_ok());
         let other = one.replace("ana", "ben");
         for (toml, key, told) in [
-            (
-                one.replace("ana", " "),
-                "publishers[0].name",
-                "needs a name",
-            ),
+            (one.replace("ana", " "), "publishers[0].name", "has no name"),
             (
                 one.replace(KEY, &KEY[..20]),
                 "publishers[0].key",
-                "no public key",
+                "not a minisign public key",
             ),
             (
                 one.replace("RW", "QW"),
                 "publishers[0].key",
-                "no public key",
+                "not a minisign public key",
             ),
             (
                 format!("{one}{one}"),
                 "publishers[1].name",
-                "two publishers",
+                "duplicate publisher name",
             ),
             (format!("{one}{other}"), "publishers[1].key", "the same key"),
             (
                 format!("{one}components = []\n"),
                 "publishers[0].components",
-                "may sign nothing",
+                "empty list of components",
             ),
         ] {
             let (found, said) = refused(&toml);

@@ -1,4 +1,4 @@
-//! The environment variables that say how this process runs.
+//! The environment variables that configure this process.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,51 +7,57 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use super::{ConfigError, Confirm, Given, LogFormat, Surface, parse_address};
+use super::{ConfigError, Confirm, LogFormat, Overrides, Surface, parse_address};
 use notehost_vault::Tier;
 
-/// The variables that are read, and what each says.
+/// The environment variables, with descriptions for the help.
 pub const VARIABLES: [(&str, &str); 10] = [
     ("NOTEHOST_CONFIG", "the config file"),
-    ("NOTEHOST_STATE", "the folder for what this machine keeps"),
+    (
+        "NOTEHOST_STATE",
+        "the state folder: index, compiled code, history",
+    ),
     (
         "NOTEHOST_VAULT",
         "a folder of notes, or the id of a configured vault",
     ),
     (
         "NOTEHOST_ALLOW",
-        "the tier of notebooks that nothing names: none, r, rw or rwd",
+        "the tier of notebooks not listed in the config: none, r, rw or rwd",
     ),
-    ("NOTEHOST_HTTP", "serve over HTTP at this address"),
+    ("NOTEHOST_HTTP", "the address to serve HTTP at"),
     (
         "NOTEHOST_NO_AUTH",
-        "serve without authentication, only on loopback: true or false",
+        "whether to serve without authentication, only on loopback: true or false",
     ),
     (
         "NOTEHOST_SURFACE",
         "how tools are presented: domain, split, flat or finder",
     ),
-    ("NOTEHOST_CONFIRM", "when a person is asked: floor or never"),
+    (
+        "NOTEHOST_CONFIRM",
+        "when a change needs confirmation: floor or never",
+    ),
     (
         "NOTEHOST_LOG",
-        "what is logged: error, warn, info, debug or trace",
+        "the log level: error, warn, info, debug or trace",
     ),
-    ("NOTEHOST_LOG_FORMAT", "how it is logged: text or json"),
+    ("NOTEHOST_LOG_FORMAT", "the log format: text or json"),
 ];
 
-/// What the variables say; `variable` looks one up.
+/// The values of the variables; `variable` looks one up.
 pub(super) fn from_variables(
     variable: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Given, ConfigError> {
-    // A variable that is set to nothing says nothing.
+) -> Result<Overrides, ConfigError> {
+    // An empty variable counts as unset.
     let said = |name: &str| variable(name).filter(|value| !value.is_empty());
-    Ok(Given {
+    Ok(Overrides {
         config: said("NOTEHOST_CONFIG").map(PathBuf::from),
         state: said("NOTEHOST_STATE").map(PathBuf::from),
         vault: said("NOTEHOST_VAULT").map(PathBuf::from),
         allow: parsed("NOTEHOST_ALLOW", said, Tier::from_str)?,
         http: parsed("NOTEHOST_HTTP", said, parse_address)?,
-        // `false` says nothing: the file may still ask for it.
+        // `false` counts as unset: the file may still set it.
         no_auth: parsed("NOTEHOST_NO_AUTH", said, switch)?.filter(|no_auth| *no_auth),
         surface: parsed("NOTEHOST_SURFACE", said, |word| {
             Surface::from_str(word, false)

@@ -14,7 +14,7 @@ use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 use super::core::Core;
 use super::deadline::Deadline;
 use super::ignore::{OBSIDIAN, RULES};
-use notehost_platform::memory::give_back;
+use notehost_platform::memory::release_free_memory;
 use notehost_vault::PRIVATE;
 
 /// Edits are read after this pause, or at the latest after the maximum.
@@ -102,7 +102,7 @@ fn build(core: &Core) {
     }
     core.expect(None);
     core.save();
-    give_back();
+    release_free_memory();
 }
 
 struct Indexer<'a> {
@@ -198,7 +198,7 @@ impl<'a> Indexer<'a> {
         let pending = core.texts().pending();
         if pending >= FLUSH_BATCH_SIZE || pending > 0 && is_quiet(FLUSH_DELAY) {
             let _ = core.texts().flush();
-            give_back();
+            release_free_memory();
         }
         if is_quiet(SAVE_DELAY) {
             core.save();
@@ -216,7 +216,7 @@ impl<'a> Indexer<'a> {
         let (changed, edits) = if paths.len() > BULK_READ_THRESHOLD {
             let edits = self.core.load(&paths, |_| {});
             let _ = self.core.texts().flush();
-            give_back();
+            release_free_memory();
             (paths.len(), edits)
         } else {
             self.core.refresh(paths)

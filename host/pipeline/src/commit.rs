@@ -12,7 +12,7 @@ use super::confirm::ConfirmOutcome;
 use super::conform::{QUICK_BYTES, off_worker};
 use super::egress::CallEgress;
 use super::{CallError, Content, Host, Reply};
-use notehost_records::audit::Happening;
+use notehost_records::audit::EventKind;
 use notehost_records::database::now_ms;
 use notehost_runtime::{GuestContent, Notice};
 use notehost_vault::{
@@ -65,14 +65,14 @@ impl Landed {
     /// Show people what the component has to say to them.
     pub(super) fn tell(&self, host: &Host, allowed: &Allowed) {
         for notice in &self.notices {
-            let happening = Happening::Notice {
+            let happening = EventKind::Notice {
                 caller: allowed.caller.name().to_owned(),
                 domain: allowed.checked.found.domain.name.clone(),
                 vault: allowed.vault.id().to_owned(),
                 level: notice.level,
                 message: notice.message.clone(),
             };
-            host.audit().events().tell(now_ms(), happening);
+            host.audit().events().publish(now_ms(), happening);
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Memory that goes back to the system. Building an index or compiling a component takes much of it for a short time, and
+//! Returning memory to the system. Building an index or compiling a component needs much memory for a short time, and
 //! the system's allocator would keep most of what is freed.
 
-/// A piece of memory of this size goes back to the system as soon as it is free. By default that is so only until a larger
-/// one was freed, and from then on the room of an index's writer stays between things that are kept.
+/// Allocations of this size are returned to the system when freed. By default this threshold rises when a larger
+/// one is freed, and then the memory of an index writer stays allocated.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE: i32 = 8 << 20;
+const MMAP_THRESHOLD_BYTES: i32 = 8 << 20;
 
-/// Have threads share what they free. By default the system's allocator has eight separate heaps for each processor; one
-/// for each is as fast. To be called before there are threads.
-pub fn share() {
+/// Lets threads share freed memory. By default the system's allocator has eight separate heaps per processor; one
+/// per processor is as fast. Must be called before threads are started.
+pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         let heaps = std::thread::available_parallelism().map_or(2, |count| count.get().max(2));
@@ -17,13 +17,13 @@ pub fn share() {
         #[allow(unsafe_code)]
         unsafe {
             libc::mallopt(libc::M_ARENA_MAX, heaps);
-            libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, MMAP_THRESHOLD_BYTES);
         }
     }
 }
 
-/// Hand what is free back to the system, where it can be asked to.
-pub fn give_back() {
+/// Returns free memory to the system, if the allocator supports it.
+pub fn release_free_memory() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         // SAFETY: it takes no pointer, may be called from any thread at any time, and only releases what is free.

@@ -1,4 +1,4 @@
-//! Files that are nobody else's: everything in the state folder and in a vault's `.notehost`.
+//! Private files: everything in the state folder and in a vault's `.notehost`.
 //!
 //! The program creates every file private (`restrict_new_files`), and the vault widens a note to the mode that it should
 //! have. The other way round there would be a moment in which anybody could open it.
@@ -17,14 +17,14 @@ const STICKY: u32 = 0o1000;
 /// The umask that the process was started with.
 static UMASK: OnceLock<u32> = OnceLock::new();
 
-/// From now on files and folders of this process are private unless somebody widens them. Called once, at the very start.
+/// Makes new files and folders of this process private by default. Called once, at the very start.
 pub fn restrict_new_files() {
     #[cfg(unix)]
     UMASK.get_or_init(|| u32::from(set_umask(0o077)));
 }
 
-/// Gives a program that this one starts the umask that this one was started with: what a compiler writes is not ours to
-/// keep private.
+/// Gives a child process the umask that this process was started with: the output of a compiler need not be
+/// private.
 pub fn restore_umask(command: &mut std::process::Command) {
     #[cfg(unix)]
     {
@@ -57,7 +57,7 @@ pub fn notes_folder_mode() -> u32 {
 fn umask() -> u32 {
     #[cfg(unix)]
     return *UMASK.get_or_init(|| {
-        // It can only be read by setting it; what another thread makes meanwhile is too private, never too open.
+        // It can only be read by setting it; a file that another thread creates meanwhile is too private, never too open.
         let found = set_umask(0o077);
         set_umask(found);
         u32::from(found)
@@ -77,14 +77,14 @@ pub fn create_missing(path: &Path) -> io::Result<()> {
     builder().recursive(true).create(path)
 }
 
-/// Creates a folder of our own, and every folder above it that is missing, private. If it exists, its own mode is
+/// Creates a private folder and every missing folder above it. If it exists, its own mode is
 /// restricted; files and folders in it keep theirs.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     create_missing(path)?;
     restrict_folder(path)
 }
 
-/// Creates a private folder in a place that everybody may use, under a name that nobody else took.
+/// Creates a private folder with an unused name in a shared folder.
 pub fn new_folder_in(place: &Path, prefix: &str) -> io::Result<PathBuf> {
     static LAST: AtomicU64 = AtomicU64::new(0);
     for _ in 0..1000 {
@@ -127,16 +127,19 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// 32 random bytes that are kept in a private file, made at the first use. Safe on disk when this returns.
+/// 32 random bytes in a private file, created on first use. Durable when this returns.
 pub fn key(path: &Path) -> io::Result<[u8; 32]> {
     match File::open(path) {
         Ok(file) => {
             restrict(path)?;
             let mut bytes = Vec::new();
             file.take(33).read_to_end(&mut bytes)?;
-            bytes
-                .try_into()
-                .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "a key has 32 bytes"))
+            bytes.try_into().map_err(|_| {
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    "the key file must have 32 bytes",
+                )
+            })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut key = [0; 32];
@@ -159,7 +162,7 @@ pub fn key(path: &Path) -> io::Result<[u8; 32]> {
     }
 }
 
-/// Whether somebody else could have written this file or folder: it belongs neither to this user nor to root, or its mode
+/// Whether another user could have written this file or folder: it belongs neither to this user nor to root, or its mode
 /// lets others write.
 #[cfg(unix)]
 pub fn is_writable_by_others(found: &fs::Metadata) -> bool {
@@ -200,7 +203,7 @@ pub fn is_writable_by_everybody(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Whether a file belongs to this user and nobody else may do anything with it.
+/// Whether a file belongs to this user and is inaccessible to others.
 #[cfg(unix)]
 pub fn is_own_and_private(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -225,7 +228,7 @@ pub fn restrict_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes from everybody else what they may do with it; what its owner may do stays.
+/// Removes the permissions of everybody but the owner.
 #[cfg(unix)]
 pub fn restrict(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -236,14 +239,14 @@ pub fn restrict(path: &Path) -> io::Result<()> {
     let own = rustix::process::geteuid().as_raw();
     match fs::set_permissions(path, fs::Permissions::from_mode(found.mode() & 0o700)) {
         Ok(()) if fs::metadata(path)?.mode() & 0o077 == 0 => Ok(()),
-        // A mode that does not change, or that its owner cannot change, is none.
+        // A mode that does not change, or that its owner cannot change, shows a file system without modes.
         Ok(()) => without_modes(path),
         Err(_) if found.uid() == own || has_no_modes(path) => without_modes(path),
         Err(error) => Err(io::Error::new(
             error.kind(),
             format!(
                 "`{0}` belongs to the user {1}, and other users can open it: run `sudo chown -R {own} {0} && chmod 700 {0}`, \
-                 or name another folder with `--state DIR`",
+                 or choose another folder with `--state DIR`",
                 path.display(),
                 found.uid()
             ),
@@ -251,7 +254,7 @@ pub fn restrict(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file system without modes cannot keep anything private: that is its owner's decision, and is reported.
+/// A file system without modes cannot keep anything private: that is the user's decision, and is reported.
 #[cfg(unix)]
 fn without_modes(path: &Path) -> io::Result<()> {
     static REPORTED: std::sync::Once = std::sync::Once::new();
@@ -321,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_for_everybody_keeps_its_mode() {
+    fn a_shared_folder_keeps_its_mode() {
         let place = tempfile::tempdir().expect("a folder");
         let shared = place.path().join("shared");
         fs::create_dir(&shared).expect("a folder");
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_made_once_and_a_damaged_one_is_refused() {
+    fn a_key_is_created_once_and_a_damaged_one_is_refused() {
         let place = tempfile::tempdir().expect("a folder");
         let file = place.path().join("journal.key");
         let made = key(&file).expect("a key");

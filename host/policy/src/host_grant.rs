@@ -49,7 +49,7 @@ impl HostGrant {
 
     /// Whether a request may go there.
     pub fn decide(&self, to: &Destination) -> Option<Within> {
-        let asked_for = |pattern: &HostPattern| pattern.is_anything() || pattern.covers(to);
+        let asked_for = |pattern: &HostPattern| pattern.matches_everything() || pattern.covers(to);
         if !self.ceiling.iter().any(asked_for) {
             return None;
         }

@@ -108,7 +108,7 @@ impl Ledger {
     }
 
     /// Words came back: what was dropped last is taken off first, with its lines.
-    fn give_back(&mut self, mut words: u64) {
+    fn release_free_memory(&mut self, mut words: u64) {
         for hour in self.hours.iter_mut().rev() {
             let back = words.min(hour.words);
             hour.lines = share(hour.lines, hour.words - back, hour.words);
@@ -231,7 +231,7 @@ pub(super) fn count(notes: &mut [NoteEdit<'_>], hour: i64) -> Vec<bool> {
         if note.text.added_more > 0 && !note.text.is_restored {
             ledger.hour(hour).own_more += note.text.added_more;
         }
-        ledger.give_back(back);
+        ledger.release_free_memory(back);
         for one in &carried {
             let words = share(one.words, came, moving);
             let now = ledger.hour(one.hour);

@@ -1,7 +1,7 @@
 //! The one SQLite file in the state folder that the server and the command line share: tokens, approvals, idempotency
-//! keys, rates, quarantines, audit. Each room keeps its own tables and its own SQL; here is only how the file is opened and locked.
+//! keys, rates, circuit breakers, audit. Each crate has its own tables and SQL; here the file is only opened and locked.
 //!
-//! The command line writes while a server runs (an approval, a revoked token), so nothing of it is believed from
+//! The command line writes while a server runs (an approval, a revoked token), so nothing may be cached in
 //! memory for longer than [`Database::version`] stays the same.
 
 use std::path::{Path, PathBuf};
@@ -10,25 +10,25 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-/// How long one process waits while another one writes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a process waits while another one writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What this machine remembers about calls and callers.
+/// The records of this machine.
 pub struct Database {
     connection: Mutex<Connection>,
     path: PathBuf,
 }
 
-/// The file cannot be used.
+/// The file cannot be opened, read or written.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("the records in `{}` cannot be used: {reason}", path.display())]
+#[error("cannot use the records in `{}`: {reason}", path.display())]
 pub struct DatabaseError {
     path: PathBuf,
     reason: String,
 }
 
 impl Database {
-    /// Opens the file in a state folder, and makes what is missing. `tables` are the statements of the rooms that keep
+    /// Opens the file in a state folder, and creates missing tables. `tables` are the statements of the crates that store
     /// something in it.
     pub fn open(state: &Path, tables: &[&'static str]) -> Result<Database, DatabaseError> {
         let path = state.join("records.sqlite");
@@ -48,7 +48,7 @@ impl Database {
         })
     }
 
-    /// Another connection to the same file, for work that must not hold up the calls.
+    /// Another connection to the same file, for work that must not delay calls.
     pub fn reopen(&self) -> Result<Database, DatabaseError> {
         let connection = prepared(&self.path).map_err(|error| self.failed(&error))?;
         Ok(Database {
@@ -62,7 +62,7 @@ impl Database {
         self.path.parent().unwrap_or(Path::new(""))
     }
 
-    /// Do something with the file.
+    /// Runs a closure with the connection.
     pub fn with<T>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>,
@@ -92,18 +92,18 @@ impl Database {
 }
 
 fn prepared(path: &Path) -> rusqlite::Result<Connection> {
-    // Hashed tokens and the names of notes are nobody else's affair. Where it cannot be made, opening it says why.
+    // Hashed tokens and names of notes are private. If the file cannot be created, opening it returns the error.
     let _ = notehost_platform::private::create_file(path);
     let connection = Connection::open(path)?;
     // The operating system's sandbox has no folder for temporary files.
     connection.pragma_update(None, "temp_store", "memory")?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     Ok(connection)
 }
 
-/// Milliseconds since 1970, as every table keeps time.
+/// The current time in milliseconds since 1970, the unit of all tables.
 pub fn now_ms() -> i64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -111,7 +111,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A name for something new that nobody can guess: so many random bytes as lower-case letters and digits.
+/// An unguessable id: so many random bytes as lower-case letters and digits.
 pub fn random_word(bytes: usize) -> Result<String, getrandom::Error> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut random = vec![0; bytes];

@@ -1,5 +1,5 @@
-//! What this machine remembers of calls and callers: the database of the state folder, and the audit log, metrics, traces
-//! and events that are made from each call. It does not know what the records of other rooms mean: each brings its tables.
+//! The records of calls and callers: the database of the state folder, and the audit log, metrics, traces
+//! and events of each call. The tables of other crates are defined by those crates.
 
 pub mod audit;
 pub mod database;

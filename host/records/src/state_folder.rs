@@ -1,6 +1,6 @@
-//! The state folder: which folder may be used as one, and what is restricted in one that an earlier version left open.
+//! The state folder: which folder may be used as one, and which files of an earlier version are made private.
 //!
-//! `--state` can name any folder by mistake, also somebody's home. So only names that Notehost creates are ever touched,
+//! `--state` can name any folder by mistake, also a home folder. So only names that Notehost creates are ever touched,
 //! and a folder with other files in it is refused unless the records database shows that it is in use as a state folder.
 
 use std::ffi::OsStr;
@@ -21,11 +21,11 @@ const COMPILED: &str = "compiled";
 const FOLDERS: [&str; 4] = ["components", "descriptions", "dev", "logs"];
 /// How the names of files begin, also of their temporary copies.
 const FILES: [&str; 4] = [RECORDS, "owner-token", "notehost.toml", ".notehost.toml"];
-/// What file systems put into folders. So do names that begin with a dot: `.snapshot`, `.Trash-1000`, `.nfs…`, `.gitkeep`.
+/// Created by file systems, like names that begin with a dot: `.snapshot`, `.Trash-1000`, `.nfs…`, `.gitkeep`.
 const TOLERATED: &str = "lost+found";
 /// Dot folders that show that a folder has another purpose: a repository or a vault, which would be shared with the secrets
 /// of a state folder in it.
-const OF_OTHERS: [&str; 3] = [".git", ".obsidian", ".notehost"];
+const FOREIGN_FOLDERS: [&str; 3] = [".git", ".obsidian", ".notehost"];
 
 /// Creates the state folder if it is missing, and makes it private. One that an earlier version left open to others is made
 /// private with everything in it that Notehost created.
@@ -40,12 +40,12 @@ pub fn open_state(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Refuses a folder that holds somebody else's files. Changes nothing.
+/// Refuses a folder that contains other files. Changes nothing.
 pub fn check_state(path: &Path) -> io::Result<()> {
     if path.join(RECORDS).is_file() {
         return Ok(());
     }
-    // A folder that is missing is fine, and one that cannot be read is reported by whoever opens it.
+    // A missing folder is fine, and an unreadable one is reported when it is opened.
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
     let mut names = entries.map(|entry| entry.file_name());
     match names.find(|name| !is_ours(name) && !is_tolerated(name)) {
@@ -53,7 +53,7 @@ pub fn check_state(path: &Path) -> io::Result<()> {
         Some(name) => Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
             format!(
-                "`{}` is not a state folder of Notehost: it contains `{}`; name an empty or a new folder with `--state DIR`",
+                "`{}` is not a state folder of Notehost: it contains `{}`; choose an empty or new folder with `--state DIR`",
                 path.display(),
                 name.display()
             ),
@@ -71,7 +71,7 @@ fn restrict_entries(state: &Path) {
     }
 }
 
-/// What cannot be restricted is in a folder that nobody else can enter. Links are not followed, and files of other users
+/// Errors are ignored, because nobody else can enter the folder above. Links are not followed, and files of other users
 /// keep their modes.
 fn restrict_below(entry: &fs::DirEntry, depth: usize) {
     let Ok(found) = entry.metadata() else { return };
@@ -109,17 +109,17 @@ fn is_ours(name: &OsStr) -> bool {
         || is_vault_key(name)
 }
 
-/// `ID-DIGEST`, as `vault` names the folder of a vault.
+/// `ID-DIGEST`, the name of a vault's folder.
 fn is_vault_key(name: &str) -> bool {
     let is_digest = |text: &str| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
     name.rsplit_once('-')
         .is_some_and(|(_, digest)| is_digest(digest))
 }
 
-/// Whether an entry of somebody else may be in a state folder. It is never touched.
+/// Whether a foreign entry is tolerated in a state folder. It is never touched.
 fn is_tolerated(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name == TOLERATED || name.starts_with('.') && !OF_OTHERS.contains(&&*name)
+    name == TOLERATED || name.starts_with('.') && !FOREIGN_FOLDERS.contains(&&*name)
 }
 
 #[cfg(all(test, unix))]
@@ -150,7 +150,7 @@ mod tests {
     const VAULT: &str = "main-0123456789abcdef";
 
     #[test]
-    fn a_folder_of_somebody_else_is_refused_and_left_alone() {
+    fn a_foreign_folder_is_refused_and_unchanged() {
         let place = tempfile::tempdir().expect("a folder");
         let home = place.path().join("home");
         let files = ["letter.txt", "logs/mail.log"];
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_earlier_version_left_open_is_restricted() {
+    fn open_files_of_an_earlier_version_are_restricted() {
         let place = tempfile::tempdir().expect("a folder");
         let state = place.path().join("state");
         let history = format!("{VAULT}/history.db");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_state_folder_may_hold_what_others_prepare() {
+    fn a_new_state_folder_may_contain_tolerated_entries() {
         let place = tempfile::tempdir().expect("a folder");
         let state = place.path().join("a/state");
         open_state(&state).expect("it is made");
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(mode(&place.path().join(entry)), 0o644, "{entry}");
         }
         assert_eq!(mode(&place.path().join(".snapshot")), 0o755);
-        for purpose in OF_OTHERS {
+        for purpose in FOREIGN_FOLDERS {
             let place = tempfile::tempdir().expect("a folder");
             fs::create_dir(place.path().join(purpose)).expect("a folder");
             let error = open_state(place.path()).expect_err("it is refused");

@@ -1,28 +1,28 @@
-//! Text of others, made visible for a person who decides by what the screen shows: notes, replies of components, names,
+//! Makes hidden characters of untrusted text visible for people who decide by it: notes, replies of components, names,
 //! log lines.
 //!
 //! Control characters move the cursor and change the terminal; bidirectional controls show text in another order than it
 //! has; zero-width and other invisible characters hide that two texts differ. Each becomes its code point in angle
-//! brackets, `<U+202E>`. What scripts and emoji need stays: joiners between letters of scripts that have them or between
+//! brackets, `<U+202E>`. What scripts and emoji need is kept: joiners between letters of scripts that use them or between
 //! emoji, and the variation selector behind one.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// How much of a path is in a sentence.
+/// The maximum length of a path in a sentence.
 const MAX_PATH_CHARS: usize = 120;
 
-/// A text in which nothing is hidden. Line breaks and tabs stay.
+/// Replaces hidden characters. Line breaks and tabs are kept.
 pub fn visible(text: &str) -> Cow<'_, str> {
     replaced(text, false, code_point)
 }
 
-/// The same, and a carriage return at the end of a line is shown too: for texts that differ in their line ends.
+/// The same, and carriage returns at the end of a line are shown too: for texts that differ in their line ends.
 pub fn visible_with_line_ends(text: &str) -> Cow<'_, str> {
     replaced(text, true, code_point)
 }
 
-/// The same for a name or a path, which has one line.
+/// The same for a name or path, which must be one line.
 pub fn visible_name(name: &str) -> String {
     let mut shown = visible_with_line_ends(name).into_owned();
     for (character, code) in [('\n', "<U+000A>"), ('\t', "<U+0009>")] {
@@ -50,7 +50,7 @@ fn code_point(character: char, shown: &mut String) {
     let _ = write!(shown, "<U+{:04X}>", u32::from(character));
 }
 
-/// The same for text that has styles of our own in it: sequences that only set colour and weight stay.
+/// The same for text with our own styles: sequences that only set colour and weight are kept.
 pub fn visible_with_styles(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return visible(text);
@@ -66,7 +66,7 @@ pub fn visible_with_styles(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// The same for JSON text, in which a string can name a character instead: it stays the same document.
+/// The same for JSON text, with JSON escapes, so that it stays the same document.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     replaced(text, false, |character, shown| {
         let mut units = [0; 2];
@@ -82,7 +82,7 @@ fn replaced(text: &str, with_line_ends: bool, show: impl Fn(char, &mut String)) 
     }
     let mut shown = String::with_capacity(text.len() + 16);
     let mut characters = text.chars().peekable();
-    // What was shown as it is.
+    // The unchanged text.
     let mut before = None;
     while let Some(character) = characters.next() {
         let after = characters.peek().copied();
@@ -101,7 +101,7 @@ fn replaced(text: &str, with_line_ends: bool, show: impl Fn(char, &mut String)) 
     shown.into()
 }
 
-/// Whether a character is not seen, or changes what is seen of others.
+/// Whether a character is invisible, or changes the display of others.
 fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' | ' '..='~' => false,
@@ -125,7 +125,7 @@ fn is_hidden(character: char) -> bool {
     }
 }
 
-/// Whether a hidden character does what it is for.
+/// Whether a hidden character is used as intended by its script or emoji.
 fn is_needed(before: Option<char>, hidden: char, after: Option<char>) -> bool {
     let (Some(before), after) = (before, after) else {
         return false;
@@ -146,7 +146,7 @@ fn is_needed(before: Option<char>, hidden: char, after: Option<char>) -> bool {
     }
 }
 
-/// Whether a character is of a script in which joiners decide how letters look: Arabic and its relatives, those of India
+/// Whether a character belongs to a script where joiners change letter shapes: Arabic and its relatives, those of India
 /// and South-East Asia, Mongolian.
 fn is_joining(character: char) -> bool {
     let is_script = matches!(character,
@@ -167,7 +167,7 @@ fn is_emoji(character: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// The next sequence that sets a style, with what is before and after it.
+/// The next style sequence, with the text before and after it.
 fn next_style(text: &str) -> Option<(&str, &str, &str)> {
     for (at, _) in text.match_indices("\u{1b}[") {
         let parameters = &text[at + 2..];
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_hidden() {
+    fn hidden_characters_are_shown() {
         for (text, shown) in [
             ("a\u{1b}[2Jb", "a<U+001B>[2Jb"),
             ("a\u{9b}31mb\u{7f}", "a<U+009B>31mb<U+007F>"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_scripts_and_emoji_need_stays() {
+    fn joiners_of_scripts_and_emoji_are_kept() {
         for text in [
             "plain\ttext\nnext line",
             "日本語 Tomás ｔｏ",
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn styles_of_our_own_stay_and_nothing_else_does() {
+    fn only_our_own_styles_are_kept() {
         let styled = "\u{1b}[1m\u{1b}[38;5;2mok\u{1b}[0m";
         assert_eq!(visible_with_styles(styled), styled);
         assert_eq!(

@@ -1,21 +1,21 @@
-//! Moments as people write them: `2h` ago, a day, a time; always in UTC, so that two machines mean the same.
+//! Parses and formats points in time: an age such as `2h`, a date, a time; always in UTC, so the same on all machines.
 
 const SECOND: i64 = 1000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A moment that a person named, in milliseconds since 1970.
+/// A point in time, in milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment(
     /// The milliseconds.
     pub i64,
 );
 
-/// Reads `90s`, `30m`, `2h`, `7d`, `2w` (so long ago), `2026-11-01`, `2026-11-01T12:30`, `2026-11-01 12:30:15Z`.
+/// Parses `90s`, `30m`, `2h`, `7d`, `2w` (an age), `2026-11-01`, `2026-11-01T12:30`, `2026-11-01 12:30:15Z`.
 pub fn moment(text: &str) -> Result<Moment, String> {
     parse(text, crate::database::now_ms()).map(Moment).ok_or_else(|| {
-        "expected how long ago (`90s`, `30m`, `2h`, `7d`, `2w`), a day (`2026-11-01`) or a time (`2026-11-01T12:30`, UTC)"
+        "expected an age (`90s`, `30m`, `2h`, `7d`, `2w`), a date (`2026-11-01`) or a time (`2026-11-01T12:30`, UTC)"
             .to_owned()
     })
 }
@@ -67,7 +67,7 @@ fn parse(text: &str, now: i64) -> Option<i64> {
     Some(moment)
 }
 
-/// How many days lie between 1970 and a date that there is.
+/// The number of days from 1970 to a valid date.
 fn days_to(year: i64, month: i64, day: i64) -> Option<i64> {
     if !(1..=12).contains(&month) || !(1970..=9999).contains(&year) {
         return None;
@@ -81,7 +81,7 @@ fn days_to(year: i64, month: i64, day: i64) -> Option<i64> {
     let days =
         shifted_year * 365 + shifted_year / 4 - shifted_year / 100 + shifted_year / 400 + of_year
             - 719_468;
-    // A day that its month does not have would be told as one of the next month.
+    // A day that its month does not have would be converted to one of the next month.
     (day >= 1 && date(days) == (year, month, day)).then_some(days)
 }
 
@@ -101,7 +101,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// `2026-11-01T12:30:15.250Z`, for programs.
+/// Formats `2026-11-01T12:30:15.250Z`, for programs.
 pub fn iso(moment: i64) -> String {
     let (day, time) = (shown_day(moment), moment.rem_euclid(DAY));
     format!(
@@ -113,18 +113,18 @@ pub fn iso(moment: i64) -> String {
     )
 }
 
-/// `2026-11-01 12:30:15`, for people.
+/// Formats `2026-11-01 12:30:15`, for people.
 pub fn shown(moment: i64) -> String {
     iso(moment)[..19].replace('T', " ")
 }
 
-/// `2026-11-01`.
+/// Formats `2026-11-01`.
 pub fn shown_day(moment: i64) -> String {
     let (year, month, day) = date(moment.div_euclid(DAY));
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-/// How long something is, in its largest unit: `45s`, `3m`, `2h`, `5d`.
+/// Formats a duration in its largest unit: `45s`, `3m`, `2h`, `5d`.
 pub fn length(milliseconds: i64) -> String {
     let units = [(DAY, "d"), (HOUR, "h"), (MINUTE, "m")];
     let fitting = units.into_iter().find(|(unit, _)| milliseconds >= *unit);
@@ -132,7 +132,7 @@ pub fn length(milliseconds: i64) -> String {
     format!("{}{word}", milliseconds.max(0) / unit)
 }
 
-/// A moment as people say it: `3 hours ago`, `in 30 days`.
+/// Formats a time relative to now: `3 hours ago`, `in 30 days`.
 pub fn ago(time: i64, now: i64) -> String {
     let seconds = now.saturating_sub(time) / 1000;
     let (number, unit) = match seconds.unsigned_abs() {
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_as_people_write_them() {
+    fn ages_dates_and_times_are_parsed() {
         let now = 1_793_534_400_000; // 2026-11-01 12:00
         assert_eq!(iso(now), "2026-11-01T12:00:00.000Z");
         for (text, meant) in [

@@ -18,7 +18,7 @@ use wasmtime::component::Component;
 
 use super::engine::{self, Room};
 use notehost_config::LimitSettings;
-use notehost_platform::memory::give_back;
+use notehost_platform::memory::release_free_memory;
 use notehost_platform::private::{self, is_writable_by_others};
 
 /// How much of a file is read at once to check it.
@@ -75,7 +75,7 @@ impl CompiledCode {
                 if let Some(component) = self.read(engine, &name) {
                     // What was compiled lies in memory as a whole; what was kept does not.
                     drop(code);
-                    give_back();
+                    release_free_memory();
                     return Ok(component);
                 }
             }

@@ -1,4 +1,4 @@
-//! Whatever an example says, its command says the same.
+//! Tests that example commands parse to the arguments of their examples.
 
 use serde_json::{Map, Value};
 
@@ -29,7 +29,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_example_survives_its_command() {
+fn every_example_command_parses_to_its_arguments() {
     let mut seen = 0;
     for embedded in EMBEDDED {
         let description = Description::parse(embedded.description).expect("a description");

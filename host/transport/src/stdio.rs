@@ -47,7 +47,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let patience = Duration::from_millis(host.settings().longest_call_ms()) + DRAIN_MARGIN;
+    let patience = Duration::from_millis(host.settings().max_call_ms()) + DRAIN_MARGIN;
     let check_size: CheckSize = {
         let host = host.clone();
         Box::new(move |outline, bytes| {

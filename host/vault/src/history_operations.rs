@@ -202,7 +202,7 @@ impl Transaction {
             }
             ChangeKind::Modify => {
                 let mut staged = self.take(&file.path)?;
-                self.give_back(change, file, &mut staged)?;
+                self.release_free_memory(change, file, &mut staged)?;
                 return Ok(Some((to, staged)));
             }
             ChangeKind::Rename => self.must_reach(&to, Tier::Write)?,
@@ -229,14 +229,14 @@ impl Transaction {
             }
         }
         if file.kind == ChangeKind::Rename || staged.origin.is_none() {
-            self.give_back(change, file, &mut staged)?;
+            self.release_free_memory(change, file, &mut staged)?;
         }
         staged.mode = file.mode_before;
         Ok(Some((to, staged)))
     }
 
     /// The bytes and the mode that a file had before.
-    fn give_back(
+    fn release_free_memory(
         &mut self,
         change: &str,
         file: &FileRow,

@@ -126,7 +126,7 @@ pub(super) fn prune(
         }
     }
     transaction.commit()?;
-    give_back(connection, bound)?;
+    release_free_memory(connection, bound)?;
     Ok(usage_now.values().sum())
 }
 
@@ -197,7 +197,7 @@ fn remove_oldest(connection: &Connection, caller: &str, excess: u64) -> rusqlite
 }
 
 /// Pages that are free are used again. Where there are very many of them, some go back to the disk.
-fn give_back(connection: &Connection, bound: u64) -> rusqlite::Result<()> {
+fn release_free_memory(connection: &Connection, bound: u64) -> rusqlite::Result<()> {
     let number = |name: &str| -> rusqlite::Result<u64> {
         let value: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
         Ok(u64::try_from(value).unwrap_or(0))

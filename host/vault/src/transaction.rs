@@ -18,7 +18,7 @@ use super::{
     types::Kind,
     view::FolderListings,
 };
-use notehost_platform::memory::give_back;
+use notehost_platform::memory::release_free_memory;
 
 /// What a call does in a vault: reads see one state of it and the call's own writes; nothing is visible to
 /// anybody else before [`Transaction::commit`].
@@ -70,7 +70,7 @@ impl Drop for ReadBytes {
         /// Less is used again soon.
         const RELEASE_THRESHOLD_BYTES: u64 = 16 << 20;
         if self.0 > RELEASE_THRESHOLD_BYTES {
-            give_back();
+            release_free_memory();
         }
     }
 }

@@ -9,15 +9,15 @@ fn contradictory_config_is_reported_with_its_line() {
     for (rules, expected) in [
         (
             "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
-            "notehost.toml:5: `Work/Contracts` is no notebook",
+            "notehost.toml:5: `Work/Contracts` is not a notebook",
         ),
         (
             "[callers.phone]\nscopes = [\"raed\"]\n",
-            "notehost.toml:5: `raed` is no scope: did you mean `read`?",
+            "notehost.toml:5: invalid scope `raed`: did you mean `read`?",
         ),
         (
             "[callers.phone]\nvaults = [\"man\"]\n",
-            "notehost.toml:5: no vault has the id `man`: did you mean `main`?",
+            "notehost.toml:5: unknown vault `man`: did you mean `main`?",
         ),
         (
             "[http]\ntls_cert = \"c.pem\"\n",
@@ -25,11 +25,11 @@ fn contradictory_config_is_reported_with_its_line() {
         ),
         (
             "[http]\ntls_cert = \"vault/c\"\ntls_key = \"k\"\n",
-            "notehost.toml:5: the file of `http.tls_cert` lies inside the vault",
+            "notehost.toml:5: the file of `http.tls_cert` is inside the vault",
         ),
         (
             "[telemetry]\notlp_endpoint = \"localhost:4318\"\n",
-            "notehost.toml:5: `localhost:4318` is no URL",
+            "notehost.toml:5: `localhost:4318` is not a URL",
         ),
         (
             "[auth.jwt]\njwks_file = \"~/nowhere/jwks.json\"\n",
@@ -41,7 +41,7 @@ fn contradictory_config_is_reported_with_its_line() {
         ),
         (
             "[[permissions.rules]]\nglob = \"/Diary/**\"\ntier = \"none\"\n",
-            "notehost.toml:5: `/Diary/**` can match no path",
+            "notehost.toml:5: `/Diary/**` cannot match any path",
         ),
     ] {
         let setup = PermissionSetup::with(rules);

@@ -20,7 +20,7 @@ use super::authorize::Allowed;
 use super::live_rights::LiveRights;
 use super::{CallError, Host};
 use notehost_policy::{BreakerRecord, BreakerRecords};
-use notehost_records::audit::{Failure, Happening};
+use notehost_records::audit::{EventKind, Failure};
 use notehost_records::database::{Database, now_ms};
 use state::{OpenBreaker, State, after};
 
@@ -168,14 +168,14 @@ impl BreakerGuard<'_> {
             "the circuit breaker is open: {}",
             breaker.reason
         );
-        let happening = Happening::Quarantine {
+        let happening = EventKind::Quarantine {
             domain: component.clone(),
             digest: digest.clone(),
             for_caller: who.clone(),
             reason: breaker.reason.clone(),
             pause_ms,
         };
-        self.host.audit().events().tell(now_ms(), happening);
+        self.host.audit().events().publish(now_ms(), happening);
         let written = self.host.circuit_breakers().records.put(&BreakerRecord {
             component,
             caller: who.clone(),
@@ -300,13 +300,13 @@ fn released(host: &Host, watched: &ComponentBreaker, who: &Option<String>, by: &
         by,
         "the circuit breaker is closed"
     );
-    let happening = Happening::Released {
+    let happening = EventKind::Released {
         domain: watched.name.to_string(),
         digest: watched.digest.clone(),
         for_caller: who.clone(),
         by,
     };
-    host.audit().events().tell(now_ms(), happening);
+    host.audit().events().publish(now_ms(), happening);
 }
 
 fn words(failure: Failure) -> &'static str {

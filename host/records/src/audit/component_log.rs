@@ -1,6 +1,6 @@
-//! What components print and log, kept for whoever looks later: two files of bounded size per component, the older one
-//! replaced whenever the newer one is full. A thread of its own writes them. Nobody who calls waits for it: what a
-//! component says faster than it can be written is dropped, and only of what that component says.
+//! The logs of components (printed and logged lines): two files of bounded size per component, the older one
+//! replaced whenever the newer one is full. A separate thread writes them. Calls do not wait for it: if a
+//! component logs faster than the thread can write, lines of that component are dropped.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -16,14 +16,14 @@ use crate::database::now_ms;
 use crate::when;
 use notehost_platform::private;
 
-/// How large each of a component's two files may be.
-const LARGEST_FILE: u64 = 256 << 10;
-/// How much of one component waits to be written before more is dropped.
-const MOST_WAITING: usize = 64 << 10;
-/// How long lines are gathered: so much and no more reaches the disk in that time.
-const GATHERING: Duration = Duration::from_millis(50);
+/// The maximum size of each of a component's two files.
+const MAX_FILE_BYTES: u64 = 256 << 10;
+/// The maximum size of the pending lines of a component; more are dropped.
+const MAX_PENDING_BYTES: usize = 64 << 10;
+/// How long lines are batched before they are written.
+const BATCH_DELAY: Duration = Duration::from_millis(50);
 
-/// Keeps what components say.
+/// Writes the logs of components.
 pub struct ComponentLogs {
     folder: PathBuf,
     shared: Arc<Shared>,
@@ -33,9 +33,9 @@ pub struct ComponentLogs {
 #[derive(Default)]
 struct Shared {
     state: Mutex<Waiting>,
-    /// Something waits, or it is time to hurry or to end.
+    /// Signals pending lines, a flush request or the end.
     work: Condvar,
-    /// Something was written.
+    /// Signals written lines.
     done: Condvar,
 }
 
@@ -60,7 +60,7 @@ impl Shared {
 }
 
 impl ComponentLogs {
-    /// Logs in this folder, which is made as soon as there is something to keep.
+    /// Logs in this folder, which is created with the first line.
     pub fn new(folder: &Path) -> ComponentLogs {
         ComponentLogs {
             folder: folder.to_owned(),
@@ -74,10 +74,10 @@ impl ComponentLogs {
         &self.folder
     }
 
-    /// Keep a line. `stream` is where it came from (`stdout`, `stderr`, or a level), `call` the call that said it; the
-    /// line itself may be anything.
+    /// Appends a line. `stream` is its source (`stdout`, `stderr`, or a level), `call` the id of the call; the
+    /// line itself is untrusted.
     pub fn write(&self, component: &Arc<str>, stream: &str, call: &str, line: &str) {
-        // The name becomes that of a file.
+        // The name becomes a file name.
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
         if component.is_empty() || !component.chars().all(is_plain) {
             return;
@@ -85,7 +85,7 @@ impl ComponentLogs {
         let mut waiting = self.shared.lock();
         let is_first = waiting.lines.is_empty();
         let pending = waiting.lines.entry(component.clone()).or_default();
-        if pending.text.len() + line.len() > MOST_WAITING {
+        if pending.text.len() + line.len() > MAX_PENDING_BYTES {
             pending.dropped += 1;
         } else {
             put(&mut pending.text, stream, call, line);
@@ -97,13 +97,13 @@ impl ComponentLogs {
         }
     }
 
-    /// Wait until everything is written.
+    /// Waits until everything is written.
     pub fn flush(&self) {
         let mut waiting = self.shared.lock();
         while !waiting.lines.is_empty() || waiting.is_writing {
             waiting.hurry = true;
             self.shared.work.notify_one();
-            let woken = self.shared.done.wait_timeout(waiting, GATHERING);
+            let woken = self.shared.done.wait_timeout(waiting, BATCH_DELAY);
             waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
             if !self.is_running() {
                 return;
@@ -126,7 +126,7 @@ impl ComponentLogs {
             .name("notehost-components-log".into())
             .spawn(move || keep(&folder, &shared));
         *thread = started
-            .inspect_err(|error| tracing::error!("what components say is not kept: {error}"))
+            .inspect_err(|error| tracing::error!("component logs are not written: {error}"))
             .ok();
     }
 }
@@ -142,7 +142,7 @@ impl Drop for ComponentLogs {
     }
 }
 
-/// Write what waits, until it is time to end and nothing does.
+/// Writes pending lines, until it is stopped and nothing is pending.
 fn keep(folder: &Path, shared: &Shared) {
     loop {
         let waiting = shared.lock();
@@ -154,7 +154,7 @@ fn keep(folder: &Path, shared: &Shared) {
             .unwrap_or_else(PoisonError::into_inner);
         let (mut waiting, _) = shared
             .work
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
+            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
                 !waiting.hurry && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
@@ -166,7 +166,7 @@ fn keep(folder: &Path, shared: &Shared) {
         for (component, mut pending) in lines {
             if pending.dropped > 0 {
                 let told = format!(
-                    "left out because it came too fast: {} lines",
+                    "{} lines were dropped because they came too fast",
                     pending.dropped
                 );
                 put(&mut pending.text, "notehost", "", &told);
@@ -174,7 +174,7 @@ fn keep(folder: &Path, shared: &Shared) {
             if let Err(error) = append(folder, &component, &pending.text) {
                 tracing::warn!(
                     component = &*component,
-                    "its log cannot be written: {error}"
+                    "cannot write the component's log: {error}"
                 );
             }
         }
@@ -189,7 +189,7 @@ fn keep(folder: &Path, shared: &Shared) {
     }
 }
 
-/// One line of the file: when, from where, by which call, what.
+/// Formats a line of the file: time, stream, call, text.
 fn put(text: &mut String, stream: &str, call: &str, line: &str) {
     text.push_str(&when::iso(now_ms()));
     for part in [stream, call] {
@@ -200,7 +200,7 @@ fn put(text: &mut String, stream: &str, call: &str, line: &str) {
     for letter in line.chars() {
         match letter {
             '"' | '\'' | '\\' => text.push(letter),
-            // Controlled by the component: what would move a cursor or hide text is shown, not obeyed.
+            // Controlled by the component: control and hidden characters are escaped.
             other => text.extend(other.escape_debug()),
         }
     }
@@ -211,7 +211,7 @@ fn append(folder: &Path, component: &str, text: &str) -> io::Result<()> {
     private::create_folder(folder)?;
     let path = newer(folder, component);
     let mut file = open(&path)?;
-    if file.metadata()?.len() + text.len() as u64 > LARGEST_FILE {
+    if file.metadata()?.len() + text.len() as u64 > MAX_FILE_BYTES {
         fs::rename(&path, older(folder, component))?;
         file = open(&path)?;
     }
@@ -227,21 +227,21 @@ fn older(folder: &Path, component: &str) -> PathBuf {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    // What components say of notes is nobody else's affair.
+    // Logs may contain text of notes, so they are private.
     private::options().append(true).create(true).open(path)
 }
 
-/// A line that a component said.
+/// A line of a component's log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LogLine {
-    /// When.
+    /// The time.
     pub time: String,
-    /// `stdout`, `stderr`, or the level that it was logged with; `notehost` is the host itself.
+    /// `stdout`, `stderr`, or the log level; `notehost` is the host itself.
     pub stream: String,
-    /// The call that said it.
+    /// The id of the call.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub call: String,
-    /// What, with control characters shown.
+    /// The text, with control characters escaped.
     pub text: String,
 }
 
@@ -257,7 +257,7 @@ impl LogLine {
     }
 }
 
-/// The last lines of a component's log, and what is needed to go on from there.
+/// The last lines of a component's log, and a follower for the lines after them.
 pub fn log_lines(
     folder: &Path,
     component: &str,
@@ -279,17 +279,17 @@ pub fn log_lines(
     Ok((lines, follower))
 }
 
-/// A component's log, as far as it was read.
+/// Follows a component's log from a position.
 pub struct LogFollower {
     newer: PathBuf,
     older: PathBuf,
-    /// Which file was read, and how far.
+    /// The file that was read, and the position in it.
     file: Option<u64>,
     read: u64,
 }
 
 impl LogFollower {
-    /// What was said since.
+    /// The lines since the last call.
     pub fn more(&mut self) -> io::Result<Vec<LogLine>> {
         let mut lines = Vec::new();
         let opened = match File::open(&self.newer) {
@@ -302,7 +302,7 @@ impl LogFollower {
         };
         let number = number_of(&file)?;
         if self.file != Some(number) {
-            // It was full and has another name now: what was not read yet stands there.
+            // The file was full and has been renamed: its unread lines are there.
             if let (Some(known), Ok(mut before)) = (self.file, File::open(&self.older))
                 && number_of(&before)? == known
             {
@@ -327,11 +327,11 @@ fn number_of(_: &File) -> io::Result<u64> {
     Ok(0)
 }
 
-/// The whole lines from a place on, and where they end.
+/// The complete lines from a position, and their end.
 fn read_from(file: &mut File, from: u64) -> io::Result<(Vec<LogLine>, u64)> {
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
-    file.take(LARGEST_FILE * 2).read_to_end(&mut bytes)?;
+    file.take(MAX_FILE_BYTES * 2).read_to_end(&mut bytes)?;
     let end = bytes
         .iter()
         .rposition(|byte| *byte == b'\n')
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_found_and_followed() {
+    fn log_lines_are_found_and_followed() {
         let state = tempfile::tempdir().expect("a folder");
         let folder = state.path().join("logs");
         let name: Arc<str> = Arc::from("echo");
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn it_never_grows_beyond_its_two_files_and_nobody_misses_a_line_that_was_kept() {
+    fn the_log_is_bounded_and_followers_miss_no_line() {
         let state = tempfile::tempdir().expect("a folder");
         let name: Arc<str> = Arc::from("loud");
         let logs = ComponentLogs::new(state.path());
@@ -396,11 +396,11 @@ mod tests {
         assert_eq!(followed.len(), 800);
         for file in [newer(state.path(), "loud"), older(state.path(), "loud")] {
             let size = fs::metadata(file).expect("a file").len();
-            assert!(size <= LARGEST_FILE && size > 0, "{size}");
+            assert!(size <= MAX_FILE_BYTES && size > 0, "{size}");
         }
         // Too fast: what does not fit is counted, and others are not touched.
         let other: Arc<str> = Arc::from("quiet");
-        logs.write(&name, "stdout", "", &"x".repeat(MOST_WAITING + 1));
+        logs.write(&name, "stdout", "", &"x".repeat(MAX_PENDING_BYTES + 1));
         logs.write(&other, "stdout", "", "a word");
         logs.flush();
         let (lines, _) = log_lines(state.path(), "loud", 1).expect("lines");

@@ -1,5 +1,5 @@
-//! How many calls of each caller succeeded in each vault: counted by the records, and from the first question on also in
-//! memory, so that nobody waits for the records to be written.
+//! The number of successful calls of each caller in each vault: stored in the records, and after the first query also
+//! counted in memory, so that a query need not wait for the writer.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::database::{Database, DatabaseError};
 pub(super) struct Counts {
     /// By caller and vault.
     known: Mutex<HashMap<String, HashMap<String, u64>>>,
-    /// To count with, on a connection of its own.
+    /// The database, on a separate connection.
     records: Database,
 }
 
@@ -23,9 +23,9 @@ impl Counts {
         }
     }
 
-    /// Hands a call on to be written, and counts it.
+    /// Hands a call to the writer, and counts it.
     pub(super) fn write(&self, writer: &Writer, entry: Entry) {
-        // Held until it is handed on: who counts the records meanwhile would miss it.
+        // The lock is held until the entry is handed over, so that a concurrent query does not miss it.
         let mut known = self.known();
         if let (true, Some(vault)) = (entry.is_counted(), &entry.vault)
             && let Some(count) = known
@@ -37,7 +37,7 @@ impl Counts {
         writer.write(entry);
     }
 
-    /// How many there are so far.
+    /// The number of successful calls so far.
     pub(super) fn of(
         &self,
         writer: &Writer,

@@ -1,11 +1,11 @@
-//! One call, as it is written down and as it is read again.
+//! One call in the audit log: the entry that is written and the row that is read.
 
 use rusqlite::Row as SqlRow;
 use serde::Serialize;
 
 use super::usage::Usage;
 
-/// Where calls are written down.
+/// The table of calls.
 pub const AUDIT_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS audit (
     number INTEGER PRIMARY KEY AUTOINCREMENT, -- grows, also after everything was forgotten
@@ -40,21 +40,21 @@ CREATE TABLE IF NOT EXISTS calls (
 /// One call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// When it began, in milliseconds since 1970.
+    /// The start time in milliseconds since 1970.
     pub time: i64,
-    /// Who called.
+    /// The caller.
     pub caller: String,
-    /// How it came in: `stdio`, `http`, `cli`.
+    /// The transport: `stdio`, `http`, `cli`.
     pub transport: &'static str,
-    /// The domain that was asked for.
+    /// The requested domain.
     pub domain: String,
-    /// The action that was asked for.
+    /// The requested action.
     pub action: String,
-    /// Whether there is such an action. What is not known is whatever a caller sent, and goes into no metric or trace.
+    /// Whether the action exists. An unknown name is arbitrary text of the caller and is not used in metrics or traces.
     pub is_known: bool,
-    /// The vault, as soon as it was known.
+    /// The vault, if known.
     pub vault: Option<String>,
-    /// The paths that changed; where none did, the note that was asked for.
+    /// The changed paths; without changes the requested note.
     pub paths: Vec<String>,
     /// How many bytes the notes grew by.
     pub bytes_added: u64,
@@ -62,37 +62,37 @@ pub struct Entry {
     pub bytes_removed: u64,
     /// How many bytes were written; not in the row.
     pub bytes_written: u64,
-    /// How long it took.
+    /// The duration.
     pub microseconds: u64,
     /// `ok`, an error code, or `cancelled`.
     pub outcome: &'static str,
     /// The component's version.
     pub version: Option<String>,
-    /// Names the arguments without telling them.
+    /// A digest of the arguments.
     pub arguments: String,
-    /// The change that it made.
+    /// The id of its change.
     pub change: Option<String>,
-    /// About how many tokens the arguments cost a model.
+    /// The estimated number of model tokens of the arguments.
     pub tokens_in: u64,
-    /// About how many tokens the reply costs a model.
+    /// The estimated number of model tokens of the reply.
     pub tokens_out: u64,
     /// How a person confirmed it: `client`, `approval`, `terminal`.
     pub confirmed: Option<&'static str>,
-    /// Who confirmed it, where it is known.
+    /// Who confirmed it, if known.
     pub confirmed_by: Option<String>,
-    /// The span of the caller that this call belongs to, as W3C writes it; not in the row.
+    /// The caller's trace context (W3C `traceparent`); not in the row.
     pub traceparent: Option<String>,
-    /// What the component used, if it was run; summed up beside the rows.
+    /// The resource usage of the component, if it was run; summed up in another table.
     pub usage: Option<Usage>,
 }
 
 impl Entry {
-    /// Whether it is one of the calls that succeeded.
+    /// Whether the call succeeded.
     pub(super) fn is_counted(&self) -> bool {
         self.outcome == "ok"
     }
 
-    /// The names for metrics and traces: what a caller made up becomes `other`.
+    /// The names for metrics and traces: unknown ones become `other`.
     pub(super) fn known_names(&self) -> (&str, &str) {
         match self.is_known {
             true => (&self.domain, &self.action),
@@ -101,48 +101,48 @@ impl Entry {
     }
 }
 
-/// A call that was written down.
+/// A call of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Row {
-    /// Grows from row to row.
+    /// The number of the row, ascending.
     pub number: i64,
-    /// When it began, in milliseconds since 1970.
+    /// The start time in milliseconds since 1970.
     pub time: i64,
-    /// Who called.
+    /// The caller.
     pub caller: String,
-    /// How it came in: `stdio`, `http`, `cli`.
+    /// The transport: `stdio`, `http`, `cli`.
     pub transport: String,
-    /// The domain that was asked for.
+    /// The requested domain.
     pub domain: String,
-    /// The action that was asked for.
+    /// The requested action.
     pub action: String,
-    /// The vault, where it was known.
+    /// The vault, if known.
     pub vault: Option<String>,
-    /// The paths that changed; where none did, the note that was asked for.
+    /// The changed paths; without changes the requested note.
     pub paths: Vec<String>,
     /// How many bytes the notes grew by.
     pub bytes_added: i64,
     /// How many bytes they shrank by.
     pub bytes_removed: i64,
-    /// How long it took.
+    /// The duration.
     pub microseconds: i64,
     /// `ok`, an error code, or `cancelled`.
     pub outcome: String,
     /// The component's version.
     pub version: Option<String>,
-    /// Names the arguments without telling them.
+    /// A digest of the arguments.
     pub arguments: String,
-    /// The change that it made.
+    /// The id of its change.
     pub change: Option<String>,
-    /// About how many tokens the arguments cost a model.
+    /// The estimated number of model tokens of the arguments.
     pub tokens_in: i64,
-    /// About how many tokens the reply costs a model.
+    /// The estimated number of model tokens of the reply.
     pub tokens_out: i64,
     /// How a person confirmed it: `client` (the caller's client asked its user), `approval` (a person elsewhere),
     /// `terminal`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed: Option<String>,
-    /// Who confirmed it, where it is known.
+    /// Who confirmed it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_by: Option<String>,
 }

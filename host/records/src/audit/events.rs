@@ -1,5 +1,5 @@
-//! What happens, as it happens, for whoever watches: every call, and the messages that components show to people. The
-//! latest are kept for those who come later; nobody who calls waits for anybody who watches.
+//! Live events: every call, and the messages of components for people. The
+//! latest are kept for later subscribers; calls never wait for subscribers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,28 +9,28 @@ use tokio::sync::broadcast;
 
 use super::Entry;
 
-/// How many are kept.
-const KEPT: usize = 200;
+/// The number of kept events.
+const MAX_EVENTS: usize = 200;
 
-/// Something that happened.
+/// An event with its number and time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Event {
-    /// Grows by one with each.
+    /// The number, ascending by one.
     pub number: u64,
-    /// In milliseconds since 1970.
+    /// The time in milliseconds since 1970.
     pub time: i64,
-    /// What.
+    /// The event.
     #[serde(flatten)]
-    pub what: Happening,
+    pub what: EventKind,
 }
 
-/// What happened.
+/// The kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Happening {
-    /// Somebody called.
+pub enum EventKind {
+    /// A call has ended.
     Call {
-        /// Who.
+        /// The caller.
         caller: String,
         /// The domain.
         domain: String,
@@ -43,15 +43,15 @@ pub enum Happening {
         paths: Vec<String>,
         /// `ok`, an error code, or `cancelled`.
         outcome: &'static str,
-        /// How long it took.
+        /// The duration.
         microseconds: u64,
-        /// What it changed.
+        /// The id of its change.
         #[serde(skip_serializing_if = "Option::is_none")]
         change: Option<String>,
     },
-    /// A component has something to say to people.
+    /// A component shows a message to people.
     Notice {
-        /// Who called it.
+        /// The caller.
         caller: String,
         /// The domain.
         domain: String,
@@ -59,38 +59,38 @@ pub enum Happening {
         vault: String,
         /// `debug`, `info`, `warn` or `error`.
         level: &'static str,
-        /// What it says. Written by whoever called: text, nothing else.
+        /// The message: untrusted plain text.
         message: String,
     },
-    /// A component failed too often and is kept from being called for a while.
+    /// The circuit breaker of a component opened.
     Quarantine {
         /// The domain.
         domain: String,
-        /// Of the component's content.
+        /// The digest of the component.
         digest: String,
-        /// The only caller that is kept away; `None` is everybody.
+        /// The only caller that is blocked; `None` is everybody.
         #[serde(skip_serializing_if = "Option::is_none")]
         for_caller: Option<String>,
-        /// What it did.
+        /// The last failure.
         reason: String,
-        /// How long until a call is tried again.
+        /// The time until a trial call.
         pause_ms: u64,
     },
-    /// It may be called again.
+    /// The circuit breaker closed.
     Released {
         /// The domain.
         domain: String,
-        /// Of the component's content.
+        /// The digest of the component.
         digest: String,
-        /// The only caller that was kept away; `None` is everybody.
+        /// The only caller that was blocked; `None` is everybody.
         #[serde(skip_serializing_if = "Option::is_none")]
         for_caller: Option<String>,
-        /// What ended it: a trial that went well, or an admin.
+        /// Why it closed: a successful trial call, or an admin.
         by: &'static str,
     },
 }
 
-/// What happened of late, and whoever watches.
+/// The recent events, and the subscribers.
 pub struct Events {
     recent: Mutex<Recent>,
     watchers: broadcast::Sender<Arc<Event>>,
@@ -106,14 +106,14 @@ impl Default for Events {
     fn default() -> Events {
         Events {
             recent: Mutex::default(),
-            watchers: broadcast::channel(KEPT).0,
+            watchers: broadcast::channel(MAX_EVENTS).0,
         }
     }
 }
 
 impl Events {
-    /// Tell of something.
-    pub fn tell(&self, time: i64, what: Happening) {
+    /// Publishes an event.
+    pub fn publish(&self, time: i64, what: EventKind) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.next += 1;
         let event = Arc::new(Event {
@@ -121,15 +121,15 @@ impl Events {
             time,
             what,
         });
-        if recent.events.len() == KEPT {
+        if recent.events.len() == MAX_EVENTS {
             recent.events.pop_front();
         }
         recent.events.push_back(event.clone());
-        // Told under the lock, so that whoever begins to watch misses none and sees none twice. Without watchers it fails.
+        // Sent under the lock, so that a new subscriber misses no event and gets none twice. Fails without subscribers.
         let _ = self.watchers.send(event);
     }
 
-    /// What happened of late after a number, and all that happens from now on.
+    /// The kept events after a number, and a receiver of all later ones.
     pub fn watch(&self, after: u64) -> (Vec<Arc<Event>>, broadcast::Receiver<Arc<Event>>) {
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         let events = recent.events.iter();
@@ -138,9 +138,9 @@ impl Events {
     }
 }
 
-impl From<&Entry> for Happening {
-    fn from(entry: &Entry) -> Happening {
-        Happening::Call {
+impl From<&Entry> for EventKind {
+    fn from(entry: &Entry) -> EventKind {
+        EventKind::Call {
             caller: entry.caller.clone(),
             domain: entry.domain.clone(),
             action: entry.action.clone(),
@@ -157,8 +157,8 @@ impl From<&Entry> for Happening {
 mod tests {
     use super::*;
 
-    fn notice(message: &str) -> Happening {
-        Happening::Notice {
+    fn notice(message: &str) -> EventKind {
+        EventKind::Notice {
             caller: "ana".into(),
             domain: "system".into(),
             vault: "main".into(),
@@ -168,17 +168,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_watches_sees_each_once() {
+    async fn subscribers_receive_each_event_once() {
         let events = Events::default();
-        for number in 0..KEPT + 5 {
-            events.tell(0, notice(&number.to_string()));
+        for number in 0..MAX_EVENTS + 5 {
+            events.publish(0, notice(&number.to_string()));
         }
         let (recent, mut following) = events.watch(0);
-        assert_eq!(recent.len(), KEPT);
+        assert_eq!(recent.len(), MAX_EVENTS);
         assert_eq!(recent[0].number, 6);
-        events.tell(1, notice("new"));
+        events.publish(1, notice("new"));
         let next = following.recv().await.expect("one more");
-        assert_eq!(next.number, KEPT as u64 + 6);
+        assert_eq!(next.number, MAX_EVENTS as u64 + 6);
         assert_eq!(events.watch(next.number - 1).0, [next]);
     }
 }

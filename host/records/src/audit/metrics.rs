@@ -1,4 +1,4 @@
-//! Counts for Prometheus. Labels are names that the host knows: neither callers nor notes can make a new one.
+//! Metrics for Prometheus. Labels are names known to the host: neither callers nor notes can add new ones.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -13,13 +13,13 @@ const DURATION: &str = "notehost_call_duration_seconds";
 const WRITTEN: &str = "notehost_bytes_written_total";
 const IN_FLIGHT: &str = "notehost_calls_in_flight";
 const THROTTLED: &str = "notehost_throttled_total";
-const ASKED: &str = "notehost_confirmations_asked_total";
+const CONFIRMATIONS: &str = "notehost_confirmations_asked_total";
 const REQUESTS: &str = "notehost_component_requests_total";
 const LOST: &str = "notehost_audit_lost_total";
 const UPTIME: &str = "notehost_uptime_seconds";
 const BUILD: &str = "notehost_build_info";
 
-/// From a fast read to a call that is ended for taking too long.
+/// From a fast read to a call that is aborted by its time limit.
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
@@ -29,17 +29,17 @@ struct Recorder {
     started: Instant,
 }
 
-/// Begin to count.
+/// Installs the recorder.
 pub(super) fn begin() {
     recorder();
 }
 
-/// The one recorder of this process, made when it is first needed.
+/// The recorder of this process, created on first use.
 fn recorder() -> &'static Recorder {
     static RECORDER: OnceLock<Recorder> = OnceLock::new();
     RECORDER.get_or_init(|| {
         let handle = install()
-            .inspect_err(|error| tracing::error!("there are no metrics: {error}"))
+            .inspect_err(|error| tracing::error!("metrics are not available: {error}"))
             .ok();
         Recorder {
             handle,
@@ -55,29 +55,32 @@ fn install() -> Result<PrometheusHandle, String> {
         .build_recorder();
     let handle = recorder.handle();
     metrics::set_global_recorder(recorder).map_err(|error| error.to_string())?;
-    describe_counter!(CALLS, "Calls, by what was asked for and what came of it");
-    describe_histogram!(DURATION, "How long calls took");
-    describe_counter!(WRITTEN, "Bytes of notes that calls wrote");
-    describe_gauge!(IN_FLIGHT, "Calls that are being answered");
-    describe_counter!(THROTTLED, "Calls that were refused for coming too often");
-    describe_counter!(ASKED, "Calls that were held until a person approves");
+    describe_counter!(CALLS, "Calls by domain, action, outcome and transport");
+    describe_histogram!(DURATION, "Duration of calls");
+    describe_counter!(WRITTEN, "Bytes of notes written by calls");
+    describe_gauge!(IN_FLIGHT, "Calls in progress");
+    describe_counter!(THROTTLED, "Calls refused by rate limits");
+    describe_counter!(
+        CONFIRMATIONS,
+        "Calls that required confirmation by a person"
+    );
     describe_counter!(
         REQUESTS,
-        "HTTP requests that components wanted to send, by whether they were sent"
+        "HTTP requests of components by outcome (sent or denied)"
     );
-    describe_counter!(LOST, "Calls that could not be written down");
-    describe_gauge!(UPTIME, "How long this process has been running");
-    describe_gauge!(BUILD, "Which Notehost this is");
+    describe_counter!(LOST, "Calls that could not be written to the audit log");
+    describe_gauge!(UPTIME, "Uptime of this process");
+    describe_gauge!(BUILD, "The version of Notehost");
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
-    // What has not happened yet is told as well.
+    // Counters are exported before their first increment.
     gauge!(IN_FLIGHT).set(0.0);
-    for name in [WRITTEN, THROTTLED, ASKED, LOST] {
+    for name in [WRITTEN, THROTTLED, CONFIRMATIONS, LOST] {
         counter!(name).increment(0);
     }
     Ok(handle)
 }
 
-/// Count a call that has ended.
+/// Counts a call that has ended.
 pub(super) fn count(entry: &Entry) {
     recorder();
     let (domain, action) = entry.known_names();
@@ -90,35 +93,35 @@ pub(super) fn count(entry: &Entry) {
     counter!(WRITTEN).increment(entry.bytes_written);
     match entry.outcome {
         "throttled" => counter!(THROTTLED).increment(1),
-        "confirmation_required" => counter!(ASKED).increment(1),
+        "confirmation_required" => counter!(CONFIRMATIONS).increment(1),
         _ => {}
     }
 }
 
-/// Count a request that a component wanted to send: `sent` or `denied`.
+/// Counts an HTTP request of a component: `sent` or `denied`.
 pub fn count_request(domain: &str, outcome: &'static str) {
     recorder();
     counter!(REQUESTS, "domain" => domain.to_owned(), "outcome" => outcome).increment(1);
 }
 
-/// Count calls that could not be written down.
-pub(super) fn lost(calls: u64) {
+/// Counts calls that could not be written to the audit log.
+pub(super) fn count_lost(calls: u64) {
     recorder();
     counter!(LOST).increment(calls);
 }
 
-/// Put away what was counted since nobody asked.
-pub(super) fn tidy() {
+/// Compacts the samples of histograms, which otherwise grow until the metrics are read.
+pub(super) fn run_upkeep() {
     if let Some(handle) = &recorder().handle {
         handle.run_upkeep();
     }
 }
 
-/// A call that is being answered, as long as this lives.
+/// Counts a call as in progress until it is dropped.
 pub struct InFlight(());
 
 impl InFlight {
-    /// A call begins.
+    /// Counts a call as in progress.
     pub fn begin() -> InFlight {
         recorder();
         gauge!(IN_FLIGHT).increment(1.0);
@@ -132,7 +135,7 @@ impl Drop for InFlight {
     }
 }
 
-/// Everything that was counted, as Prometheus reads it.
+/// All metrics in the Prometheus text format.
 pub fn metrics_text() -> String {
     let recorder = recorder();
     gauge!(UPTIME).set(recorder.started.elapsed().as_secs_f64());

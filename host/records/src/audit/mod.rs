@@ -1,5 +1,5 @@
-//! What is written down of every call, also of refused and failed ones: who, what, how long, what came of it. Never the
-//! content of notes. The same entry is a row of the records, a count for Prometheus and, where a collector is
+//! The audit log of every call, including refused and failed ones: caller, action, duration, outcome. Never the
+//! content of notes. The same entry is a row of the records, a metric for Prometheus and, if a collector is
 //! configured, a span.
 
 mod component_log;
@@ -15,13 +15,13 @@ mod writer;
 
 pub use component_log::{ComponentLogs, LogFollower, LogLine, log_lines};
 pub use entry::{AUDIT_TABLE, Entry, Row};
-pub use events::{Event, Events, Happening};
+pub use events::{Event, EventKind, Events};
 pub use metrics::{InFlight, count_request, metrics_text};
 pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
 pub use usage::{Durations, Failure, USAGE_TABLE, Usage, UsageSum, durations, usage};
 
-/// What this room keeps in the database.
+/// The tables of the audit log.
 pub const TABLES: [&str; 2] = [AUDIT_TABLE, USAGE_TABLE];
 
 use std::sync::Arc;
@@ -34,7 +34,7 @@ use notehost_config::{AuditSettings, Settings};
 use trace::Traces;
 use writer::Writer;
 
-/// Writes calls down, without holding them up. What waits is written when this is dropped.
+/// Writes the audit log without delaying calls. Pending entries are written on drop.
 pub struct Audit {
     writer: Writer,
     kept: Arc<ArcSwap<AuditSettings>>,
@@ -44,7 +44,7 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Begin to write into these records.
+    /// Starts writing to these records.
     pub fn start(database: &Database, settings: &Settings) -> Result<Audit, DatabaseError> {
         metrics::begin();
         let kept = Arc::new(ArcSwap::from_pointee(settings.audit.clone()));
@@ -59,7 +59,7 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Put other settings in force.
+    /// Applies changed settings.
     pub fn apply(&self, settings: &Settings) {
         self.kept.store(Arc::new(settings.audit.clone()));
         let endpoint = settings.telemetry.otlp_endpoint.as_deref();
@@ -69,13 +69,13 @@ impl Audit {
         }
         let started = endpoint.and_then(|endpoint| {
             Traces::start(endpoint)
-                .inspect_err(|error| tracing::warn!("traces cannot be sent: {error}"))
+                .inspect_err(|error| tracing::warn!("cannot send traces: {error}"))
                 .ok()
         });
         self.traces.store(started.map(Arc::new));
     }
 
-    /// Write one call down.
+    /// Writes one call.
     pub fn write(&self, entry: Entry) {
         let (domain, action) = entry.known_names();
         tracing::debug!(
@@ -90,24 +90,23 @@ impl Audit {
         if let Some(traces) = self.traces.load().as_ref() {
             traces.send(&entry);
         }
-        self.events.tell(entry.time, Happening::from(&entry));
+        self.events.publish(entry.time, EventKind::from(&entry));
         self.counts.write(&self.writer, entry);
     }
 
-    /// What happens, for whoever watches.
+    /// The live events.
     pub fn events(&self) -> &Events {
         &self.events
     }
 
-    /// How many calls of a caller in a vault have succeeded so far.
+    /// The number of successful calls of a caller in a vault so far.
     pub fn calls_of(&self, caller: &str, vault: &str) -> u64 {
         let counted = self.counts.of(&self.writer, caller, vault);
-        let counted =
-            counted.inspect_err(|error| tracing::warn!("calls cannot be counted: {error}"));
+        let counted = counted.inspect_err(|error| tracing::warn!("cannot count calls: {error}"));
         counted.unwrap_or_default()
     }
 
-    /// Wait until everything is written.
+    /// Waits until everything is written.
     pub fn flush(&self) {
         self.writer.flush();
     }
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_succeed_are_counted_once_whoever_counts_them() {
+    fn successful_calls_are_counted_once() {
         let state = tempfile::tempdir().expect("a folder");
         let database = Database::open(state.path(), &TABLES).expect("records");
         let call = |outcome: &'static str| Entry {
@@ -180,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn other_settings_hold_while_it_runs() {
+    fn changed_settings_apply_while_running() {
         let state = tempfile::tempdir().expect("a folder");
         let database = Database::open(state.path(), &TABLES).expect("records");
         let mut settings = Settings::default();

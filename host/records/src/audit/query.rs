@@ -1,11 +1,11 @@
-//! Reading what was written down: by who, what, where, when and what came of it.
+//! Queries of the audit log by caller, action, path, time and outcome.
 
 use rusqlite::types::Value;
 
 use super::entry::Row;
 use crate::database::{Database, DatabaseError};
 
-/// Which calls are wanted; what is `None` does not matter.
+/// A filter of calls; `None` matches all.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// By this caller.
@@ -18,22 +18,22 @@ pub struct Filter {
     pub action: Option<String>,
     /// On this vault.
     pub vault: Option<String>,
-    /// That touched this path, or something in this folder.
+    /// With this path, or a path in this folder.
     pub path: Option<String>,
-    /// With this code; `failed` is everything but `ok`.
+    /// With this outcome; `failed` is everything but `ok`.
     pub outcome: Option<String>,
-    /// That began then or later, in milliseconds since 1970.
+    /// That began at this time or later, in milliseconds since 1970.
     pub since: Option<i64>,
-    /// That began before then.
+    /// That began before this time.
     pub until: Option<i64>,
-    /// With a smaller number than this.
+    /// With a smaller row number than this.
     pub before: Option<i64>,
-    /// On one of these vaults, or on none.
+    /// In one of these vaults, or without a vault.
     pub vaults: Option<Vec<String>>,
 }
 
 impl Filter {
-    /// What an SQL query has to say behind `WHERE`, and the values for it.
+    /// The SQL condition for `WHERE`, and its parameters.
     pub(super) fn condition(&self) -> (String, Vec<Value>) {
         let mut conditions = vec!["1".to_owned()];
         let mut values = Vec::new();
@@ -58,7 +58,7 @@ impl Filter {
             None => {}
         }
         if let Some(path) = &self.path {
-            // Callers may leave `.md` out, and so may whoever asks here.
+            // `.md` may be omitted in calls and in this query.
             let path = path.trim_end_matches("**").trim_end_matches('/');
             let bare = path.strip_suffix(".md").unwrap_or(path);
             conditions.push(

@@ -1,4 +1,4 @@
-//! How much was called, how fast, by whom, and what came of it: sums over what was written down.
+//! Statistics of the audit log: numbers, durations, callers and outcomes of calls.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,19 +8,19 @@ use super::query::Filter;
 use crate::database::{Database, DatabaseError};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-/// How many parts the time is cut into.
+/// The number of time intervals.
 const PARTS: i64 = 48;
-/// How many callers are told.
-const MOST_CALLERS: usize = 10;
+/// The maximum number of callers shown.
+const MAX_CALLERS: usize = 10;
 
-/// What calls are put together by.
+/// How calls are grouped.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// `domain.action`.
     #[default]
     Action,
-    /// Who called.
+    /// The caller.
     Caller,
     /// The domain.
     Domain,
@@ -28,7 +28,7 @@ pub enum By {
     Day,
 }
 
-/// Sums over some calls.
+/// Statistics of some calls.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistics {
     /// When the first of them began, in milliseconds since 1970.
@@ -37,56 +37,56 @@ pub struct Statistics {
     pub to: Option<i64>,
     /// All of them.
     pub total: Group,
-    /// What they are put together by.
+    /// How they are grouped.
     pub by: By,
-    /// In groups, the largest first; days in their order.
+    /// The groups, the largest first; days in chronological order.
     pub items: Vec<Group>,
-    /// Who called most.
+    /// The most frequent callers.
     pub callers: Vec<Group>,
-    /// What came of them.
+    /// Their outcomes.
     pub outcomes: Vec<Outcome>,
-    /// When they came.
+    /// Their distribution over time.
     pub over_time: Vec<Part>,
 }
 
-/// Some calls that have something in common.
+/// A group of calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Group {
-    /// What they have in common.
+    /// The name of the group.
     pub name: String,
-    /// How many.
+    /// The number of calls.
     pub calls: u64,
-    /// How many did not succeed.
+    /// The number of failed calls.
     pub failed: u64,
-    /// The share of those, from 0 to 1.
+    /// The share of failed calls, from 0 to 1.
     pub error_rate: f64,
-    /// Half of them were at least as fast, in milliseconds.
+    /// The median duration in milliseconds.
     pub p50_ms: f64,
-    /// 95 of 100 were at least as fast, in milliseconds.
+    /// The 95th percentile of durations in milliseconds.
     pub p95_ms: f64,
-    /// About how many tokens the arguments cost.
+    /// The estimated number of tokens of the arguments.
     pub tokens_in: i64,
-    /// About how many tokens the replies cost.
+    /// The estimated number of tokens of the replies.
     pub tokens_out: i64,
 }
 
-/// One thing that came of calls.
+/// The number of calls with an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// `ok`, an error code, or `cancelled`.
     pub outcome: String,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
 }
 
-/// A part of the time.
+/// A time interval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// When it begins, in milliseconds since 1970.
     pub time: i64,
-    /// How many calls.
+    /// The number of calls.
     pub calls: u64,
-    /// How many of them did not succeed.
+    /// The number of failed calls.
     pub failed: u64,
 }
 
@@ -102,12 +102,12 @@ struct Call {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct Accumulator {
     group: Group,
     durations: Vec<i64>,
 }
 
-impl Gathered {
+impl Accumulator {
     fn add(&mut self, call: &Call) {
         self.group.calls += 1;
         self.group.failed += u64::from(call.outcome != "ok");
@@ -131,7 +131,7 @@ impl Gathered {
     }
 }
 
-/// Sum up the calls that a filter lets through.
+/// The statistics of the calls that match a filter.
 pub fn statistics(
     database: &Database,
     filter: &Filter,
@@ -142,9 +142,9 @@ pub fn statistics(
         calls.first().map(|call| call.time),
         calls.last().map(|call| call.time),
     );
-    let mut total = Gathered::default();
-    let mut items: HashMap<String, Gathered> = HashMap::new();
-    let mut callers: HashMap<String, Gathered> = HashMap::new();
+    let mut total = Accumulator::default();
+    let mut items: HashMap<String, Accumulator> = HashMap::new();
+    let mut callers: HashMap<String, Accumulator> = HashMap::new();
     let mut outcomes: BTreeMap<String, u64> = BTreeMap::new();
     for call in &calls {
         total.add(call);
@@ -164,7 +164,7 @@ pub fn statistics(
         .collect();
     outcomes.sort_by_key(|outcome| std::cmp::Reverse(outcome.calls));
     let mut callers = largest_first(callers);
-    callers.truncate(MOST_CALLERS);
+    callers.truncate(MAX_CALLERS);
     Ok(Statistics {
         from,
         to,
@@ -204,7 +204,7 @@ fn calls(database: &Database, filter: &Filter) -> Result<Vec<Call>, DatabaseErro
     })
 }
 
-fn largest_first(groups: HashMap<String, Gathered>) -> Vec<Group> {
+fn largest_first(groups: HashMap<String, Accumulator>) -> Vec<Group> {
     let mut groups: Vec<Group> = groups
         .into_iter()
         .map(|(name, gathered)| gathered.finish(name))
@@ -213,9 +213,9 @@ fn largest_first(groups: HashMap<String, Gathered>) -> Vec<Group> {
     groups
 }
 
-/// Days are told by when they begin, in milliseconds since 1970.
-fn by_day(groups: HashMap<String, Gathered>) -> Vec<Group> {
-    let mut days: Vec<(i64, Gathered)> = groups
+/// Days are identified by their start, in milliseconds since 1970.
+fn by_day(groups: HashMap<String, Accumulator>) -> Vec<Group> {
+    let mut days: Vec<(i64, Accumulator)> = groups
         .into_iter()
         .filter_map(|(day, gathered)| Some((day.parse().ok()?, gathered)))
         .collect();

@@ -1,5 +1,5 @@
-//! One span per call for an OTLP collector, sent by a thread of its own. A collector that is slow or gone holds up no
-//! call: spans that it does not take in time are dropped, and the log says so once.
+//! One span per call for an OTLP collector, sent by a separate thread. A slow or unreachable collector does not delay
+//! calls: spans that it does not accept in time are dropped, which is logged once.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
@@ -14,24 +14,24 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 
 use super::entry::Entry;
 
-/// How many spans may wait; more are dropped.
-const WAITING: usize = 2048;
-/// How many are sent at once at most.
-const BATCH: usize = 256;
-/// How long a span may wait for others to be sent with it.
-const GATHERING: Duration = Duration::from_millis(500);
-/// How long a collector may take to answer.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How long the end of the process may be held up for what is left.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// The maximum number of queued spans; more are dropped.
+const QUEUE_CAPACITY: usize = 2048;
+/// The maximum number of spans per request.
+const BATCH_SIZE: usize = 256;
+/// How long spans are batched before they are sent.
+const BATCH_DELAY: Duration = Duration::from_millis(500);
+/// The timeout of a request to the collector.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long sending the remaining spans may delay the end of the process.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);
 
 enum Message {
     Span(Box<SpanData>),
-    /// Send what waits, and say when it is done.
+    /// Sends all queued spans, and signals completion.
     Flush(SyncSender<()>),
 }
 
-/// The sending thread, from outside.
+/// The handle of the sending thread.
 pub(super) struct Traces {
     endpoint: String,
     scope: InstrumentationScope,
@@ -39,13 +39,13 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Begin to send to a collector.
+    /// Starts sending to a collector.
     pub(super) fn start(endpoint: &str) -> Result<Traces, String> {
         let mut exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(traces_url(endpoint)?)
-            .with_timeout(PATIENCE)
+            .with_timeout(EXPORT_TIMEOUT)
             .with_retry_policy(RetryPolicy::disabled())
             .build()
             .map_err(|error| error.to_string())?;
@@ -56,12 +56,12 @@ impl Traces {
                 .with_attribute(KeyValue::new("service.version", version))
                 .build(),
         );
-        // The exporter's client needs a tokio runtime, and must not share one with calls.
+        // The exporter's client needs a tokio runtime, and must not share that of calls.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let (sender, receiver) = sync_channel(WAITING);
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
         std::thread::Builder::new()
             .name("notehost-traces".into())
             .spawn(move || {
@@ -71,7 +71,7 @@ impl Traces {
                     if let Err(error) = sent
                         && !std::mem::replace(&mut has_warned, true)
                     {
-                        tracing::warn!("traces cannot be sent, and are dropped: {error}");
+                        tracing::warn!("cannot send traces, dropping them: {error}");
                     }
                 });
             })
@@ -85,15 +85,15 @@ impl Traces {
         })
     }
 
-    /// Where they go.
+    /// The endpoint of the collector.
     pub(super) fn endpoint(&self) -> &str {
         &self.endpoint
     }
 
-    /// Hand over the span of a call that has ended. Never waits.
+    /// Queues the span of a call that has ended. Never blocks.
     pub(super) fn send(&self, entry: &Entry) {
         let parent = entry.traceparent.as_deref().and_then(Parent::parse);
-        // Whoever began this trace decided that it is not kept.
+        // The caller that started this trace decided not to sample it.
         if parent.as_ref().is_some_and(|parent| !parent.is_sampled) {
             return;
         }
@@ -102,11 +102,11 @@ impl Traces {
         }
     }
 
-    /// Send what is left, for as long as the end of a process may take.
+    /// Sends the remaining spans, within the shutdown grace.
     pub(super) fn finish(&self) {
         let (done, sent) = sync_channel(1);
         if self.sender.try_send(Message::Flush(done)).is_ok() {
-            let _ = sent.recv_timeout(FAREWELL);
+            let _ = sent.recv_timeout(SHUTDOWN_GRACE);
         }
     }
 
@@ -162,7 +162,7 @@ impl Traces {
     }
 }
 
-/// Spans come one by one, and go in batches.
+/// Batches spans and sends them.
 fn gather(receiver: &Receiver<Message>, mut send: impl FnMut(Vec<SpanData>)) {
     let mut batch = Vec::new();
     let mut until = Instant::now();
@@ -175,10 +175,10 @@ fn gather(receiver: &Receiver<Message>, mut send: impl FnMut(Vec<SpanData>)) {
         let is_over = match receiver.recv_timeout(left) {
             Ok(Message::Span(span)) => {
                 if batch.is_empty() {
-                    until = Instant::now() + GATHERING;
+                    until = Instant::now() + BATCH_DELAY;
                 }
                 batch.push(*span);
-                if batch.len() < BATCH {
+                if batch.len() < BATCH_SIZE {
                     continue;
                 }
                 false
@@ -202,12 +202,12 @@ fn gather(receiver: &Receiver<Message>, mut send: impl FnMut(Vec<SpanData>)) {
     }
 }
 
-/// Where a collector takes traces.
+/// The URL for traces of a collector.
 fn traces_url(endpoint: &str) -> Result<String, String> {
     let endpoint = endpoint.trim_end_matches('/');
     if !endpoint.starts_with("http://") {
         return Err(format!(
-            "`{endpoint}` is no address over plain HTTP, such as `http://localhost:4318`"
+            "`{endpoint}` is not a plain HTTP URL, such as `http://localhost:4318`"
         ));
     }
     Ok(match endpoint.ends_with("/v1/traces") {
@@ -216,7 +216,7 @@ fn traces_url(endpoint: &str) -> Result<String, String> {
     })
 }
 
-/// The span of a caller.
+/// The caller's span.
 #[derive(Debug, PartialEq)]
 struct Parent {
     trace: TraceId,
@@ -225,7 +225,7 @@ struct Parent {
 }
 
 impl Parent {
-    /// Reads `00-<trace>-<span>-<flags>`. It comes from a caller: what is not exactly that does not count.
+    /// Parses `00-<trace>-<span>-<flags>`. It comes from a caller: anything else is ignored.
     fn parse(text: &str) -> Option<Parent> {
         let parts: Vec<&str> = text.trim().split('-').collect();
         let [version, trace, span, flags, rest @ ..] = parts.as_slice() else {
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_sound_traceparent_counts() {
+    fn only_a_valid_traceparent_is_accepted() {
         let sound = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let parent = Parent::parse(sound).expect("sound");
         assert!(parent.is_sampled);

@@ -1,5 +1,5 @@
-//! What components used and how they failed, summed up by the content of the component: of everything that was ever
-//! called, also where the calls themselves are no longer written down.
+//! Resource usage and failures of components, summed up by component digest: of all calls ever made,
+//! including those whose audit entries have been deleted.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rusqlite::{Transaction, params};
 use super::entry::Entry;
 use crate::database::{Database, DatabaseError};
 
-/// Where it is summed up.
+/// The table of sums.
 pub const USAGE_TABLE: &str = "
 CREATE TABLE IF NOT EXISTS component_usage (
     component TEXT NOT NULL,
@@ -23,47 +23,47 @@ CREATE TABLE IF NOT EXISTS component_usage (
     PRIMARY KEY (component, digest)
 ) STRICT;";
 
-/// Of how many of the latest calls it is told how long they took.
-const MEASURED: i64 = 100_000;
+/// The number of latest calls that durations are computed from.
+const MEASURED_CALLS: i64 = 100_000;
 
-/// What one call of a component used.
+/// The resource usage of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Of the component's content.
+    /// The digest of the component.
     pub digest: Arc<str>,
-    /// How it failed, if it did.
+    /// How the call failed, if it did.
     pub failure: Option<Failure>,
-    /// How many host functions were refused because of what the component is granted.
+    /// The number of host calls denied by the component's grant.
     pub denials: u64,
-    /// How much memory it used at most.
+    /// The peak memory.
     pub memory_bytes: u64,
 }
 
 /// How a component failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// It broke.
+    /// It trapped.
     Trap,
-    /// It wanted more than it may use.
+    /// It exceeded a limit.
     OverLimit,
-    /// It took too long.
+    /// It timed out.
     TimedOut,
 }
 
-/// What a component used so far.
+/// The total resource usage of a component.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UsageSum {
-    /// How many calls were run.
+    /// The number of calls.
     pub calls: u64,
-    /// How many of them broke.
+    /// The number of traps.
     pub traps: u64,
-    /// How many wanted more than they may use.
+    /// The number of exceeded limits.
     pub over_limits: u64,
-    /// How many took too long.
+    /// The number of timeouts.
     pub timeouts: u64,
-    /// How many host functions were refused because of what the component is granted.
+    /// The number of host calls denied by the component's grant.
     pub denials: u64,
-    /// The most memory that one call used.
+    /// The peak memory of a call.
     pub memory_bytes: u64,
 }
 
@@ -81,16 +81,16 @@ impl UsageSum {
     }
 }
 
-/// How long the latest calls of a domain took, in milliseconds.
+/// The durations of the latest calls of a domain, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Durations {
-    /// Half of them were at least as fast.
+    /// The median.
     pub p50_ms: f64,
-    /// 99 of 100 were at least as fast.
+    /// The 99th percentile.
     pub p99_ms: f64,
 }
 
-/// Add what some calls used. Summed up first: many calls are of few components.
+/// Adds the usage of some calls. They are summed up first, because most are of few components.
 pub(super) fn add(transaction: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<()> {
     let mut sums: HashMap<(&str, &str), UsageSum> = HashMap::new();
     for entry in batch {
@@ -121,7 +121,7 @@ pub(super) fn add(transaction: &Transaction<'_>, batch: &[Entry]) -> rusqlite::R
     Ok(())
 }
 
-/// What the components used so far, by name and digest.
+/// The total usage of components, by name and digest.
 pub fn usage(database: &Database) -> Result<HashMap<(String, String), UsageSum>, DatabaseError> {
     database.with(|connection| {
         let mut statement = connection.prepare_cached(
@@ -145,7 +145,7 @@ pub fn usage(database: &Database) -> Result<HashMap<(String, String), UsageSum>,
     })
 }
 
-/// How long the latest calls took, by domain and version.
+/// The durations of the latest calls, by domain and version.
 pub fn durations(
     database: &Database,
 ) -> Result<HashMap<(String, String), Durations>, DatabaseError> {
@@ -154,7 +154,7 @@ pub fn durations(
             "SELECT domain, version, microseconds FROM audit
              WHERE version IS NOT NULL AND number > (SELECT coalesce(max(number), 0) FROM audit) - ?1",
         )?;
-        let rows = statement.query_map([MEASURED], |row| {
+        let rows = statement.query_map([MEASURED_CALLS], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         rows.collect()

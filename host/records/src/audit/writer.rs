@@ -1,5 +1,5 @@
-//! The thread that puts calls into the records, many at once, on a connection of its own: no call waits for the disk.
-//! It also forgets what is too old or too much.
+//! The thread that writes calls to the records in batches, on a separate connection: calls do not wait for the disk.
+//! It also deletes entries beyond the retention.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -13,48 +13,48 @@ use super::{metrics, usage};
 use crate::database::{Database, DatabaseError, now_ms};
 use notehost_config::AuditSettings;
 
-/// How many calls may wait to be written before the next one waits itself.
-const WAITING: usize = 8192;
-/// How many are written at once at most.
-const BATCH: usize = 512;
-/// How long a call may wait for others to be written with it.
-const GATHERING: Duration = Duration::from_millis(50);
-/// How often the thread looks around when nothing is called.
-const IDLE: Duration = Duration::from_secs(10);
-/// After how many rows, or how long, the oldest are looked for.
+/// The maximum number of pending entries; then calls wait.
+const QUEUE_CAPACITY: usize = 8192;
+/// The maximum number of entries per transaction.
+const BATCH_SIZE: usize = 512;
+/// How long entries are batched before they are written.
+const BATCH_DELAY: Duration = Duration::from_millis(50);
+/// The interval of maintenance without calls.
+const IDLE_INTERVAL: Duration = Duration::from_secs(10);
+/// After how many rows, or how long, old entries are pruned.
 const PRUNE_ROWS: usize = 256;
-const PRUNE_EVERY: Duration = Duration::from_secs(60);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What waits to be written. Whoever hands a call over wakes the thread only where it sleeps: a wake-up costs more than
-/// the rest of writing a call down.
+/// The pending entries. A caller wakes the thread only if it sleeps: a wake-up costs more than
+/// the rest of queueing an entry.
 #[derive(Default)]
 struct Queue {
-    state: Mutex<Waiting>,
-    /// Something waits, or it is time to hurry or to end.
+    state: Mutex<Pending>,
+    /// Signals pending entries, a flush request or the end.
     work: Condvar,
-    /// Something was written.
+    /// Signals written entries.
     done: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Pending {
     entries: Vec<Entry>,
-    /// How many were handed over and how many of them are dealt with, ever.
+    /// The total number of queued entries, and of processed ones.
     handed: u64,
     dealt_with: u64,
-    /// Somebody waits for all that was handed over.
+    /// Whether a flush is requested.
     hurry: bool,
     ending: bool,
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, Pending> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The writing thread, from outside.
+/// The handle of the writing thread.
 pub(super) struct Writer {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
@@ -66,7 +66,7 @@ impl Writer {
         settings: Arc<ArcSwap<AuditSettings>>,
     ) -> Result<Writer, DatabaseError> {
         let queue = Arc::new(Queue::default());
-        let work = Work {
+        let work = WriterThread {
             database: database.reopen()?,
             queue: queue.clone(),
             settings,
@@ -77,18 +77,18 @@ impl Writer {
             .name("notehost-audit".into())
             .spawn(move || work.run());
         let thread = thread
-            .inspect_err(|error| tracing::error!("calls are not written down: {error}"))
+            .inspect_err(|error| tracing::error!("the audit log is not written: {error}"))
             .ok();
         Ok(Writer { queue, thread })
     }
 
-    /// Hand a call over. Where the thread is far behind, this waits: no call is forgotten.
+    /// Queues an entry. If the queue is full, this waits: no entry is lost.
     pub(super) fn write(&self, entry: Entry) {
         if self.thread.is_none() {
-            return metrics::lost(1);
+            return metrics::count_lost(1);
         }
         let mut waiting = self.queue.lock();
-        while waiting.entries.len() >= WAITING {
+        while waiting.entries.len() >= QUEUE_CAPACITY {
             waiting = self
                 .queue
                 .done
@@ -97,13 +97,13 @@ impl Writer {
         }
         waiting.entries.push(entry);
         waiting.handed += 1;
-        // The first wakes the thread; it then waits for others by itself, until there are enough.
-        if matches!(waiting.entries.len(), 1 | BATCH) {
+        // The first entry wakes the thread; it then waits for more by itself.
+        if matches!(waiting.entries.len(), 1 | BATCH_SIZE) {
             self.queue.work.notify_one();
         }
     }
 
-    /// Wait until everything that was handed over is written.
+    /// Waits until all queued entries are written.
     pub(super) fn flush(&self) {
         if self.thread.is_none() {
             return;
@@ -132,7 +132,7 @@ impl Drop for Writer {
     }
 }
 
-struct Work {
+struct WriterThread {
     database: Database,
     queue: Arc<Queue>,
     settings: Arc<ArcSwap<AuditSettings>>,
@@ -140,12 +140,12 @@ struct Work {
     pruned: Instant,
 }
 
-impl Work {
+impl WriterThread {
     fn run(mut self) {
         self.prune();
         loop {
             let (batch, ending) = self.gather();
-            for part in batch.chunks(BATCH) {
+            for part in batch.chunks(BATCH_SIZE) {
                 self.insert(part);
             }
             if !batch.is_empty() {
@@ -153,9 +153,9 @@ impl Work {
                 waiting.dealt_with += batch.len() as u64;
                 self.queue.done.notify_all();
             }
-            // What was counted but never asked for would gather without end.
-            metrics::tidy();
-            if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_EVERY {
+            // Samples of metrics that are never read would accumulate.
+            metrics::run_upkeep();
+            if self.since_pruned >= PRUNE_ROWS || self.pruned.elapsed() >= PRUNE_INTERVAL {
                 self.prune();
             }
             if ending {
@@ -165,22 +165,22 @@ impl Work {
         self.prune();
     }
 
-    /// A call together with those that come right after it, and whether it is time to end.
+    /// A batch of entries, and whether to stop.
     fn gather(&self) -> (Vec<Entry>, bool) {
         let waiting = self.queue.lock();
         let (waiting, _) = self
             .queue
             .work
-            .wait_timeout_while(waiting, IDLE, |waiting| {
+            .wait_timeout_while(waiting, IDLE_INTERVAL, |waiting| {
                 waiting.entries.is_empty() && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
         let (mut waiting, _) = self
             .queue
             .work
-            .wait_timeout_while(waiting, GATHERING, |waiting| {
+            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
                 let is_idle = waiting.entries.is_empty();
-                !is_idle && waiting.entries.len() < BATCH && !waiting.hurry && !waiting.ending
+                !is_idle && waiting.entries.len() < BATCH_SIZE && !waiting.hurry && !waiting.ending
             })
             .unwrap_or_else(PoisonError::into_inner);
         waiting.hurry = false;
@@ -191,13 +191,16 @@ impl Work {
         self.since_pruned += batch.len();
         let mut written = self.database.with(|connection| insert(connection, batch));
         if written.is_err() {
-            std::thread::sleep(GATHERING);
+            std::thread::sleep(BATCH_DELAY);
             written = self.database.with(|connection| insert(connection, batch));
         }
         if let Err(error) = written {
-            // A full disk must not stop people from reading their notes.
-            tracing::error!("{} calls could not be written down: {error}", batch.len());
-            metrics::lost(batch.len() as u64);
+            // A full disk must not prevent calls.
+            tracing::error!(
+                "cannot write {} calls to the audit log: {error}",
+                batch.len()
+            );
+            metrics::count_lost(batch.len() as u64);
         }
     }
 
@@ -207,13 +210,13 @@ impl Work {
         let days = i64::try_from(settings.keep_days).unwrap_or(i64::MAX);
         let oldest = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
         let rows = i64::try_from(settings.keep_rows).unwrap_or(i64::MAX);
-        // Numbers have no gaps but at the old end: what is older than the first that is kept goes.
+        // Numbers have no gaps except at the old end: rows before the first retained one are deleted.
         let first_kept = self.database.with(|connection| {
             let last: i64 =
                 connection.query_row("SELECT coalesce(max(number), 0) FROM audit", [], |row| {
                     row.get(0)
                 })?;
-            // Not by the index on times: the first row of all is usually young enough.
+            // Without the index on times: the first row is usually young enough.
             let young = "SELECT number FROM audit WHERE +time >= ?1 ORDER BY number LIMIT 1";
             let young: Option<i64> = connection
                 .query_row(young, [oldest], |row| row.get(0))
@@ -222,7 +225,7 @@ impl Work {
                 .unwrap_or(last + 1)
                 .max((last + 1).saturating_sub(rows)))
         });
-        // In pieces: whoever wants to write meanwhile does not wait for all of them.
+        // In chunks, so that other writers do not wait for all of them.
         let forget = |before: i64| {
             self.database.with(|connection| {
                 connection.execute(
@@ -237,7 +240,7 @@ impl Work {
             Ok(())
         });
         if let Err(error) = forgotten {
-            tracing::warn!("old calls could not be forgotten: {error}");
+            tracing::warn!("cannot delete old calls from the audit log: {error}");
         }
     }
 }

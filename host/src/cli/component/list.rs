@@ -1,4 +1,4 @@
-//! `notehost component list`: which components there are, where they come from, which are on.
+//! `notehost component list`: the components, their origin, and which are switched on.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use notehost_pipeline::registry::Snapshot;
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -25,9 +25,9 @@ struct Row {
     name: String,
     version: String,
     origin: &'static str,
-    /// `on`, `off`, or what is wrong.
+    /// `on`, `off`, or the problem.
     state: String,
-    /// What can be done about it.
+    /// How to fix the problem.
     hint: Option<String>,
     digest: String,
     size: usize,

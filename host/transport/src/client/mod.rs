@@ -87,7 +87,7 @@ impl Client {
     }
 
     /// Whether its token is sent unencrypted over the network.
-    pub fn shows_its_token(&self) -> bool {
+    pub fn sends_token_unencrypted(&self) -> bool {
         self.authorization.is_some() && self.url.scheme() == "http" && !is_loopback(&self.url)
     }
 
@@ -314,7 +314,7 @@ mod tests {
     fn plain_http_exposes_tokens_only_to_other_machines() {
         let shows = |address: &str, token| {
             let client = Client::new(address, token).expect("a client");
-            client.shows_its_token()
+            client.sends_token_unencrypted()
         };
         assert!(shows("http://192.0.2.1", Some("t")));
         assert!(!shows("http://192.0.2.1", None));

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::credential::Credential;
 use super::entry::Entry;
 use notehost_pipeline::EventFilter;
-use notehost_records::audit::{Event, Happening};
+use notehost_records::audit::{Event, EventKind};
 
 /// The event stream. A reconnecting client sends `Last-Event-ID` to continue.
 pub(super) async fn events(State(entry): State<Arc<Entry>>, request: Request) -> Response {
@@ -84,11 +84,11 @@ impl Watcher {
     /// of a notice was written by its caller for watchers.
     fn visible(&self, event: &Event) -> Option<Event> {
         let mut event = event.clone();
-        if let Happening::Notice { vault, .. } = &event.what {
+        if let EventKind::Notice { vault, .. } = &event.what {
             let vaults = self.entry.host().vault_ids_of(self.credential.caller());
             return vaults.contains(vault).then_some(event);
         }
-        if let Happening::Call {
+        if let EventKind::Call {
             vault: Some(vault),
             paths,
             ..
@@ -100,7 +100,7 @@ impl Watcher {
             }
             let hearing = EventFilter::of(host, caller);
             paths.retain(|path| hearing.reaches(vault, path));
-        } else if let Happening::Call { paths, .. } = &mut event.what {
+        } else if let EventKind::Call { paths, .. } = &mut event.what {
             // Whose paths these are nobody knows.
             paths.clear();
         }

@@ -1,4 +1,4 @@
-//! What `add` and `upgrade` share: fetching a component, looking at it, and telling what it is.
+//! Shared code of `add` and `upgrade`: fetching a component, inspecting it, and describing it.
 
 use std::path::{Path, PathBuf};
 
@@ -13,42 +13,42 @@ use notehost_pipeline::registry::{Candidate, Offer, OfferError, Refused};
 use notehost_runtime::packages::PackagesError;
 use notehost_runtime::{Inspected, Runtime};
 
-/// What must be true of a component that is fetched.
+/// The requirements of a fetched component.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Terms {
-    /// The digest it must have, `sha256:…`
+pub(super) struct Requirements {
+    /// The required digest, `sha256:…`
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
-    /// Its minisign signature [FILE.minisig, where there is one]
+    /// Its minisign signature [FILE.minisig, if it exists]
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Refuse it unless a publisher of the config signed it
+    /// Refuse it unless it is signed by a publisher of the config
     #[arg(long)]
     pub(super) require_signed: bool,
 }
 
-/// What a component may use, as flags.
+/// The flags of a grant.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Granted {
-    /// Paths it may read, such as `Work/**`; can be given several times
+pub(super) struct GrantFlags {
+    /// Paths it may read, such as `Work/**`; can be repeated
     #[arg(long, value_name = "GLOB")]
     read: Vec<String>,
-    /// Paths where it may also create, change and rename
+    /// Paths where it may also create, edit and rename
     #[arg(long, value_name = "GLOB")]
     write: Vec<String>,
-    /// Paths where it may also remove
+    /// Paths where it may also delete
     #[arg(long, value_name = "GLOB")]
     delete: Vec<String>,
     /// Hosts it may send requests to, such as `api.example.com`
     #[arg(long, value_name = "HOST")]
     http: Vec<String>,
-    /// How many bytes it may keep in its store, per vault
+    /// The size limit of its store in bytes, per vault
     #[arg(long, value_name = "BYTES")]
     store_bytes: Option<u64>,
 }
 
-impl Granted {
-    /// As the config says it.
+impl GrantFlags {
+    /// The grant as settings.
     pub(super) fn settings(self) -> GrantSettings {
         GrantSettings {
             read: self.read,
@@ -60,12 +60,12 @@ impl Granted {
     }
 }
 
-/// Fetch a component and look at everything that can be looked at. Nothing is installed yet.
+/// Fetches and inspects a component. Nothing is installed yet.
 pub(super) fn examine(
     loaded: &Loaded,
     from: &str,
     expected: Option<&str>,
-    terms: &Terms,
+    terms: &Requirements,
 ) -> Result<Candidate, Failure> {
     let state = &loaded.running.state;
     options::block_on(async {
@@ -78,7 +78,7 @@ pub(super) fn examine(
     })?
 }
 
-/// What its bytes tell, for programs.
+/// The inspected component as JSON.
 pub(super) fn to_json(inspected: &Inspected) -> Value {
     let contract = inspected.contract().map(|contract| contract.to_string());
     let producers: Vec<String> = inspected
@@ -97,7 +97,7 @@ pub(super) fn to_json(inspected: &Inspected) -> Value {
     })
 }
 
-/// What became different, one line each; what asks for more stands out.
+/// The differences to the previous version, one line each; those that widen its access are marked.
 pub(super) fn difference(terminal: &Terminal, candidate: &Candidate) -> String {
     let changes = candidate
         .difference
@@ -111,11 +111,11 @@ pub(super) fn difference(terminal: &Terminal, candidate: &Candidate) -> String {
         .collect()
 }
 
-/// Why nothing was changed.
+/// The failure of a refused component.
 pub(super) fn refused(from: &str, error: &Refused) -> Failure {
     let name = Path::new(from).file_name().unwrap_or_default();
     Failure::call(format!(
-        "`{}` was not taken, and nothing was changed: {error}",
+        "`{}` was refused, and nothing was changed: {error}",
         name.to_string_lossy()
     ))
     .with_any_hint(error.hint())

@@ -1,6 +1,6 @@
-//! The order of words on the line of `notehost call`: flags of the command may stand anywhere, fields of the action
-//! come from its schema, which clap cannot know. So the words are put in an order that leaves clap no doubt:
-//! `call FLAGS -- DOMAIN ACTION FIELDS`. The word `call` itself may be left out.
+//! The order of the words of `notehost call`: flags of the command may be anywhere, fields of the action
+//! come from its schema, which clap does not know. So the words are reordered unambiguously:
+//! `call FLAGS -- DOMAIN ACTION FIELDS`. The word `call` itself may be omitted.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,15 +13,15 @@ use notehost_config::nearest;
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_runtime::check_name;
 
-/// Put the words of a `call` in order; every other command stays as it is.
+/// Reorders the words of a `call`; other commands are unchanged.
 ///
-/// What follows a `--` is only fields: so a field can be given that has the name of a flag. A `--help` behind the
-/// action asks for the help of that action.
+/// Everything after `--` is fields, so that a field can have the name of a flag. A `--help` behind the
+/// action prints the help of that action.
 pub(super) fn arrange(mut words: Vec<OsString>) -> Vec<OsString> {
     if leaves_out_call(&words) {
         words.insert(1, "call".into());
         if words.len() == 3 {
-            // A domain alone asks what it can do.
+            // A domain alone prints its help.
             words[1] = "help".into();
             return words;
         }
@@ -73,8 +73,8 @@ pub(super) fn arrange(mut words: Vec<OsString>) -> Vec<OsString> {
     arranged
 }
 
-/// Whether the line begins with a domain instead of a command. A word that is nearly a command is not taken for a domain
-/// that nobody knows.
+/// Whether the line begins with a domain instead of a command. A word that is similar to a command is not taken for an
+/// unknown domain.
 fn leaves_out_call(words: &[OsString]) -> bool {
     let Some(first) = words.get(1).and_then(|word| word.to_str()) else {
         return false;
@@ -96,7 +96,7 @@ fn flag_of(text: &str) -> &str {
     text.split('=').next().unwrap_or_default()
 }
 
-/// The flags of a command, as they are written, and whether a value follows.
+/// The flags of a command, and whether each takes a value.
 fn flags<T: Args>() -> BTreeMap<String, bool> {
     let command = T::augment_args(clap::Command::new("command"));
     let own = command.get_arguments().filter_map(|argument| {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_may_stand_anywhere() {
+    fn flags_may_be_anywhere() {
         assert_eq!(
             arranged("notehost call document read --path A --vault=x --limit 3 --allow rw --yes"),
             "notehost call --vault=x --allow rw --yes -- document read --path A --limit 3"
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_two_dashes_all_is_field() {
+    fn everything_after_two_dashes_is_a_field() {
         assert_eq!(
             arranged("notehost call flashcard list --vault v -- --state due"),
             "notehost call --vault v -- flashcard list --state due"
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn help_behind_an_action_is_its_help() {
+    fn help_after_an_action_shows_its_help() {
         assert_eq!(
             arranged("notehost call document read --path A --help"),
             "notehost help document read"

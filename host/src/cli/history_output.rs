@@ -1,4 +1,4 @@
-//! How changes of the past are told: as tables and coloured diffs to people, as JSON to programs.
+//! Formats past changes: as tables and coloured diffs for people, as JSON for programs.
 
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use notehost_config::VaultEntry;
 use notehost_records::when;
 use notehost_vault::{Change, StagedChange, unified_diff};
 
-/// How many paths a line names.
-const MOST_PATHS: usize = 3;
+/// The maximum number of paths in a line.
+const MAX_PATHS: usize = 3;
 
-/// A change for programs.
-pub(super) fn for_programs(entry: &VaultEntry, change: &Change) -> Value {
+/// A change as JSON.
+pub(super) fn to_json(entry: &VaultEntry, change: &Change) -> Value {
     let files: Vec<Value> = change
         .files
         .iter()
@@ -39,7 +39,7 @@ pub(super) fn for_programs(entry: &VaultEntry, change: &Change) -> Value {
     value
 }
 
-/// What happened to a file, for programs.
+/// The change of a file as JSON.
 pub(super) fn with_diff(file: &StagedChange) -> Value {
     let mut value = json!({
         "path": file.path,
@@ -54,7 +54,7 @@ pub(super) fn with_diff(file: &StagedChange) -> Value {
     value
 }
 
-/// What happened to each file, for people.
+/// The changes of the files as text, with diffs.
 pub(super) fn shown_files(terminal: &Terminal, files: &[StagedChange]) -> String {
     let mut text = String::new();
     for file in files {
@@ -76,7 +76,7 @@ pub(super) fn shown_files(terminal: &Terminal, files: &[StagedChange]) -> String
         match diff.is_empty() {
             true => text.push_str(&format!(
                 "{}\n",
-                terminal.faint("its content is the same, or no longer kept")
+                terminal.faint("its content is unchanged or no longer retained")
             )),
             false => text.push_str(&coloured_diff(terminal, &diff)),
         }
@@ -89,14 +89,14 @@ pub(super) fn cells(entry: &VaultEntry, change: &Change) -> Vec<String> {
     let mut files: Vec<String> = change
         .files
         .iter()
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .map(|file| match &file.from {
             Some(from) => format!("{from} → {}", file.path),
             None => file.path.clone(),
         })
         .collect();
-    if change.files.len() > MOST_PATHS {
-        files.push(format!("and {} more", change.files.len() - MOST_PATHS));
+    if change.files.len() > MAX_PATHS {
+        files.push(format!("and {} more", change.files.len() - MAX_PATHS));
     }
     vec![
         change.id.clone(),
@@ -109,7 +109,7 @@ pub(super) fn cells(entry: &VaultEntry, change: &Change) -> Vec<String> {
     ]
 }
 
-/// Whether a change took another back, or was taken back.
+/// Whether a change undoes another one, or was undone.
 pub(super) fn remark(change: &Change) -> String {
     match (&change.undoes, change.undone) {
         (Some(undoes), false) => format!(", undoes {undoes}"),

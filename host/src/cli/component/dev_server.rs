@@ -1,5 +1,5 @@
-//! Where a component that is being written is tried: in a server of its own, which is part of this process, or in one that
-//! runs already.
+//! The target of a development build: its own server, which is part of this process, or a server that is
+//! already running.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,62 +13,61 @@ use notehost_records::database::now_ms;
 use notehost_runtime::packages::Packages;
 use notehost_runtime::{Component, Description, Inspected, Runtime, digest};
 
-/// Where builds lie, in the state folder.
+/// The folder of builds, in the state folder.
 const FOLDER: &str = "dev";
 
-/// Where builds go.
-pub(super) enum Place {
-    /// A server of its own.
-    Own(Own),
-    /// A server that runs already.
-    Running(Box<Running>),
+/// The target of builds.
+pub(super) enum Target {
+    /// Its own server.
+    OwnServer(OwnServer),
+    /// A running server.
+    RunningServer(Box<RunningServer>),
 }
 
-/// A build that is there to call.
-pub(super) struct Taken {
-    /// What it says of itself.
+/// A loaded build.
+pub(super) struct LoadedBuild {
+    /// Its description.
     pub(super) description: Description,
-    /// What its bytes say.
+    /// Its inspected bytes.
     pub(super) inspected: Inspected,
-    /// What is different from the version before, if there was one.
+    /// The differences to the previous version, if there was one.
     pub(super) difference: Option<Difference>,
-    /// What the author should know beside that.
+    /// Further notes for the author.
     pub(super) notes: Vec<String>,
 }
 
-impl Place {
-    /// Put a build in the place of the one before, `current`; `None` if it is the same. What cannot be used changes
+impl Target {
+    /// Loads a build in place of the previous one, `current`; `None` if it is the same. An invalid build changes
     /// nothing.
     pub(super) async fn take(
         &self,
         file: &Path,
-        current: Option<&Taken>,
-    ) -> Result<Option<Taken>, Failure> {
-        let wasm = std::fs::read(file).map_err(|error| {
-            Failure::call(format!("`{}` cannot be read: {error}", file.display()))
-        })?;
+        current: Option<&LoadedBuild>,
+    ) -> Result<Option<LoadedBuild>, Failure> {
+        let wasm = std::fs::read(file)
+            .map_err(|error| Failure::call(format!("cannot read `{}`: {error}", file.display())))?;
         if current.is_some_and(|current| current.inspected.digest == digest(&wasm)) {
             return Ok(None);
         }
         let taken = match self {
-            Place::Own(own) => own.take(file, wasm, current).await,
-            Place::Running(running) => running.take(file).await,
+            Target::OwnServer(own) => own.take(file, wasm, current).await,
+            Target::RunningServer(running) => running.take(file).await,
         };
         taken.map(Some)
     }
 }
 
-/// A server of its own.
-pub(super) struct Own {
+/// Its own server.
+pub(super) struct OwnServer {
     host: Arc<Host>,
     state: PathBuf,
 }
 
-impl Own {
-    pub(super) async fn start(loaded: Loaded) -> Result<Own, Failure> {
+impl OwnServer {
+    pub(super) async fn start(loaded: Loaded) -> Result<OwnServer, Failure> {
         let state = loaded.running.state.clone();
         let host = Host::start(loaded.settings, &state).await?;
-        Ok(Own { host, state })
+        Ok(OwnServer { host, state })
     }
 
     pub(super) fn host(&self) -> &Arc<Host> {
@@ -79,8 +78,8 @@ impl Own {
         &self,
         file: &Path,
         wasm: Vec<u8>,
-        current: Option<&Taken>,
-    ) -> Result<Taken, Failure> {
+        current: Option<&LoadedBuild>,
+    ) -> Result<LoadedBuild, Failure> {
         let component = Component::new(&stem(file), wasm)?;
         let inspected = component.inspect()?;
         let description = self.host.runtime().describe(&component).await?;
@@ -118,7 +117,7 @@ impl Own {
             Difference::between(&current.description, &description)
                 .with_capabilities(&current.inspected, &inspected)
         });
-        Ok(Taken {
+        Ok(LoadedBuild {
             description,
             inspected,
             difference,
@@ -132,21 +131,21 @@ impl Own {
     }
 }
 
-/// A server that runs already, reached by the component store that it looks at.
-pub(super) struct Running {
+/// A running server, reached through the component store that it watches.
+pub(super) struct RunningServer {
     runtime: Runtime,
     loaded: Loaded,
 }
 
-impl Running {
-    pub(super) fn open(loaded: Loaded) -> Result<Running, Failure> {
-        // The folder of the server: what is compiled here need not be compiled there.
+impl RunningServer {
+    pub(super) fn open(loaded: Loaded) -> Result<RunningServer, Failure> {
+        // The cache of the server: code compiled here is reused there.
         let compiled = loaded.running.state.join("compiled");
         let runtime = Runtime::new(&loaded.settings.limits, &compiled)?;
-        Ok(Running { runtime, loaded })
+        Ok(RunningServer { runtime, loaded })
     }
 
-    async fn take(&self, file: &Path) -> Result<Taken, Failure> {
+    async fn take(&self, file: &Path) -> Result<LoadedBuild, Failure> {
         let (state, settings) = (&self.loaded.running.state, &self.loaded.settings);
         let offer = Offer::fetch(&file.display().to_string(), None).await?;
         let candidate = Candidate::examine(offer, None, &settings.trust, &self.runtime, state)
@@ -156,11 +155,11 @@ impl Running {
         let switches = settings.components.get(&name);
         if switches.is_some_and(|switches| switches.path.is_some()) {
             return Err(Failure::call(format!(
-                "the config says that `{name}` comes from a file: `components.{name}.path`"
+                "`{name}` is configured with a file: `components.{name}.path`"
             ))
-            .with_hint("take that line out, and it comes from here"));
+            .with_hint("remove that line to use this build"));
         }
-        let mut taken = Taken {
+        let mut taken = LoadedBuild {
             description: candidate.description.clone(),
             inspected: candidate.inspected.clone(),
             difference: candidate.difference.clone(),
@@ -169,7 +168,7 @@ impl Running {
         let has_grant = switches.is_some_and(|switches| switches.grant != GrantSettings::default());
         if !has_grant && taken.difference.is_none() {
             taken.notes.push(format!(
-                "it may use no notes yet: `notehost component grant {name} --read '**'` lets it read all"
+                "it has no access to notes yet: `notehost component grant {name} --read '**'` lets it read all"
             ));
         }
         candidate.install(&Packages::of(state), now_ms())?;
@@ -182,7 +181,7 @@ fn stem(file: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// A copy of a build under a name that no other build has: a file that is loaded is never written to.
+/// Copies a build to a unique name, so that a loaded file is never written to.
 fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<PathBuf, Failure> {
     let folder = state.join(FOLDER);
     let digest: String = component
@@ -199,15 +198,14 @@ fn keep(state: &Path, component: &Component, file: &Path, name: &str) -> Result<
         std::io::copy(&mut std::fs::File::open(file)?, &mut copy)?;
         std::fs::rename(new, &kept)
     });
-    copied.map_err(|error| {
-        Failure::start(format!("`{}` cannot be written: {error}", kept.display()))
-    })?;
+    copied
+        .map_err(|error| Failure::start(format!("cannot write `{}`: {error}", kept.display())))?;
     forget_older(&folder, name);
     Ok(kept)
 }
 
-/// How many builds are kept: the one that runs, and the one that a server may just be reading.
-const KEPT: usize = 3;
+/// How many builds are kept: the loaded one, and those that a server may be reading.
+const KEPT_BUILDS: usize = 3;
 
 fn forget_older(folder: &Path, name: &str) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -219,8 +217,8 @@ fn forget_older(folder: &Path, name: &str) {
         .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
         .collect();
     builds.sort();
-    for (_, old) in builds.iter().rev().skip(KEPT) {
-        // What cannot be removed only takes room.
+    for (_, old) in builds.iter().rev().skip(KEPT_BUILDS) {
+        // A file that cannot be removed only takes space.
         let _ = std::fs::remove_file(old);
     }
 }

@@ -1,4 +1,4 @@
-//! A line that is typed while a component is being written is a call of it: `count --path Welcome`.
+//! The prompt of `component dev`: each typed line is a call of the component, such as `count --path Welcome`.
 
 use serde_json::Map;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use notehost_pipeline::{self as dispatch, Host, Request};
 use notehost_policy::auth::Caller;
 use notehost_runtime::Description;
 
-/// The actions, and how to try one.
+/// The actions, and how to call them.
 pub(super) fn overview(terminal: &Terminal, description: &Description) -> String {
     let mut told = String::new();
     for action in &description.actions {
@@ -25,26 +25,26 @@ pub(super) fn overview(terminal: &Terminal, description: &Description) -> String
         let effect = terminal.faint(&format!("({})", action.effect.word()));
         told.push_str(&format!("{} {effect}\n", terminal.safe(&line)));
     }
-    told.push_str(&terminal.faint("type such a line to call it; Ctrl-C ends\n"));
+    told.push_str(&terminal.faint("type such a line to call the action; Ctrl-C exits\n"));
     told
 }
 
-/// Make the call that a line says, and print what comes of it.
-pub(super) async fn hear(host: &Host, description: &Description, line: &str) {
+/// Makes the call of a line and prints its reply.
+pub(super) async fn handle_line(host: &Host, description: &Description, line: &str) {
     let errors = Terminal::stderr();
     let outcome = match words(line) {
         Some(words) if words.is_empty() => return,
         Some(words) if words[0] == "help" => return errors.print(&overview(&errors, description)),
         Some(words) => call(host, description, &words).await,
-        None => Err(Failure::usage("a quotation mark is not closed")),
+        None => Err(Failure::usage("unclosed quotation mark")),
     };
     if let Err(failure) = outcome {
-        failure.tell(&errors);
+        failure.print(&errors);
     }
 }
 
 async fn call(host: &Host, description: &Description, words: &[String]) -> Result<(), Failure> {
-    // The domain's name may stand before the action, as it does for `notehost call`.
+    // The domain's name may precede the action, as in `notehost call`.
     let words = match words {
         [domain, rest @ ..] if *domain == description.name && !rest.is_empty() => rest,
         all => all,
@@ -55,7 +55,7 @@ async fn call(host: &Host, description: &Description, words: &[String]) -> Resul
     let Some(action) = domain.and_then(|domain| domain.action(name)) else {
         return Err(
             Failure::usage(format!("`{}` has no action `{name}`", description.name))
-                .with_hint("`help` tells those that there are"),
+                .with_hint("`help` lists the actions"),
         );
     };
     let fields = Fields::of(&description.name, name, &action.input);
@@ -82,7 +82,7 @@ async fn call(host: &Host, description: &Description, words: &[String]) -> Resul
     Ok(())
 }
 
-/// The words of a line, as a shell would take them apart; `None` if a quotation mark is not closed.
+/// Splits a line into words like a shell; `None` if a quotation mark is not closed.
 fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -113,7 +113,7 @@ mod tests {
     use super::words;
 
     #[test]
-    fn a_line_is_taken_apart_as_a_shell_would() {
+    fn command_lines_are_parsed_like_a_shell() {
         assert_eq!(
             words(r#"add --path 'My note' --line "a \"b\"" --x=c\ d ''"#).expect("words"),
             [
