@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use notehost_config::{CallerPermissions, PermissionRule, Settings, dotted};
+use notehost_vault::glob::Glob;
 use notehost_vault::{Kind, Rules, Tier, fold_path};
 
 /// The notebook of the notes that lie in the vault's root.
@@ -32,7 +33,7 @@ pub struct Said {
 struct Rule {
     said: Said,
     glob: String,
-    matcher: globset::GlobMatcher,
+    matcher: Glob,
 }
 
 /// What a caller may do at a path, and why.

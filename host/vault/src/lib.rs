@@ -21,6 +21,7 @@ mod diff;
 mod disk;
 mod error;
 mod fail;
+pub mod glob;
 mod history;
 mod identifier;
 mod inspect;

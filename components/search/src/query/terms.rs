@@ -44,7 +44,7 @@ impl Field {
                 _ => Ok(word(piece, None)),
             },
             Field::Part(part) => Ok(word(piece, Some(*part))),
-            Field::Path => Ok(path(piece)),
+            Field::Path => path(piece),
             Field::Tag => {
                 let name = piece
                     .text
@@ -94,21 +94,25 @@ fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
 }
 
 /// A part of a path, as Obsidian has it, or a glob.
-fn path(piece: &Piece) -> Option<Condition> {
+fn path(piece: &Piece) -> Result<Option<Condition>> {
     let text = piece.text.trim_start_matches('/');
     if text.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let glob = |glob: String| Condition::Path(glob);
+    // What the host would refuse is refused here, with the words of the query.
+    let glob = |glob: String| matching::glob(&glob).map(|_| Condition::Path(glob));
     if !piece.is_quoted && (piece.is_beginning() || matching::is_glob(text)) {
         let text = format!("{text}{}", "*".repeat(piece.stars));
-        return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
+        return Ok(Some(Condition::Any(vec![
+            glob(format!("**/{text}"))?,
+            glob(text)?,
+        ])));
     }
     let text = matching::escape(text);
-    Some(Condition::Any(vec![
-        glob(format!("**/*{text}*")),
-        glob(format!("**/*{text}*/**")),
-    ]))
+    Ok(Some(Condition::Any(vec![
+        glob(format!("**/*{text}*"))?,
+        glob(format!("**/*{text}*/**"))?,
+    ])))
 }
 
 /// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (begins so).
