@@ -1,6 +1,7 @@
 //! Answering nonsense: more than anybody can take, what is no JSON, codes that nobody knows, links to elsewhere,
 //! messages on stdout; and the question whether anything of a call is left for the next.
 
+use notehost::dispatch::CallError;
 use serde_json::json;
 
 use super::{Arena, settings, treasury};
@@ -19,6 +20,47 @@ async fn a_giant_reply_is_refused() {
             "component_failed",
             "{megabytes}"
         );
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_giant_refusal_is_as_bounded_as_a_reply() {
+    let arena = Arena::new().await;
+    let refusal = |arguments| async {
+        let refused = arena.attack("giant_refusal", arguments).await;
+        refused.expect_err("it refuses")
+    };
+    for megabytes in [80, 200] {
+        let error = refusal(json!({ "megabytes": megabytes })).await;
+        assert_eq!(error.code, "component_failed", "{megabytes}: {error}");
+    }
+    let error = refusal(json!({ "values": 100 })).await;
+    assert_eq!(error.code, "not_found");
+    let values = |error: &CallError| {
+        error
+            .details
+            .as_ref()
+            .map(|of| of["values"].to_string().len())
+    };
+    assert_eq!(values(&error), Some(203));
+    // Details are for programs: of too many nothing is left, and the refusal stays what it is.
+    for many in [10_001, 40_000, 20_000_000] {
+        let error = refusal(json!({ "values": many })).await;
+        assert_eq!((error.code, values(&error)), ("not_found", None), "{many}");
+    }
+    arena.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_are_counted_before_they_are_looked_up() {
+    let arena = Arena::new().await;
+    let links = |links: usize| arena.attack("link_often", json!({ "links": links }));
+    assert_eq!(links(100).await.expect("a reply").content.len(), 100);
+    for many in [101, 200_000] {
+        let error = links(many).await.expect_err("nobody follows so many");
+        assert_eq!(error.code, "component_failed", "{many}");
+        assert!(error.message.contains("parts of content"), "{error}");
     }
     arena.assert_unharmed().await;
 }

@@ -65,12 +65,31 @@ async fn what_is_held_of_questions_is_counted() {
         settings.limits.host_calls = 200_000;
     })
     .await;
-    for attack in ["ask_until_refused", "miss_until_refused"] {
+    for attack in [
+        "ask_until_refused",
+        "miss_until_refused",
+        "rename_until_refused",
+        "keys_until_refused",
+    ] {
         assert_eq!(arena.refused(attack).await.code, "too_large", "{attack}");
     }
     let error = arena.refused("hand_over").await;
     assert_eq!(error.code, "component_failed");
     assert!(error.message.contains("to the host at once"), "{error}");
+    arena.assert_unharmed().await;
+}
+
+/// A stack that overflows in the host would end it: there would be nobody left to read the note.
+#[tokio::test(flavor = "multi_thread")]
+async fn deep_globs_are_refused_by_the_host() {
+    let arena = Arena::new().await;
+    let find = |depth: usize| arena.attack("deep_glob", json!({ "depth": depth }));
+    find(10).await.expect("a glob that people could write");
+    for depth in [11, 300, 1900, 32_000] {
+        let error = find(depth).await.expect_err("too deep");
+        assert_eq!(error.code, "validation_error", "{depth}: {error}");
+        assert!(error.message.contains("is not a glob"), "{depth}: {error}");
+    }
     arena.assert_unharmed().await;
 }
 

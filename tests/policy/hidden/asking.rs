@@ -9,7 +9,7 @@ pub(super) struct Ask {
 }
 
 /// Actions that only use up time or memory, whatever they are told.
-const EXHAUSTING: [&str; 16] = [
+const EXHAUSTING: [&str; 21] = [
     "spin",
     "recurse",
     "gorge",
@@ -25,6 +25,11 @@ const EXHAUSTING: [&str; 16] = [
     "giant_reply",
     "ask_until_refused",
     "miss_until_refused",
+    "rename_until_refused",
+    "keys_until_refused",
+    "deep_glob",
+    "giant_refusal",
+    "link_often",
     "hand_over",
 ];
 
