@@ -203,8 +203,12 @@ pub(super) async fn confirm(
     let is_undisturbed = ran.transaction.is_undisturbed();
     let validate = move || (ran.transaction.validate(), ran);
     let (valid, ran) = off_worker(is_undisturbed, validate).await?;
-    if let Err(conflict) = valid {
-        return Ok(Settled::Torn(conflict.path));
+    match valid {
+        Ok(()) => {}
+        Err(CommitError::Conflict { path }) => return Ok(Settled::Torn(path)),
+        Err(CommitError::Failed(error) | CommitError::Unsettled(error)) => {
+            return Err(error.into());
+        }
     }
     counting.count.is_approved = true;
     let action = allowed.checked.found.full_name();
