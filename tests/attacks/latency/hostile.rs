@@ -1,7 +1,7 @@
 //! The hostile requests, as data: what each sends, in which way, from how many threads, and what it may be answered.
 
-use super::request;
-use crate::support::http::{Server, stateless_meta};
+use super::{request, session_request};
+use crate::support::http::{HttpClient, Server, stateless_meta};
 
 /// One attack.
 pub(super) struct Attack {
@@ -20,6 +20,8 @@ pub(super) enum Sends {
     Request(&'static str, fn() -> String),
     /// A body, whatever it is, as if it were a call.
     Body(fn() -> String),
+    /// The same in a session of the older era.
+    Session(&'static str, fn() -> String),
     /// Bytes, whatever they are; `{token}` is replaced.
     Raw(fn() -> String),
 }
@@ -51,7 +53,7 @@ pub(super) enum Expected {
 }
 
 use Expected::{Answer, Nothing};
-use Sends::{Body, Call, Raw, Request};
+use Sends::{Body, Call, Raw, Request, Session};
 use Way::Whole;
 
 pub(super) const fn attack(name: &'static str, sends: Sends, expected: Expected) -> Attack {
@@ -182,6 +184,15 @@ impl Attack {
                 );
                 request(server, token, method, "", &body)
             }
+            Session(method, params) => {
+                let client = HttpClient::with_session_of(server.address(), Some(token));
+                let session = client.session().unwrap_or_default();
+                let body = format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{}}}}}"#,
+                    params()
+                );
+                session_request(server, token, session, &body)
+            }
             Body(body) => request(server, token, "tools/call", "", &body()),
             Raw(bytes) => bytes().replace("{token}", token).into_bytes(),
         }
@@ -204,6 +215,12 @@ pub(super) fn tools_list() -> String {
 pub(super) fn keys(count: usize) -> String {
     let keys: Vec<String> = (0..count).map(|key| format!(r#""k{key}":{key}"#)).collect();
     keys.join(",")
+}
+
+/// An argument that is a glob with braces in braces.
+pub(super) fn nested_glob(argument: &str, before: &str, depth: usize) -> String {
+    let (open, close) = ("{".repeat(depth), "}".repeat(depth));
+    format!(r#"{{"{argument}":"{before}{open}a{close}"}}"#)
 }
 
 /// The same with keys of so many bytes.

@@ -1,12 +1,12 @@
 //! The list of hostile requests that are expensive to receive, to check or to answer.
 
-use crate::support::http::STATELESS;
+use crate::support::http::{SESSIONS, STATELESS};
 
 use super::hostile::Expected::{Answer, Refusal};
-use super::hostile::Sends::{Body, Call, Raw, Request};
+use super::hostile::Sends::{Body, Call, Raw, Request, Session};
 use super::hostile::Way::{Connections, Pieces, Slowly, Unread, Whole};
 use super::hostile::{
-    Attack, EDIT, attack, flood, keys, long_keys, shuffled, tool_call, tools_list,
+    Attack, EDIT, attack, flood, keys, long_keys, nested_glob, shuffled, tool_call, tools_list,
 };
 
 /// What is expensive to receive, to check or to answer.
@@ -309,6 +309,44 @@ pub(super) const ATTACKS: &[Attack] = &[
             )
         }),
         Answer,
+    ),
+    attack(
+        "braces nested 1,900 deep in a query",
+        Call("search.text", || nested_glob("query", "path:", 1900)),
+        Refusal,
+    ),
+    attack(
+        "braces nested 32,000 deep in a path",
+        Call("search.regex", || {
+            format!(
+                r#"{{"pattern":"a",{}"#,
+                &nested_glob("path", "", 32_000)[1..]
+            )
+        }),
+        Refusal,
+    ),
+    // Sessions and what they hold.
+    attack(
+        "a subscription with a name of 900 KB",
+        Session("resources/subscribe", || {
+            format!(r#""uri":"notehost://vault/main/{}""#, "u".repeat(900_000))
+        }),
+        Refusal,
+    ),
+    flood(
+        "a session for each request",
+        Raw(|| {
+            let body = format!(
+                r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{SESSIONS}","capabilities":{{}},"clientInfo":{{"name":"m","version":"0"}}}}}}"#
+            );
+            format!(
+                "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {{token}}\r\nContent-Type: application/json\r\n\
+                 Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        }),
+        Whole,
+        2,
     ),
     // Floods, slow clients, clients that do not read.
     flood(
