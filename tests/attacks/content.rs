@@ -216,6 +216,22 @@ fn queries_with_too_many_conditions_are_rejected() {
             "search.query",
             json!({"filter": {"status": {"contains": "x".repeat(100_000)}}}),
         ),
+        (
+            "search.text",
+            json!({"query": format!("path:{}a{}", "{".repeat(300), "}".repeat(300))}),
+        ),
+        (
+            "search.text",
+            json!({"query": format!("path:{}a{}", "{".repeat(1900), "}".repeat(1900))}),
+        ),
+        (
+            "search.query",
+            json!({"filter": {"path": format!("{}a{}", "{".repeat(32_000), "}".repeat(32_000))}}),
+        ),
+        (
+            "search.regex",
+            json!({"pattern": "a", "path": format!("{}a{}", "{".repeat(30), "}".repeat(30))}),
+        ),
     ] {
         let answer = client.call(name, arguments);
         let code = error_code(&answer);

@@ -288,3 +288,55 @@ fn endless_registry_response_is_cut_off() {
         );
     }
 }
+
+/// Sessions are many, and what each of them subscribes to is held for as long as it lives.
+#[test]
+fn subscriptions_are_bounded_in_number_and_bytes() {
+    let (_place, server, token) = serve(|settings| settings.rates.read = 0);
+    let open = || HttpClient::with_session_and_token(server.address(), Some(&token));
+    let subscribe = |client: &mut HttpClient, number: usize, length: usize| {
+        let uri = format!("notehost://vault/main/{number}/{}", "a".repeat(length));
+        client.ask_any("resources/subscribe", json!({ "uri": uri }))
+    };
+    let mut first = open();
+    let long = subscribe(&mut first, 0, 9000);
+    assert_eq!(long["error"]["message"], "resource not found", "{long}");
+    for number in 0..1000 {
+        let taken = subscribe(&mut first, number, 8100);
+        assert!(taken["result"].is_object(), "{number}: {taken}");
+    }
+    let more = subscribe(&mut first, 1000, 10);
+    assert_eq!(more["error"]["code"], -32602, "{more}");
+    // Another session of the same caller has no budget of its own.
+    let mut second = open();
+    let refused = (0..200).find_map(|number| {
+        let answer = subscribe(&mut second, number, 8100);
+        answer["error"]["message"].as_str().map(str::to_owned)
+    });
+    let refused = refused.expect("it ends");
+    assert!(refused.contains("of one caller"), "{refused}");
+}
+
+/// rmcp keeps a finished reply for a client that may ask for it again, and looks after them only when something happens on
+/// that session.
+#[test]
+fn finished_replies_are_not_kept_for_idle_sessions() {
+    let (_place, mut server, token) = serve(|settings| {
+        (settings.rates.read, settings.limits.reply_tokens) = (0, 1 << 20);
+    });
+    let read = || {
+        let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
+        let note = client.call("document.read", json!({ "path": "Work/Long" }));
+        let length = note["structuredContent"]["content"].as_str().map(str::len);
+        assert!(length.is_some_and(|length| length > 500_000), "{length:?}");
+    };
+    (0..5).for_each(|_| read());
+    let before = memory(&mut server);
+    let read = || {
+        let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
+        client.call("document.read", json!({ "path": "Work/Long" }));
+    };
+    (0..100).for_each(|_| read());
+    let grown = memory(&mut server) - before;
+    assert!(grown < 64 << 20, "it took {} MiB", grown >> 20);
+}

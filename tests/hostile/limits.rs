@@ -65,12 +65,31 @@ async fn memory_held_for_queries_is_limited() {
         settings.limits.host_calls = 200_000;
     })
     .await;
-    for attack in ["ask_until_refused", "miss_until_refused"] {
+    for attack in [
+        "ask_until_refused",
+        "miss_until_refused",
+        "rename_until_refused",
+        "keys_until_refused",
+    ] {
         assert_eq!(setup.refused(attack).await.code, "too_large", "{attack}");
     }
     let error = setup.refused("hand_over").await;
     assert_eq!(error.code, "component_failed");
     assert!(error.message.contains("to the host at once"), "{error}");
+    setup.assert_unharmed().await;
+}
+
+/// A stack that overflows in the host would end it: there would be nobody left to read the note.
+#[tokio::test(flavor = "multi_thread")]
+async fn deep_globs_are_refused_by_the_host() {
+    let setup = AttackSetup::new().await;
+    let find = |depth: usize| setup.attack("deep_glob", json!({ "depth": depth }));
+    find(10).await.expect("a glob that people could write");
+    for depth in [11, 300, 1900, 32_000] {
+        let error = find(depth).await.expect_err("too deep");
+        assert_eq!(error.code, "validation_error", "{depth}: {error}");
+        assert!(error.message.contains("is not a glob"), "{depth}: {error}");
+    }
     setup.assert_unharmed().await;
 }
 

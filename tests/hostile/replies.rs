@@ -1,6 +1,7 @@
 //! Invalid replies: oversized ones, invalid JSON, unknown codes, links to elsewhere, messages on stdout; and whether
 //! any state of a call survives it.
 
+use notehost::dispatch::CallError;
 use serde_json::json;
 
 use super::{AttackSetup, settings, vault_with_secrets};
@@ -19,6 +20,47 @@ async fn oversized_reply_is_rejected() {
             "component_failed",
             "{megabytes}"
         );
+    }
+    setup.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn oversized_refusal_is_rejected() {
+    let setup = AttackSetup::new().await;
+    let refusal = |arguments| async {
+        let refused = setup.attack("giant_refusal", arguments).await;
+        refused.expect_err("it refuses")
+    };
+    for megabytes in [80, 200] {
+        let error = refusal(json!({ "megabytes": megabytes })).await;
+        assert_eq!(error.code, "component_failed", "{megabytes}: {error}");
+    }
+    let error = refusal(json!({ "values": 100 })).await;
+    assert_eq!(error.code, "not_found");
+    let values = |error: &CallError| {
+        error
+            .details
+            .as_ref()
+            .map(|of| of["values"].to_string().len())
+    };
+    assert_eq!(values(&error), Some(203));
+    // Details are for programs: of too many nothing is left, and the refusal stays what it is.
+    for many in [10_001, 40_000, 20_000_000] {
+        let error = refusal(json!({ "values": many })).await;
+        assert_eq!((error.code, values(&error)), ("not_found", None), "{many}");
+    }
+    setup.assert_unharmed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_are_counted_before_they_are_looked_up() {
+    let setup = AttackSetup::new().await;
+    let links = |links: usize| setup.attack("link_often", json!({ "links": links }));
+    assert_eq!(links(100).await.expect("a reply").content.len(), 100);
+    for many in [101, 200_000] {
+        let error = links(many).await.expect_err("nobody follows so many");
+        assert_eq!(error.code, "component_failed", "{many}");
+        assert!(error.message.contains("parts of content"), "{error}");
     }
     setup.assert_unharmed().await;
 }

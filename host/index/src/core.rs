@@ -247,6 +247,16 @@ impl Core {
 
     /// What is at a path now, compared with what is known.
     pub(super) fn read_file(&self, path: &str) -> FileRead {
+        let mut look = self.read_anew(path);
+        if let FileRead::Read(read) = &mut look {
+            let ignored = self.ignored();
+            let is_ignored = ignored.matches(path);
+            read.ignored = Some((ignored, is_ignored));
+        }
+        look
+    }
+
+    fn read_anew(&self, path: &str) -> FileRead {
         let Some(stamp) = self.vault.stamp(path) else {
             return FileRead::Gone;
         };
@@ -272,6 +282,7 @@ impl Core {
                     note: None,
                 },
                 text: None,
+                ignored: None,
             }));
         }
         let content = match self.vault.read_content(path, MAX_FILE_BYTES) {
@@ -307,6 +318,7 @@ impl Core {
                 headings,
                 text,
             }),
+            ignored: None,
         }))
     }
 
@@ -339,7 +351,12 @@ impl Core {
                 if self.vault.stamp(path) != Some(read.file.stamp) {
                     return None;
                 }
-                let is_ignored = self.ignored().matches(path);
+                let current = self.ignored();
+                let is_ignored = match read.ignored {
+                    Some((by, is_ignored)) if Arc::ptr_eq(&by, &current) => is_ignored,
+                    // The filters changed since it was read.
+                    _ => current.matches(path),
+                };
                 let key = read.file.note.as_ref().map(|note| note.key);
                 let doc_id = graph.put(read.file, is_ignored);
                 match (key, read.text) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::file_events::{Edit, FileEvent};
 use super::graph::{File, Graph};
+use super::ignore::Ignored;
 use super::text::Measure;
 use notehost_vault::Stamp;
 
@@ -33,6 +34,9 @@ impl FileRead {
 pub(super) struct Read {
     pub(super) file: File,
     pub(super) text: Option<ReadText>,
+    /// Whether searches leave it out, and by which filters: decided before any lock is taken, because a pattern of a vault
+    /// can take long for a path.
+    pub(super) ignored: Option<(Arc<Ignored>, bool)>,
 }
 
 /// The input of the full-text half, prepared before any lock is taken because a note can be large.
@@ -53,5 +57,6 @@ pub(super) fn unreadable(path: &str, stamp: Stamp) -> FileRead {
             note: None,
         },
         text: None,
+        ignored: None,
     }))
 }

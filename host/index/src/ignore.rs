@@ -4,9 +4,10 @@
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use notehost_sdk::fold_name;
-use regex::{Regex, RegexBuilder};
+use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
 
 use notehost_vault::Vault;
+use notehost_vault::glob::check_bounds;
 
 /// Where the vault says what to leave out.
 pub(super) const RULES: &str = ".notehostignore";
@@ -20,9 +21,11 @@ const MAX_FILTERS: usize = 500;
 const MAX_FILTER_BYTES: usize = 64 << 10;
 /// How long one may be.
 const MAX_PATTERN_BYTES: usize = 1000;
-/// How many filters may be regexes, valid or not, and how much memory each may take when it is compiled.
+/// How many filters may be regexes, valid or not, and how much memory each and all of them together may take when they are
+/// compiled: in the worst case a match takes as many steps for each character of a path.
 const MAX_REGEXES: usize = 50;
 const MAX_REGEX_MEMORY: usize = 256 << 10;
+const MAX_REGEXES_MEMORY: usize = 512 << 10;
 /// How deep brackets in a regex may nest.
 const MAX_REGEX_DEPTH: u32 = 50;
 /// How many of those that are not taken are reported one by one.
@@ -32,7 +35,7 @@ const MAX_REFUSED: usize = 20;
 pub struct Ignored {
     /// Beginnings of paths, folded.
     beginnings: Vec<String>,
-    patterns: Vec<Regex>,
+    patterns: RegexSet,
     rules: Gitignore,
     /// Names what was read, to notice when it changes.
     source: [u8; 32],
@@ -71,7 +74,7 @@ impl Ignored {
         let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();
         let mut ignored = Ignored {
             beginnings: Vec::new(),
-            patterns: Vec::new(),
+            patterns: RegexSet::empty(),
             rules: Gitignore::empty(),
             source: source(&rules, &obsidian),
             refused: Vec::new(),
@@ -129,7 +132,7 @@ impl Ignored {
                 return true;
             }
         }
-        self.patterns.iter().any(|pattern| pattern.is_match(path))
+        self.patterns.is_match(path)
             || !self.rules.is_empty()
                 && self
                     .rules
@@ -142,6 +145,7 @@ impl Ignored {
         let filters = settings["userIgnoreFilters"].as_array();
         let mut taken = Taken::default();
         let mut regexes = 0;
+        let mut valid: Vec<(&str, &str)> = Vec::new();
         for filter in filters
             .into_iter()
             .flatten()
@@ -166,13 +170,37 @@ impl Ignored {
                         .nest_limit(MAX_REGEX_DEPTH)
                         .build();
                     match built {
-                        Ok(pattern) => self.patterns.push(pattern),
+                        Ok(_) => valid.push((filter, pattern)),
                         Err(_) => self.refuse(OBSIDIAN, filter),
                     }
                 }
                 None if filter.is_empty() => {}
                 None => self.beginnings.push(fold_name(filter)),
             }
+        }
+        // As many as fit together, from the first on.
+        let all = |count: usize| {
+            RegexSetBuilder::new(valid[..count].iter().map(|(_, pattern)| pattern))
+                .size_limit(MAX_REGEXES_MEMORY)
+                .dfa_size_limit(MAX_REGEXES_MEMORY)
+                .nest_limit(MAX_REGEX_DEPTH)
+                .build()
+                .ok()
+        };
+        let (mut fit, mut over) = (0, valid.len() + 1);
+        while fit + 1 < over {
+            // All of them are tried first: mostly they fit.
+            let count = match over > valid.len() {
+                true => valid.len(),
+                false => (fit + over) / 2,
+            };
+            match all(count) {
+                Some(patterns) => (self.patterns, fit) = (patterns, count),
+                None => over = count,
+            }
+        }
+        for (filter, _) in &valid[fit..] {
+            self.refuse(OBSIDIAN, filter);
         }
     }
 
@@ -181,7 +209,10 @@ impl Ignored {
         let mut taken = Taken::default();
         for line in text.lines() {
             let says_nothing = line.trim().is_empty() || line.starts_with('#');
-            if !says_nothing && (!taken.takes(line) || builder.add_line(None, line).is_err()) {
+            // A line that nests too deep would take all the others with it.
+            let mut is_taken =
+                || check_bounds(line).is_ok() && builder.add_line(None, line).is_ok();
+            if !says_nothing && !(taken.takes(line) && is_taken()) {
                 self.refuse(RULES, line);
             }
         }
@@ -198,4 +229,46 @@ fn source(rules: &[u8], obsidian: &[u8]) -> [u8; 32] {
     hasher.update(rules);
     hasher.update(obsidian);
     *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignored(filters: &[String]) -> Ignored {
+        let mut ignored = Ignored {
+            beginnings: Vec::new(),
+            patterns: RegexSet::empty(),
+            rules: Gitignore::empty(),
+            source: [0; 32],
+            refused: Vec::new(),
+            unreported: 0,
+        };
+        let settings = serde_json::json!({ "userIgnoreFilters": filters });
+        ignored.add_obsidian(settings.to_string().as_bytes());
+        ignored
+    }
+
+    #[test]
+    fn regexes_are_taken_as_far_as_they_fit_together() {
+        let small: Vec<String> = (0..50).map(|number| format!("/^Old{number}-/")).collect();
+        let few = ignored(&small);
+        assert!(few.refused.is_empty() && few.matches("Old49-x.md") && !few.matches("New.md"));
+        // Each is within its own limit; fifty of them are not.
+        let large: Vec<String> = (0..50)
+            .map(|number| format!("/^Old{number}-([a-z]{{20}}[0-9]{{20}}){{40}}x/"))
+            .collect();
+        let many = ignored(&large);
+        let path = |number: usize| {
+            let inner = format!("{}{}", "a".repeat(20), "1".repeat(20)).repeat(40);
+            format!("Old{number}-{inner}x.md")
+        };
+        let taken = (0..50)
+            .filter(|number| many.matches(&path(*number)))
+            .count();
+        assert!((2..50).contains(&taken), "{taken}");
+        assert!(many.matches(&path(taken - 1)) && !many.matches(&path(taken)));
+        assert_eq!(many.refused.len() + many.unreported, 50 - taken);
+        assert!(ignored(&[]).refused.is_empty());
+    }
 }

@@ -178,8 +178,12 @@ pub(super) async fn commit(
         }
         let is_undisturbed = transaction.is_undisturbed();
         let valid = off_worker(is_undisturbed, move || transaction.validate()).await?;
-        if let Err(conflict) = valid {
-            return Ok(CommitOutcome::Conflict(conflict.path));
+        match valid {
+            Ok(()) => {}
+            Err(CommitError::Conflict { path }) => return Ok(CommitOutcome::Conflict(path)),
+            Err(CommitError::Failed(error) | CommitError::Unsettled(error)) => {
+                return Err(error.into());
+            }
         }
     } else {
         let request = &allowed.checked.found.request;

@@ -207,8 +207,12 @@ pub(super) async fn confirm(
     let is_undisturbed = ran.transaction.is_undisturbed();
     let validate = move || (ran.transaction.validate(), ran);
     let (valid, ran) = off_worker(is_undisturbed, validate).await?;
-    if let Err(conflict) = valid {
-        return Ok(ConfirmOutcome::Conflict(conflict.path));
+    match valid {
+        Ok(()) => {}
+        Err(CommitError::Conflict { path }) => return Ok(ConfirmOutcome::Conflict(path)),
+        Err(CommitError::Failed(error) | CommitError::Unsettled(error)) => {
+            return Err(error.into());
+        }
     }
     counting.count.is_approved = true;
     let action = allowed.checked.found.full_name();

@@ -20,6 +20,8 @@ const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
 /// So much of what was staged, before and after together, is compared on the thread that answers. Few enough that even if
 /// every second byte is a line of its own a diff takes a few milliseconds.
 pub(super) const QUICK_BYTES: u64 = 4 << 10;
+/// How long a reply may be that is parsed, measured and cut on an async worker.
+pub(super) const QUICK_REPLY_BYTES: usize = 256 << 10;
 /// How many of the existing tags are listed.
 const MAX_TAGS_IN_DETAILS: usize = 200;
 /// How many of the tags that may not be used are named.

@@ -1,11 +1,14 @@
 //! Bounds the size of replies. A list is cut between two items and a note between two lines, each with a way to
 //! continue; JSON is never cut.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
 use super::commit::Landed;
 use super::{CallError, Host, Reply};
+use notehost_config::LimitSettings;
 
 /// The prefix of a cursor that points into a component's own page.
 const MARK: &str = "cut.";
@@ -42,72 +45,102 @@ impl Cut {
     }
 }
 
-/// Cut a reply to the byte budget.
-pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<Reply, CallError> {
-    let limits = host.settings().limits.clone();
-    // About four bytes are a token.
-    let budget = limits
-        .reply_bytes
-        .min(limits.reply_tokens.saturating_mul(4));
-    let resumed = allowed.checked.resumed.as_ref();
-    let mut structured = landed.structured;
-    let mut text = landed.text;
-    if let Some(cut) = resumed {
-        skip_items(&mut structured, cut.skip);
-    }
-    let size = size_of(&structured);
-    if size > budget {
-        let own_cursor = own_cursor(allowed);
-        let skipped = resumed.map_or(0, |cut| cut.skip);
-        let was_cut = cut_items(&mut structured, &mut text, budget, skipped, &own_cursor)
-            || cut_note(&mut structured, &mut text, size, budget);
-        let has_landed = landed.footprint.is_landed;
-        if !was_cut && has_landed {
-            // It happened, so it is not told as a failure: the changes are told in part.
-            cut_changes(&mut structured, budget);
-        }
-        // What cannot be cut may cost a model more than it should, but not more than a client can take.
-        if !was_cut && !has_landed && size > limits.reply_bytes {
-            return Err(CallError::new(
-                "too_large",
-                format!(
-                    "the reply has {size} bytes, and the limit is {}: request less at once",
-                    limits.reply_bytes
-                ),
-            )
-            .with_hint("an admin can allow more: `limits.reply_bytes` in the config"));
+/// What cuts the reply of a call; it owns what it needs, so that it can do so on any thread.
+pub(super) struct Cutter {
+    limits: LimitSettings,
+    resumed: Option<Cut>,
+    arguments: Arc<str>,
+}
+
+impl Cutter {
+    pub(super) fn of(host: &Host, allowed: &Allowed) -> Cutter {
+        Cutter {
+            limits: host.settings().limits.clone(),
+            resumed: allowed.checked.resumed.clone(),
+            arguments: Arc::clone(&allowed.checked.arguments),
         }
     }
-    Ok(Reply {
-        text: cut_text(text, budget),
-        structured,
-        content: landed.content,
-    })
+
+    /// Cut a reply to the byte budget.
+    pub(super) fn govern(self, landed: Landed) -> Result<Reply, CallError> {
+        let limits = &self.limits;
+        // About four bytes are a token.
+        let budget = limits
+            .reply_bytes
+            .min(limits.reply_tokens.saturating_mul(4));
+        let resumed = self.resumed.as_ref();
+        let mut structured = landed.structured;
+        let mut text = landed.text;
+        if let Some(cut) = resumed {
+            skip_items(&mut structured, cut.skip);
+        }
+        let size = size_of(&structured);
+        if size > budget {
+            let own_cursor = own_cursor(&self.arguments);
+            let skipped = resumed.map_or(0, |cut| cut.skip);
+            let was_cut = cut_items(&mut structured, &mut text, budget, skipped, &own_cursor)
+                || cut_note(&mut structured, &mut text, size, budget);
+            let has_landed = landed.footprint.is_landed;
+            if !was_cut && has_landed {
+                // It happened, so it is not told as a failure: the changes are told in part.
+                cut_changes(&mut structured, budget);
+            }
+            // What cannot be cut may cost a model more than it should, but not more than a client can take.
+            if !was_cut && !has_landed && size > limits.reply_bytes {
+                return Err(CallError::new(
+                    "too_large",
+                    format!(
+                        "the reply has {size} bytes, and the limit is {}: request less at once",
+                        limits.reply_bytes
+                    ),
+                )
+                .with_hint("an admin can allow more: `limits.reply_bytes` in the config"));
+            }
+        }
+        Ok(Reply {
+            text: cut_text(text, budget),
+            structured,
+            content: landed.content,
+        })
+    }
 }
 
 /// How long an answer is as JSON, without making that text: this is asked of every reply.
 fn size_of(structured: &Map<String, Value>) -> usize {
-    struct Counted(usize);
+    // What cannot be written is over every budget.
+    counted(structured, usize::MAX).unwrap_or(usize::MAX)
+}
+
+/// Whether it is no longer than this; of a longer one no more is looked at.
+pub(super) fn is_within(structured: &Map<String, Value>, most: usize) -> bool {
+    counted(structured, most).is_some()
+}
+
+fn counted(structured: &Map<String, Value>, most: usize) -> Option<usize> {
+    struct Counted {
+        length: usize,
+        most: usize,
+    }
     impl std::io::Write for Counted {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
+            self.length += bytes.len();
+            match self.length > self.most {
+                true => Err(std::io::ErrorKind::FileTooLarge.into()),
+                false => Ok(bytes.len()),
+            }
         }
         fn flush(&mut self) -> std::io::Result<()> {
             Ok(())
         }
     }
-    let mut counted = Counted(0);
-    match serde_json::to_writer(&mut counted, structured) {
-        Ok(()) => counted.0,
-        // What cannot be written is over every budget.
-        Err(_) => usize::MAX,
-    }
+    let mut counted = Counted { length: 0, most };
+    let written = serde_json::to_writer(&mut counted, structured);
+    written.is_ok().then_some(counted.length)
 }
 
 /// The cursor that the component got with this call.
-fn own_cursor(allowed: &Allowed) -> String {
-    let arguments: Value = serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
+fn own_cursor(arguments: &str) -> String {
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
     arguments
         .get("cursor")
         .and_then(Value::as_str)
@@ -260,6 +293,7 @@ mod tests {
             object(json!({"content": content, "lines": {"from": 11, "to": 1010, "total": 1010}}));
         let size = size_of(&reply);
         assert_eq!(size, json!(reply).to_string().len());
+        assert!(is_within(&reply, size) && !is_within(&reply, size - 1));
         let mut text = format!("Content:\n{content}");
         assert!(cut_note(&mut reply, &mut text, size, 4096));
         let shown = reply["content"].as_str().unwrap_or_default();

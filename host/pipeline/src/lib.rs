@@ -60,8 +60,8 @@ use circuit_breaker::check_breaker;
 use claim::{Claim, Claimed, claim};
 use commit::{Attempts, CommitOutcome, Landed, commit};
 use confirm::{Confirmation, confirm};
-use conform::conform;
-use govern::govern;
+use conform::{QUICK_REPLY_BYTES, conform, off_worker};
+use govern::{Cutter, is_within};
 use notehost_policy::auth::Caller;
 use notehost_vault::{contained, reply_point};
 use record::Record;
@@ -137,21 +137,30 @@ async fn answer(
         }
     };
     record.landed(&landed, confirmation.confirmed());
-    reply(host, &allowed, landed, claim)
+    reply(host, &allowed, landed, claim).await
 }
 
 /// Work after the commit. A panic here must not turn the call into a failure.
-fn reply(host: &Host, allowed: &Allowed, landed: Landed, claim: Claim) -> Result<Reply, CallError> {
+async fn reply(
+    host: &Host,
+    allowed: &Allowed,
+    landed: Landed,
+    claim: Claim,
+) -> Result<Reply, CallError> {
     let (is_landed, change) = (landed.footprint.is_landed, landed.footprint.change.clone());
     contained(|| {
         reply_point("reply-told");
         landed.tell(host, allowed); // what the component says to people
     });
-    let governed = contained(|| {
-        reply_point("reply-cut");
-        govern(host, allowed, landed) // no more than a client can take
+    let cutter = Cutter::of(host, allowed);
+    let is_quick = is_within(&landed.structured, QUICK_REPLY_BYTES);
+    let governed = off_worker(is_quick, move || {
+        contained(|| {
+            reply_point("reply-cut");
+            cutter.govern(landed) // no more than a client can take
+        })
     });
-    let reply = match governed {
+    let reply = match governed.await.unwrap_or(None) {
         Some(governed) => governed?,
         None if is_landed => Reply::without_words(change.as_deref()),
         None => return Err(CallError::new("internal_error", "the reply panicked")),

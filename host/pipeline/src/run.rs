@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::admin;
 use super::authorize::Allowed;
 use super::call_environment::HostCallEnvironment;
+use super::conform::{QUICK_REPLY_BYTES, off_worker};
 use super::reply::component_code;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
@@ -89,7 +90,10 @@ pub(super) async fn run(
         Err(RunError::Conflict) => return Ok(Attempt::Conflict),
         Err(error) => return Err(told(error)),
     };
-    let structured = match serde_json::from_str(&outcome.reply.structured) {
+    let json = outcome.reply.structured;
+    let is_quick = json.len() <= QUICK_REPLY_BYTES;
+    let parsed = off_worker(is_quick, move || serde_json::from_str::<Value>(&json)).await?;
+    let structured = match parsed {
         Ok(Value::Object(structured)) => structured,
         _ => {
             tracing::error!(

@@ -2,6 +2,7 @@
 
 use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use notehost_config::GrantSettings;
+use notehost_vault::glob::Glob;
 use notehost_vault::{Effect, Rules, Tier, fold_path};
 
 /// What a component may use of the vaults, for all callers.
@@ -14,7 +15,7 @@ pub struct Grant {
 struct Allowed {
     tier: Tier,
     glob: String,
-    matcher: globset::GlobMatcher,
+    matcher: Glob,
     /// The literal prefix of all matches.
     start: String,
 }

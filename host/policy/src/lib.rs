@@ -38,6 +38,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use notehost_records::audit;
 use notehost_records::database::{Database, DatabaseError};
+use notehost_vault::glob::Glob;
 use notehost_vault::{GrantUsage, Kind, Rules, Tier};
 
 /// Opens the records of a state folder, with the tables of every room that keeps some.
@@ -135,7 +136,7 @@ pub struct BadGlob {
 }
 
 /// A glob over folded paths: case and Unicode spelling do not matter, `*` stays within a folder.
-fn matcher(glob: &str) -> Result<globset::GlobMatcher, BadGlob> {
+fn matcher(glob: &str) -> Result<Glob, BadGlob> {
     notehost_config::glob(glob).map_err(|reason| BadGlob {
         glob: glob.to_owned(),
         reason,
@@ -143,6 +144,6 @@ fn matcher(glob: &str) -> Result<globset::GlobMatcher, BadGlob> {
 }
 
 /// Whether a glob matches a path, or all that lies in it: `Work/**` speaks of the folder `Work` too.
-fn matches_path_or_folder(glob: &globset::GlobMatcher, folded_path: &str) -> bool {
-    glob.is_match(folded_path) || glob.is_match(format!("{folded_path}/"))
+fn matches_path_or_folder(glob: &Glob, folded_path: &str) -> bool {
+    glob.is_match(folded_path) || glob.is_match(&format!("{folded_path}/"))
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::{BadGlob, matcher, matches_path_or_folder, new_identity};
 use notehost_config::{CallerPermissions, PermissionRule, Settings, dotted};
+use notehost_vault::glob::Glob;
 use notehost_vault::{Kind, Rules, Tier, fold_path};
 
 /// The name for the root of the vault as a notebook.
@@ -32,7 +33,7 @@ pub struct StatedTier {
 struct Rule {
     said: StatedTier,
     glob: String,
-    matcher: globset::GlobMatcher,
+    matcher: Glob,
 }
 
 /// The decision for a path.

@@ -8,7 +8,7 @@ use super::prompts::{BadPrompt, check_prompts};
 use notehost_vault::Effect;
 
 /// The longest description that is taken.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_DESCRIPTION_BYTES: usize = 1 << 20;
 
 /// What a component is and can do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,7 +48,7 @@ pub enum DescriptionError {
     #[error("the component's description does not match the contract: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is too long.
-    #[error("the component's description has {0} bytes; at most {MAX_BYTES} are allowed")]
+    #[error("the component's description has {0} bytes; at most {MAX_DESCRIPTION_BYTES} are taken")]
     TooLong(usize),
     /// A name that tools cannot have.
     #[error("`{0}` is not a valid name: use at most 40 of a-z, 0-9 and _, starting with a letter")]
@@ -77,7 +77,7 @@ pub enum DescriptionError {
 impl Description {
     /// Read a description, and refuse one that would confuse callers.
     pub fn parse(json: &str) -> Result<Description, DescriptionError> {
-        if json.len() > MAX_BYTES {
+        if json.len() > MAX_DESCRIPTION_BYTES {
             return Err(DescriptionError::TooLong(json.len()));
         }
         let description: Description = serde_json::from_str(json)?;

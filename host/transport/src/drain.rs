@@ -1,8 +1,9 @@
 //! A transport that reports the end of input only after all requests are answered. rmcp itself gives running calls a
 //! few seconds once its input has ended, and cancels them at once when it is told to stop.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,6 +17,11 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+/// How many requests may wait for their answers, and how many bytes they may have, before more is read: what a caller may
+/// have in flight over HTTP.
+const MAX_UNANSWERED: usize = 1024;
+const MAX_UNANSWERED_BYTES: usize = 160 << 20;
+
 /// Stops reading at the end of the input or when `closing` is cancelled, and reports the end when every request was
 /// answered, or at a timeout.
 pub(super) struct Draining<T> {
@@ -23,18 +29,27 @@ pub(super) struct Draining<T> {
     closing: CancellationToken,
     patience: Duration,
     unanswered: Arc<Unanswered>,
+    /// How many bytes were read since the last message.
+    read: Arc<AtomicUsize>,
     /// Set when reading has stopped.
     deadline: Option<Instant>,
 }
 
 impl<T> Draining<T> {
-    /// `closing` is also cancelled here when the input ends, so that waiting subscriptions end.
-    pub(super) fn new(inner: T, closing: CancellationToken, patience: Duration) -> Draining<T> {
+    /// `closing` is cancelled here as well when the input ends, so that whatever waits for events lets go.
+    /// `read` is added to by whoever reads the input.
+    pub(super) fn new(
+        inner: T,
+        closing: CancellationToken,
+        patience: Duration,
+        read: Arc<AtomicUsize>,
+    ) -> Draining<T> {
         Draining {
             inner,
             closing,
             patience,
             unanswered: Arc::default(),
+            read,
             deadline: None,
         }
     }
@@ -68,13 +83,19 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
         let deadline = match self.deadline {
             Some(deadline) => deadline,
             None => {
+                let unanswered = self.unanswered.clone();
+                let next = async {
+                    unanswered.room().await;
+                    self.inner.receive().await
+                };
                 let message = tokio::select! {
                     biased;
                     () = self.closing.cancelled() => None,
-                    message = self.inner.receive() => message,
+                    message = next => message,
                 };
                 if let Some(message) = message {
-                    self.unanswered.note(&message);
+                    let bytes = self.read.swap(0, Ordering::Relaxed);
+                    self.unanswered.note(&message, bytes);
                     return Some(message);
                 }
                 self.closing.cancel();
@@ -93,12 +114,25 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
 /// The requests without a response so far.
 #[derive(Default)]
 struct Unanswered {
-    ids: Mutex<HashSet<RequestId>>,
+    held: Mutex<Held>,
     removed: Notify,
 }
 
+#[derive(Default)]
+struct Held {
+    /// How many bytes each of them has.
+    requests: HashMap<RequestId, usize>,
+    bytes: usize,
+}
+
+impl Held {
+    fn is_full(&self) -> bool {
+        self.requests.len() >= MAX_UNANSWERED || self.bytes >= MAX_UNANSWERED_BYTES
+    }
+}
+
 impl Unanswered {
-    fn note(&self, message: &ClientJsonRpcMessage) {
+    fn note(&self, message: &ClientJsonRpcMessage, bytes: usize) {
         match message {
             // A subscription is answered when it ends, which `closing` brings about.
             JsonRpcMessage::Request(request)
@@ -107,7 +141,10 @@ impl Unanswered {
                     ClientRequest::SubscriptionsListenRequest(_)
                 ) =>
             {
-                self.lock().insert(request.id.clone());
+                let mut held = self.lock();
+                held.bytes += bytes;
+                let before = held.requests.insert(request.id.clone(), bytes);
+                held.bytes -= before.unwrap_or(0);
             }
             // A cancelled request gets no answer.
             JsonRpcMessage::Notification(notification) => {
@@ -123,14 +160,28 @@ impl Unanswered {
     }
 
     fn remove(&self, id: &RequestId) {
-        self.lock().remove(id);
+        let mut held = self.lock();
+        let bytes = held.requests.remove(id);
+        held.bytes -= bytes.unwrap_or(0);
+        drop(held);
         self.removed.notify_waiters();
+    }
+
+    /// Waits until another request may be read.
+    async fn room(&self) {
+        loop {
+            let removed = self.removed.notified();
+            if !self.lock().is_full() {
+                return;
+            }
+            removed.await;
+        }
     }
 
     async fn none_left(&self, deadline: Instant) {
         loop {
             let removed = self.removed.notified();
-            let left = self.lock().len();
+            let left = self.lock().requests.len();
             if left == 0 {
                 return;
             }
@@ -141,8 +192,8 @@ impl Unanswered {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -188,7 +239,7 @@ mod tests {
         tokio::spawn(async move {
             let wire = AsyncRwTransport::new_server(input, output);
             let running = Slow
-                .serve(Draining::new(wire, closing, DRAIN_TIMEOUT))
+                .serve(Draining::new(wire, closing, DRAIN_TIMEOUT, Arc::default()))
                 .await
                 .unwrap();
             running.waiting().await.unwrap();
@@ -261,5 +312,36 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(answered, BTreeSet::from([0]));
+    }
+
+    #[tokio::test]
+    async fn nothing_is_read_while_too_much_waits_for_an_answer() {
+        let request = |id: u64| -> ClientJsonRpcMessage {
+            serde_json::from_str(&call(id, 1)).expect("a message")
+        };
+        let has_room = async |unanswered: &Unanswered| {
+            let waiting = tokio::time::timeout(Duration::from_millis(20), unanswered.room());
+            waiting.await.is_ok()
+        };
+        let unanswered = Unanswered::default();
+        unanswered.note(&request(1), MAX_UNANSWERED_BYTES / 2);
+        assert!(has_room(&unanswered).await);
+        // The same id again takes the place of the one before.
+        unanswered.note(&request(1), MAX_UNANSWERED_BYTES / 2);
+        assert!(has_room(&unanswered).await);
+        unanswered.note(&request(2), MAX_UNANSWERED_BYTES / 2);
+        assert!(!has_room(&unanswered).await);
+        let (_, freed) = tokio::join!(
+            async { unanswered.remove(&RequestId::Number(1)) },
+            has_room(&unanswered)
+        );
+        assert!(freed);
+        for id in 2..=MAX_UNANSWERED as u64 {
+            unanswered.note(&request(id), 0);
+        }
+        assert!(has_room(&unanswered).await);
+        unanswered.note(&request(0), 0);
+        assert!(!has_room(&unanswered).await);
+        assert_eq!(unanswered.lock().bytes, 0);
     }
 }

@@ -4,6 +4,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use serde_json::json;
@@ -36,10 +38,16 @@ pub(super) struct BoundedLines<R> {
     scan: Scan,
     over: Option<OverBounds>,
     has_ended: bool,
+    /// How many bytes went out; whoever receives the messages takes them from here.
+    passed: Arc<AtomicUsize>,
 }
 
 impl<R> BoundedLines<R> {
-    pub(super) fn new(input: R, check_size: CheckSize) -> BoundedLines<R> {
+    pub(super) fn new(
+        input: R,
+        check_size: CheckSize,
+        passed: Arc<AtomicUsize>,
+    ) -> BoundedLines<R> {
         BoundedLines {
             input,
             check_size,
@@ -51,6 +59,7 @@ impl<R> BoundedLines<R> {
             scan: Scan::default(),
             over: None,
             has_ended: false,
+            passed,
         }
     }
 
@@ -114,6 +123,7 @@ impl<R> BoundedLines<R> {
         let part = &rest[..rest.len().min(buffer.remaining())];
         buffer.put_slice(part);
         self.sent += part.len();
+        self.passed.fetch_add(part.len(), Ordering::Relaxed);
         if self.sent == self.line.len() {
             self.sent = 0;
             self.is_going_out = false;
@@ -164,8 +174,10 @@ mod tests {
 
     async fn passed(input: &[u8]) -> Vec<String> {
         let mut text = String::new();
-        let mut lines = BoundedLines::new(input, Box::new(|_, _| Ok(())));
+        let passed = Arc::<AtomicUsize>::default();
+        let mut lines = BoundedLines::new(input, Box::new(|_, _| Ok(())), passed.clone());
         lines.read_to_string(&mut text).await.expect("text");
+        assert_eq!(passed.load(Ordering::Relaxed), text.len());
         text.split_inclusive('\n').map(str::to_owned).collect()
     }
 

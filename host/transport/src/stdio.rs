@@ -62,9 +62,11 @@ async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(
         Some(pool),
     )?;
     let (input, output) = streams();
-    let wire = AsyncRwTransport::new_server(BoundedLines::new(input, check_size), output)
-        .with_max_line_length(MAX_MESSAGE_BYTES);
-    let running = match server.serve(Draining::new(wire, closing, patience)).await {
+    let read = Arc::default();
+    let lines = BoundedLines::new(input, check_size, Arc::clone(&read));
+    let wire = AsyncRwTransport::new_server(lines, output).with_max_line_length(MAX_MESSAGE_BYTES);
+    let draining = Draining::new(wire, closing, patience, read);
+    let running = match server.serve(draining).await {
         Ok(running) => running,
         // Nobody began, or somebody only asked what we are.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {

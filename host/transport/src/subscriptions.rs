@@ -3,7 +3,7 @@
 //! notified of a note that it may not read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -34,6 +34,10 @@ const CHECK_PERIOD: Duration = Duration::from_secs(1);
 /// The maximum number of subscriptions per client.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
+/// How many bytes the names may have that one listener, or all sessions of one caller together, subscribe to.
+const MAX_LISTENER_BYTES: usize = 1 << 20;
+const MAX_CALLER_BYTES: usize = 8 << 20;
+
 /// The session-based clients.
 #[derive(Default)]
 pub(super) struct Clients(Mutex<Vec<Client>>);
@@ -44,7 +48,8 @@ struct Client {
     session: String,
     peer: Peer<RoleServer>,
     caller: Caller,
-    subscribed: BTreeSet<String>,
+    /// Shared with those who are being told of something: nothing is copied for that.
+    subscribed: Arc<Subscribed>,
 }
 
 impl Clients {
@@ -57,7 +62,7 @@ impl Clients {
                 session,
                 peer,
                 caller,
-                subscribed: BTreeSet::new(),
+                subscribed: Arc::default(),
             });
         }
     }
@@ -74,37 +79,42 @@ impl Clients {
     /// Subscribes a client to a resource. It need not exist or be visible yet: that is checked at each event and not
     /// revealed by the response.
     pub(super) fn subscribe(&self, session: &str, uri: &str) -> Result<(), ErrorData> {
-        if Named::parse(uri).is_none() {
+        let Some(named) = Named::parse(uri) else {
             return Err(resources::absent(uri));
+        };
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = clients.iter().position(|known| known.session == session) else {
+            return Ok(());
+        };
+        if clients[at].subscribed.uris.contains(uri) {
+            return Ok(());
         }
-        self.of(session, |subscribed| {
-            if subscribed.len() >= MAX_SUBSCRIPTIONS && !subscribed.contains(uri) {
-                let told = format!("there are already {MAX_SUBSCRIPTIONS} subscriptions");
-                return Err(ErrorData::invalid_params(told, None));
-            }
-            subscribed.insert(uri.to_owned());
-            Ok(())
-        })
+        let refused = |told: String| Err(ErrorData::invalid_params(told, None));
+        if clients[at].subscribed.uris.len() >= MAX_SUBSCRIPTIONS {
+            return refused(format!(
+                "there are already {MAX_SUBSCRIPTIONS} subscriptions"
+            ));
+        }
+        let key = clients[at].caller.key();
+        let own = clients.iter().filter(|client| client.caller.key() == key);
+        let bytes: usize = own.map(|client| client.subscribed.bytes).sum();
+        if bytes + uri.len() > MAX_CALLER_BYTES {
+            return refused(format!(
+                "the subscriptions of one caller may have {MAX_CALLER_BYTES} bytes"
+            ));
+        }
+        Arc::make_mut(&mut clients[at].subscribed).add(uri, named);
+        Ok(())
     }
 
     /// Removes a subscription of a client.
     pub(super) fn unsubscribe(&self, session: &str, uri: &str) {
-        let _ = self.of(session, |subscribed| {
-            subscribed.remove(uri);
-            Ok(())
-        });
-    }
-
-    fn of(
-        &self,
-        session: &str,
-        change: impl FnOnce(&mut BTreeSet<String>) -> Result<(), ErrorData>,
-    ) -> Result<(), ErrorData> {
         let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = clients.iter_mut().find(|client| client.session == session);
-        match known {
-            Some(client) => change(&mut client.subscribed),
-            None => Ok(()),
+        if let Some(client) = known
+            && client.subscribed.uris.contains(uri)
+        {
+            Arc::make_mut(&mut client.subscribed).remove(uri);
         }
     }
 
@@ -128,7 +138,11 @@ pub(super) fn session(extensions: &Extensions) -> String {
 pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = requested.clone();
     if let Some(uris) = &mut accepted.resource_subscriptions {
-        uris.retain(|uri| Named::parse(uri).is_some());
+        let mut bytes = 0;
+        uris.retain(|uri| {
+            bytes += uri.len();
+            bytes <= MAX_LISTENER_BYTES && Named::parse(uri).is_some()
+        });
         uris.truncate(MAX_SUBSCRIPTIONS);
     }
     accepted
@@ -137,17 +151,16 @@ pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 /// Notifies session-based clients until shutdown.
 pub(super) async fn notify_clients(server: Server) {
     let mut queue = EventQueue::of(&server);
+    let kinds = SubscriptionFilterBuilder::default()
+        .tools_list_changed()
+        .prompts_list_changed()
+        .resources_list_changed()
+        .build();
     while let Some(batch) = queue.next(&server).await {
         let mut clients = server.clients().live();
         clients.retain(|client| server.host().still_holds(&client.caller));
         let sends = clients.iter().map(|client| async {
-            let wanted = SubscriptionFilterBuilder::default()
-                .tools_list_changed()
-                .prompts_list_changed()
-                .resources_list_changed()
-                .resource_subscriptions(&client.subscribed)
-                .build();
-            let told = batch.for_subscriber(&server, &client.caller, &wanted);
+            let told = batch.for_subscriber(&server, &client.caller, &kinds, &client.subscribed);
             // Whoever does not read must not keep the others waiting.
             let _ = tokio::time::timeout(
                 NOTIFY_TIMEOUT,
@@ -163,6 +176,7 @@ pub(super) async fn notify_clients(server: Server) {
 pub(super) async fn notify_listener(server: &Server, context: &SubscriptionContext) {
     let caller = server.caller(&context.request_context().extensions);
     let mut queue = EventQueue::of(server);
+    let subscribed = Subscribed::of(context.accepted());
     loop {
         let batch = tokio::select! {
             () = context.cancelled() => return,
@@ -173,7 +187,7 @@ pub(super) async fn notify_listener(server: &Server, context: &SubscriptionConte
         if !server.host().still_holds(&caller) {
             return;
         }
-        let told = batch.for_subscriber(server, &caller, context.accepted());
+        let told = batch.for_subscriber(server, &caller, context.accepted(), &subscribed);
         notify(&Subscriber::Listener(context.sink()), told).await;
     }
 }
@@ -292,9 +306,9 @@ impl Batch {
         server: &Server,
         caller: &Caller,
         wanted: &SubscriptionFilter,
+        subscribed: &Subscribed,
     ) -> Vec<Notice> {
         let filter = EventFilter::of(server.host(), caller);
-        let subscribed = Subscribed::of(wanted);
         let wants = |flag: Option<bool>| flag == Some(true);
         let mut notices = Vec::new();
         if self.components {
@@ -320,10 +334,10 @@ impl Batch {
             let visible = visible.filter(|((vault, _), names)| {
                 names.iter().any(|(path, _)| filter.reaches(vault, path))
             });
-            updated.extend(visible.flat_map(|(_, names)| names.iter().map(|(_, uri)| *uri)));
+            updated.extend(visible.flat_map(|(_, names)| names.iter().map(|(_, uri)| &**uri)));
         }
         if self.components {
-            updated.extend(&subscribed.help);
+            updated.extend(subscribed.help.iter().map(|uri| &**uri));
         }
         notices.extend(
             updated
@@ -335,36 +349,65 @@ impl Batch {
 }
 
 /// The subscriptions of one client, by parsed URI.
-struct Subscribed<'a> {
+#[derive(Clone, Default)]
+struct Subscribed {
+    uris: BTreeSet<Arc<str>>,
+    /// How long all of them are together.
+    bytes: usize,
     /// By vault and folded path; the path and the name as they were given.
-    files: BTreeMap<(String, String), Vec<(String, &'a str)>>,
-    help: Vec<&'a str>,
+    files: BTreeMap<(String, String), Vec<(String, Arc<str>)>>,
+    help: BTreeSet<Arc<str>>,
 }
 
-impl<'a> Subscribed<'a> {
-    fn of(wanted: &'a SubscriptionFilter) -> Subscribed<'a> {
-        let mut subscribed = Subscribed {
-            files: BTreeMap::new(),
-            help: Vec::new(),
-        };
+impl Subscribed {
+    fn of(wanted: &SubscriptionFilter) -> Subscribed {
+        let mut subscribed = Subscribed::default();
         for uri in wanted.resource_subscriptions.iter().flatten() {
-            match Named::parse(uri) {
-                Some(Named::File { vault, path }) => {
-                    let key = (vault, folded(&path));
-                    let names = subscribed.files.entry(key).or_default();
-                    names.push((path, uri.as_str()));
-                }
-                Some(Named::Help { .. }) => subscribed.help.push(uri),
-                None => {}
+            if let Some(named) = Named::parse(uri) {
+                subscribed.add(uri, named);
             }
         }
         subscribed
     }
 
+    fn add(&mut self, uri: &str, named: Named) {
+        let uri: Arc<str> = Arc::from(uri);
+        if !self.uris.insert(Arc::clone(&uri)) {
+            return;
+        }
+        self.bytes += uri.len();
+        match named {
+            Named::File { vault, path } => {
+                let key = (vault, folded(&path));
+                self.files.entry(key).or_default().push((path, uri));
+            }
+            Named::Help { .. } => {
+                self.help.insert(uri);
+            }
+        }
+    }
+
+    fn remove(&mut self, uri: &str) {
+        if !self.uris.remove(uri) {
+            return;
+        }
+        self.bytes -= uri.len();
+        self.help.remove(uri);
+        if let Some(Named::File { vault, path }) = Named::parse(uri) {
+            let key = (vault, folded(&path));
+            if let Some(names) = self.files.get_mut(&key) {
+                names.retain(|(_, name)| &**name != uri);
+                if names.is_empty() {
+                    self.files.remove(&key);
+                }
+            }
+        }
+    }
+
     /// The subscribed URIs of a file.
-    fn to_file(&self, vault: &str, path: &str) -> impl Iterator<Item = &'a str> {
+    fn to_file(&self, vault: &str, path: &str) -> impl Iterator<Item = &str> {
         let names = self.files.get(&(vault.to_owned(), folded(path)));
-        names.into_iter().flatten().map(|(_, uri)| *uri)
+        names.into_iter().flatten().map(|(_, uri)| &**uri)
     }
 }
 
@@ -374,5 +417,41 @@ fn folded(path: &str) -> String {
     match is_note(&folded) {
         true => folded[..folded.len() - ".md".len()].to_owned(),
         false => folded,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(uris: Vec<String>) -> SubscriptionFilter {
+        SubscriptionFilterBuilder::default()
+            .resource_subscriptions(&uris)
+            .build()
+    }
+
+    #[test]
+    fn a_listener_subscribes_to_so_many_bytes() {
+        let uris = |count: usize, length: usize| {
+            let path = "a".repeat(length);
+            let uris = (0..count).map(|number| format!("notehost://vault/main/{number}/{path}"));
+            let accepted = accepted(&filter(uris.collect())).resource_subscriptions;
+            accepted.map_or(0, |uris| uris.len())
+        };
+        assert_eq!(uris(2000, 100), MAX_SUBSCRIPTIONS);
+        assert_eq!(uris(10, 9000), 0);
+        let long = uris(900, 4000);
+        assert!((200..300).contains(&long), "{long}");
+    }
+
+    #[test]
+    fn what_is_unsubscribed_leaves_nothing() {
+        let uris = ["notehost://vault/main/A.md", "notehost://help/document"];
+        let mut subscribed = Subscribed::of(&filter(uris.map(str::to_owned).to_vec()));
+        assert_eq!(subscribed.to_file("main", "a.md").count(), 1);
+        assert_eq!(subscribed.bytes, uris[0].len() + uris[1].len());
+        uris.iter().for_each(|uri| subscribed.remove(uri));
+        assert_eq!(subscribed.to_file("main", "a.md").count(), 0);
+        assert_eq!((subscribed.bytes, subscribed.help.len()), (0, 0));
     }
 }

@@ -6,6 +6,9 @@ pub(super) const VAULT_PREFIX: &str = "notehost://vault/";
 /// The prefix of URIs of help.
 pub(super) const HELP_PREFIX: &str = "notehost://help/";
 
+/// The longest name: a path of 4 KiB in which every second byte is encoded.
+const MAX_URI_BYTES: usize = 8 << 10;
+
 /// A parsed URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Named {
@@ -28,6 +31,9 @@ pub(super) enum Named {
 impl Named {
     /// Parses a URI; `None` if it is not a Notehost URI.
     pub(super) fn parse(uri: &str) -> Option<Named> {
+        if uri.len() > MAX_URI_BYTES {
+            return None;
+        }
         if let Some(rest) = uri.strip_prefix(VAULT_PREFIX) {
             let (vault, path) = rest.split_once('/')?;
             let (vault, path) = (decoded(vault)?, decoded(path)?);
@@ -107,7 +113,13 @@ mod tests {
                 "{rest}"
             );
         }
-        for other in ["", "file:///etc/passwd", "notehost://else/main/a.md"] {
+        let long = of_file("main", &"a".repeat(MAX_URI_BYTES));
+        for other in [
+            long.as_str(),
+            "",
+            "file:///etc/passwd",
+            "notehost://else/main/a.md",
+        ] {
             assert_eq!(Named::parse(other), None, "{other}");
         }
     }

@@ -177,14 +177,6 @@ fn quoted(name: &str) -> String {
     }
 }
 
-/// Files that a call has read were changed; it must be run again.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("files that the call has read were changed meanwhile")]
-pub struct Conflict {
-    /// The file that changed, where it was one file.
-    pub path: Option<String>,
-}
-
 /// Why a commit failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum CommitError {
@@ -200,12 +192,4 @@ pub enum CommitError {
     /// It failed half way and could not be taken back: the next start decides whether it happened.
     #[error(transparent)]
     Unsettled(VaultError),
-}
-
-impl From<Conflict> for CommitError {
-    fn from(conflict: Conflict) -> Self {
-        CommitError::Conflict {
-            path: conflict.path,
-        }
-    }
 }

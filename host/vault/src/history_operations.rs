@@ -143,8 +143,9 @@ impl Transaction {
             arriving.extend(self.take_back(change, file)?);
         }
         for (path, staged) in arriving {
-            if !self.staged.contains_key(&path) && !self.seen.contains_key(&path) {
-                self.seen.insert(path.clone(), ReadRecord::Absent);
+            if !self.staged.contains_key(&path) {
+                self.hold_absent(&path);
+                self.check_retained()?;
             }
             self.put(path, staged);
         }

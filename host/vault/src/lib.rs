@@ -22,6 +22,7 @@ mod diff;
 mod disk;
 mod error;
 mod fail;
+pub mod glob;
 mod history;
 mod history_operations;
 mod identifier;
@@ -69,7 +70,7 @@ use std::{
 pub use access::{Access, Effect, GrantUsage, Limits, Rules, Tier, UnknownTier};
 pub use diff::SUMMARISED;
 pub use diff::{DiffHunk, FileDiff, LineDiff, file_diff, unified_diff};
-pub use error::{CommitError, Conflict, VaultError};
+pub use error::{CommitError, VaultError};
 pub use fail::{FAIL_POINTS, REPLY_POINTS};
 pub use fail::{contained, reply_point};
 pub use inspect::{Findings, LARGE_NOTE, holder, inspect};

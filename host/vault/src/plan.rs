@@ -270,8 +270,11 @@ impl Transaction {
                     .root
                     .status_below(folder)
                     .map_err(|error| VaultError::io(folder, &error))?;
-                if status.is_some_and(|status| status.node == Node::Folder) {
-                    break;
+                match status {
+                    Some(status) if status.node == Node::Folder => break,
+                    // Nobody else makes anything there, so that it will be the same at the next try.
+                    Some(_) if is_below(folder, PRIVATE) => return Err(blocked(folder)),
+                    _ => {}
                 }
                 missing.insert(folder.to_owned());
                 folder = split(folder).0;
@@ -279,4 +282,15 @@ impl Transaction {
         }
         Ok(missing.into_iter().collect())
     }
+}
+
+/// Something else is where a folder of the vault's own must be.
+fn blocked(folder: &str) -> VaultError {
+    VaultError::new(
+        "unavailable",
+        format!("`{folder}` is not a folder; nothing was changed"),
+    )
+    .with_hint(format!(
+        "remove or rename `{folder}` in the vault: notehost keeps its own data in a folder of this name"
+    ))
 }

@@ -253,12 +253,15 @@ impl Transaction {
 
     /// That nothing was at a path matters to what the call does next.
     pub(super) fn note_absent(&mut self, path: &str) {
-        if parse(path).is_ok()
-            && !self.staged.contains_key(path)
-            && !self.is_gone(path)
-            && !self.seen.contains_key(path)
-        {
-            // What is not there is named by the guest; the next host call fails if it was too much.
+        if parse(path).is_ok() && !self.staged.contains_key(path) && !self.is_gone(path) {
+            self.hold_absent(path);
+        }
+    }
+
+    /// Enters a path at which nothing is into the read set, unless it is there. Such a path is named by the guest, and
+    /// there is no end of them: each is counted, and the next host call fails if it was too much.
+    pub(super) fn hold_absent(&mut self, path: &str) {
+        if !self.seen.contains_key(path) {
             self.retained += (path.len() + SEEN_BYTES) as u64;
             self.seen.insert(path.to_owned(), ReadRecord::Absent);
         }

@@ -77,7 +77,16 @@ impl Vault {
                 }
             }
             let failed = |error: io::Error| self.unrecovered(&join(&place, &name), &error);
-            let opened = read_journal(&journals, &name).map_err(failed)?;
+            let opened = match read_journal(&journals, &name) {
+                Ok(opened) => opened,
+                // A name is no proof that it is ours: only what a commit still waits for may stop the start.
+                Err(error) => match seal.commit_of(&name) {
+                    Some(commit) if self.history.is_done(commit)? == Some(false) => {
+                        return Err(failed(error));
+                    }
+                    _ => None,
+                },
+            };
             let opened = opened.and_then(|bytes| seal.open(&name, &bytes));
             let Some((journal, direction)) = opened else {
                 unfinished.journals.push(name);

@@ -180,12 +180,11 @@ impl Transaction {
         }
         if !self.staged.contains_key(path) {
             match self.seen.get(path) {
-                None => {
-                    self.seen.insert(path.to_owned(), ReadRecord::Absent);
-                }
+                None => self.hold_absent(path),
                 Some(ReadRecord::Absent) => {}
                 Some(_) => return Err(VaultError::conflict(path)),
             }
+            self.check_retained()?;
         }
         Ok(())
     }
@@ -275,10 +274,9 @@ impl Transaction {
 
     fn move_file(&mut self, from: &str, to: String) -> Result<(), VaultError> {
         self.check_room(&to, 0)?;
-        if !self.staged.contains_key(&to)
-            && !matches!(self.seen.get(&to), Some(ReadRecord::File(_)))
-        {
-            self.seen.entry(to.clone()).or_insert(ReadRecord::Absent);
+        if !self.staged.contains_key(&to) {
+            self.hold_absent(&to);
+            self.check_retained()?;
         }
         let file = self.take(from)?;
         self.put(to, file);

@@ -112,9 +112,7 @@ impl Transaction {
         {
             Some(status) if status.node == Node::File => Ok(Some(self.load(path, None)?.0)),
             _ => {
-                self.seen
-                    .entry(path.to_owned())
-                    .or_insert(ReadRecord::Absent);
+                self.hold_absent(path);
                 Ok(None)
             }
         }

@@ -3,7 +3,7 @@
 //! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
     time::SystemTime,
 };
@@ -34,8 +34,8 @@ pub struct Transaction {
     pub(super) began_millis: u64,
     /// The read set, by canonical path: what commit must find unchanged.
     pub(super) seen: BTreeMap<String, ReadRecord>,
-    /// Searches and listings, to be repeated if another commit landed meanwhile.
-    pub(super) scans: Vec<Scan>,
+    /// Searches and listings with the digests of their answers, to be repeated if another commit landed meanwhile.
+    pub(super) scans: HashMap<ScanQuery, Digest>,
     /// Answers of the index, to be asked for again in the same case.
     pub(super) relied: Vec<AnswerDependency>,
     /// The folders as they were when they were first gone through.
@@ -112,13 +112,7 @@ impl ReadFile {
 }
 
 /// A question whose answer depends on many files.
-#[derive(Clone, Debug)]
-pub(super) struct Scan {
-    pub(super) question: ScanQuery,
-    pub(super) answer: Digest,
-}
-
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum ScanQuery {
     Below {
         folder: String,
@@ -146,7 +140,7 @@ impl ScanQuery {
                 .map(|text| text.len() + size_of::<String>())
                 .sum::<usize>(),
         };
-        words + size_of::<Scan>()
+        words + size_of::<(ScanQuery, Digest)>()
     }
 }
 
@@ -179,7 +173,7 @@ impl Transaction {
             access,
             closed: None,
             seen: BTreeMap::new(),
-            scans: Vec::new(),
+            scans: HashMap::new(),
             relied: Vec::new(),
             survey: None,
             torn: None,

@@ -4,20 +4,24 @@
 //! otherwise its content is compared. Searches are repeated only if another commit succeeded since the transaction
 //! began.
 
+use std::time::{Duration, Instant};
+
 use super::{
+    VaultError,
     disk::Node,
-    error::Conflict,
+    error::CommitError,
     transaction::{ReadRecord, Transaction},
 };
 
+/// How long a check may take. The commit lock is held meanwhile, and everybody else who writes waits for it.
+const MAX_CHECK_TIME: Duration = Duration::from_secs(5);
+/// How many files are looked at between two looks at the clock.
+const FILES_PER_LOOK: usize = 64;
+
 impl Transaction {
     /// For calls that only read: whether everything they saw was one state of the vault.
-    pub fn validate(&self) -> Result<(), Conflict> {
-        if let Some(path) = &self.torn {
-            return Err(Conflict {
-                path: Some(path.clone()),
-            });
-        }
+    pub fn validate(&self) -> Result<(), CommitError> {
+        self.check_torn()?;
         if self.is_undisturbed() {
             return Ok(());
         }
@@ -31,24 +35,33 @@ impl Transaction {
     }
 
     /// Checks everything against the disk. The commit lock is held.
-    pub(super) fn check_read_set(&self) -> Result<(), Conflict> {
-        if let Some(path) = &self.torn {
-            return Err(Conflict {
-                path: Some(path.clone()),
-            });
-        }
-        for (path, seen) in &self.seen {
+    pub(super) fn check_read_set(&self) -> Result<(), CommitError> {
+        self.check_read_set_until(Instant::now() + MAX_CHECK_TIME)
+    }
+
+    /// The same; fails with `timeout` where it takes longer than until then. Running the call again would not help.
+    pub(super) fn check_read_set_until(&self, until: Instant) -> Result<(), CommitError> {
+        self.check_torn()?;
+        for (number, (path, seen)) in self.seen.iter().enumerate() {
+            if number % FILES_PER_LOOK == 0 {
+                check_time(until)?;
+            }
             if !self.is_unchanged(path, seen) {
                 tracing::debug!("a file that was read changed before the commit");
-                return Err(Conflict {
-                    path: Some(path.clone()),
-                });
+                return Err(changed(Some(path)));
             }
         }
         if self.vault.sequence() != self.began || !self.began.is_multiple_of(2) {
-            self.check_scans()?;
+            self.check_scans(until)?;
         }
         Ok(())
+    }
+
+    fn check_torn(&self) -> Result<(), CommitError> {
+        match &self.torn {
+            Some(path) => Err(changed(Some(path))),
+            None => Ok(()),
+        }
     }
 
     fn is_unchanged(&self, path: &str, seen: &ReadRecord) -> bool {
@@ -76,25 +89,39 @@ impl Transaction {
             || matches!(self.vault.root.status_below(path), Ok(Some(now)) if matches!(now.node, Node::Special | Node::Link))
     }
 
-    fn check_scans(&self) -> Result<(), Conflict> {
+    fn check_scans(&self, until: Instant) -> Result<(), CommitError> {
         for reliance in &self.relied {
+            check_time(until)?;
             if (reliance.again)(self) != Some(reliance.answer) {
-                tracing::debug!("an answer of the index changed before the commit");
-                return Err(Conflict { path: None });
+                tracing::debug!("what the index said changed before the commit");
+                return Err(changed(None));
             }
         }
         if self.scans.is_empty() {
             return Ok(());
         }
-        let survey = self
-            .survey_below("", true)
-            .map_err(|_| Conflict { path: None })?;
-        for scan in &self.scans {
-            match self.answer_of_disk(&scan.question, &survey) {
-                Ok(answer) if answer == scan.answer => {}
-                _ => return Err(Conflict { path: None }),
+        check_time(until)?;
+        let survey = self.survey_below("", true).map_err(|_| changed(None))?;
+        for (question, answer) in &self.scans {
+            check_time(until)?;
+            match self.answer_of_disk(question, &survey) {
+                Ok(now) if now == *answer => {}
+                _ => return Err(changed(None)),
             }
         }
         Ok(())
+    }
+}
+
+fn changed(path: Option<&String>) -> CommitError {
+    CommitError::Conflict {
+        path: path.cloned(),
+    }
+}
+
+fn check_time(until: Instant) -> Result<(), CommitError> {
+    match Instant::now() > until {
+        true => Err(CommitError::Failed(VaultError::timeout())),
+        false => Ok(()),
     }
 }

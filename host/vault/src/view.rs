@@ -15,7 +15,7 @@ use super::{
     lookup::Found,
     path::{folded, is_below, join, parse, split},
     text_search::{FoldedNeedle, mentions, scan},
-    transaction::{Scan, ScanQuery, Transaction},
+    transaction::{ScanQuery, Transaction},
     types::{Entry, Kind, Page},
 };
 
@@ -270,10 +270,9 @@ impl Transaction {
     /// Holds a question with the digest of its answer, to be asked again at commit: the question itself is needed then, so
     /// it is counted.
     fn remember(&mut self, question: ScanQuery, answer: Digest) -> Result<(), VaultError> {
-        let mut recent = self.scans.iter().rev().take(8);
-        if !recent.any(|scan| scan.question == question) {
+        if !self.scans.contains_key(&question) {
             self.retain(question.bytes())?;
-            self.scans.push(Scan { question, answer });
+            self.scans.insert(question, answer);
         }
         Ok(())
     }

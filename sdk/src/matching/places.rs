@@ -100,10 +100,20 @@ pub fn escape(text: &str) -> String {
 /// A compiled glob. It matches folded paths ([`fold_name`]).
 pub type Glob = regex::Regex;
 
-/// Compiles a glob over folded paths: `*` and `?` do not match `/`, `**` matches any number of folders.
+/// The longest glob, in bytes, and how deep its braces may nest: the host refuses what is over these too.
+const MAX_GLOB_BYTES: usize = 1 << 10;
+const MAX_BRACE_DEPTH: usize = 10;
+
+/// A glob over folded paths: `*` and `?` stay within a folder, `**` leads through any number of them.
 pub fn glob(text: &str) -> Result<Glob> {
-    let refuse = |why: &str| Error::validation(format!("`{text}` is not a glob: {why}"));
+    let refuse = |why: &str| {
+        let shown: String = text.chars().take(80).collect();
+        Error::validation(format!("`{shown}` is not a glob: {why}"))
+    };
     let folded = fold_name(text);
+    if folded.len() > MAX_GLOB_BYTES {
+        return Err(refuse(&format!("it is longer than {MAX_GLOB_BYTES} bytes")));
+    }
     let letters: Vec<char> = folded.chars().collect();
     let mut pattern = String::from("(?s)^");
     let mut depth = 0;
@@ -131,6 +141,11 @@ pub fn glob(text: &str) -> Result<Glob> {
             }
             '{' => {
                 depth += 1;
+                if depth > MAX_BRACE_DEPTH {
+                    return Err(refuse(&format!(
+                        "braces nest deeper than {MAX_BRACE_DEPTH}"
+                    )));
+                }
                 pattern.push_str("(?:");
             }
             '}' if depth > 0 => {
@@ -206,7 +221,8 @@ mod tests {
                 "{text} {path}"
             );
         }
-        for text in ["a[", "a{b", "b}", "[z-a]"] {
+        let deep = format!("{}a{}", "{".repeat(11), "}".repeat(11));
+        for text in ["a[", "a{b", "b}", "[z-a]", &deep, &"a".repeat(1025)] {
             assert_eq!(glob(text).unwrap_err().code(), "validation_error", "{text}");
         }
         assert!(glob(&escape("a[*]{x}!?")).unwrap().is_match("a[*]{x}!?"));

@@ -1,15 +1,15 @@
 //! The list of hostile requests that are expensive to receive, to check or to answer.
 
-use crate::support::http::STATELESS;
+use crate::support::http::{SESSIONS, STATELESS};
 
 use super::attack_model::ExpectedReply::{Answer, Refusal};
-use super::attack_model::Payload::{Body, Call, Raw, Request};
+use super::attack_model::Payload::{Body, Call, Raw, Request, Session};
 use super::attack_model::Transmission::{Connections, Pieces, Slowly, Unread, Whole};
 use super::attack_model::{
-    Attack, EDIT, attack, flood, keys, long_keys, shuffled, tool_call, tools_list,
+    Attack, EDIT, attack, flood, keys, long_keys, nested_glob, shuffled, tool_call, tools_list,
 };
 
-/// Requests that are expensive to receive, to check or to answer.
+/// What is expensive to receive, to check or to answer.
 pub(super) const ATTACKS: &[Attack] = &[
     // Wide and deep JSON.
     attack(
@@ -95,7 +95,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         Body(|| format!("\"{}", "\\\"".repeat(450_000))),
         Refusal,
     ),
-    // Long strings where short ones are expected.
+    // Long words where short ones belong.
     attack(
         "a method of 900 KB",
         Body(|| {
@@ -176,7 +176,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Refusal,
     ),
-    // Large changes and changes of many notes.
+    // Large and many-sided changes.
     attack(
         "many names at once",
         Call("document.read_many", || {
@@ -251,8 +251,8 @@ pub(super) const ATTACKS: &[Attack] = &[
     attack(
         "20,000 words that no note had",
         Call("document.append", || {
-            let arguments: String = (0..20_000).map(|word| format!("w{word} ")).collect();
-            format!(r#"{{"path":"Long/9","content":"{arguments}"}}"#)
+            let words: String = (0..20_000).map(|word| format!("w{word} ")).collect();
+            format!(r#"{{"path":"Long/9","content":"{words}"}}"#)
         }),
         Answer,
     ),
@@ -271,7 +271,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Answer,
     ),
-    // Patterns and queries.
+    // Patterns and questions.
     attack(
         "a pattern that backtracks",
         Call("search.regex", || {
@@ -310,7 +310,45 @@ pub(super) const ATTACKS: &[Attack] = &[
         }),
         Answer,
     ),
-    // Floods, slow clients, and clients that do not read.
+    attack(
+        "braces nested 1,900 deep in a query",
+        Call("search.text", || nested_glob("query", "path:", 1900)),
+        Refusal,
+    ),
+    attack(
+        "braces nested 32,000 deep in a path",
+        Call("search.regex", || {
+            format!(
+                r#"{{"pattern":"a",{}"#,
+                &nested_glob("path", "", 32_000)[1..]
+            )
+        }),
+        Refusal,
+    ),
+    // Sessions and what they hold.
+    attack(
+        "a subscription with a name of 900 KB",
+        Session("resources/subscribe", || {
+            format!(r#""uri":"notehost://vault/main/{}""#, "u".repeat(900_000))
+        }),
+        Refusal,
+    ),
+    flood(
+        "a session for each request",
+        Raw(|| {
+            let body = format!(
+                r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{SESSIONS}","capabilities":{{}},"clientInfo":{{"name":"m","version":"0"}}}}}}"#
+            );
+            format!(
+                "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {{token}}\r\nContent-Type: application/json\r\n\
+                 Accept: application/json, text/event-stream\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            )
+        }),
+        Whole,
+        2,
+    ),
+    // Floods, slow clients, clients that do not read.
     flood(
         "a flood of calls",
         Call("document.read", || r#"{"path":"Work/Plan"}"#.to_owned()),
@@ -324,7 +362,7 @@ pub(super) const ATTACKS: &[Attack] = &[
         6,
     ),
     flood(
-        "tool lists that the client never reads",
+        "lists of tools that nobody reads",
         Raw(|| {
             let body = tools_list();
             format!(
@@ -354,7 +392,12 @@ pub(super) const ATTACKS: &[Attack] = &[
         Pieces(7),
         2,
     ),
-    flood("idle connections", Raw(String::new), Connections(300), 1),
+    flood(
+        "connections on which nothing is asked",
+        Raw(String::new),
+        Connections(300),
+        1,
+    ),
     flood(
         "connections with half a head",
         Raw(|| "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX: ".to_owned()),

@@ -1,7 +1,7 @@
-//! The hostile requests as data: content, transmission, number of threads, and the allowed replies.
+//! The hostile requests, as data: what each sends, in which way, from how many threads, and what it may be answered.
 
-use super::request;
-use crate::support::http::{Server, stateless_meta};
+use super::{request, session_request};
+use crate::support::http::{HttpClient, Server, stateless_meta};
 
 /// One attack.
 pub(super) struct Attack {
@@ -12,46 +12,48 @@ pub(super) struct Attack {
     pub(super) expected: ExpectedReply,
 }
 
-/// The content of an attack.
+/// What it sends.
 pub(super) enum Payload {
     /// A call of `domain.action` with these arguments, as JSON text.
     Call(&'static str, fn() -> String),
     /// A request with these parameters, as the inner part of a JSON object.
     Request(&'static str, fn() -> String),
-    /// Any body, sent as if it were a call.
+    /// A body, whatever it is, as if it were a call.
     Body(fn() -> String),
-    /// Raw bytes; `{token}` is replaced.
+    /// The same in a session of the older era.
+    Session(&'static str, fn() -> String),
+    /// Bytes, whatever they are; `{token}` is replaced.
     Raw(fn() -> String),
 }
 
-/// How an attack is transmitted.
+/// In which way.
 #[derive(Clone, Copy)]
 pub(super) enum Transmission {
-    /// In one piece, waiting for the reply.
+    /// At once, and the answer is waited for.
     Whole,
-    /// In pieces of this many bytes.
+    /// In pieces of so many bytes.
     Pieces(usize),
     /// Byte by byte, with a pause after each.
     Slowly,
-    /// This many times on one connection, without reading any reply.
+    /// So many times on one connection, and nothing of what comes back is read.
     Unread(usize),
-    /// On this many connections at once, which stay open.
+    /// On so many connections at once, which are held.
     Connections(usize),
 }
 
-/// The reply that an attacker may get.
+/// What the attacker may be answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedReply {
     /// A clear error, each time.
     Refusal,
-    /// Any reply, each time: the request may be valid within the limits.
+    /// Some answer, each time: what it asks for may be possible within the limits.
     Answer,
-    /// Possibly no reply: a flood, or a client that does not wait.
+    /// Perhaps nothing: it is a flood, or it does not wait.
     Nothing,
 }
 
 use ExpectedReply::{Answer, Nothing};
-use Payload::{Body, Call, Raw, Request};
+use Payload::{Body, Call, Raw, Request, Session};
 use Transmission::Whole;
 
 pub(super) const fn attack(name: &'static str, sends: Payload, expected: ExpectedReply) -> Attack {
@@ -79,7 +81,7 @@ pub(super) const fn flood(
     }
 }
 
-/// Attacks on the index: notes with hostile frontmatter, and queries with many conditions.
+/// What is expensive for the index: notes with hostile frontmatter, and questions with many conditions.
 pub(super) const INDEX_ATTACKS: &[Attack] = &[
     attack(
         "a note with 200 KB of nested YAML",
@@ -165,7 +167,7 @@ pub(super) const INDEX_ATTACKS: &[Attack] = &[
 pub(super) const EDIT: &str = r#"{"old":"line 1 ","new":"line 1 "}"#;
 
 impl Attack {
-    /// The bytes to send.
+    /// The bytes that it sends.
     pub(super) fn message(&self, server: &Server, token: &str) -> Vec<u8> {
         match &self.sends {
             Call(name, arguments) => {
@@ -187,6 +189,15 @@ impl Attack {
                 );
                 request(server, token, method, "", &body)
             }
+            Session(method, params) => {
+                let client = HttpClient::with_session_and_token(server.address(), Some(token));
+                let session = client.session().unwrap_or_default();
+                let body = format!(
+                    r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{{}}}}}"#,
+                    params()
+                );
+                session_request(server, token, session, &body)
+            }
             Body(body) => request(server, token, "tools/call", "", &body()),
             Raw(bytes) => bytes().replace("{token}", token).into_bytes(),
         }
@@ -205,13 +216,19 @@ pub(super) fn tools_list() -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{meta}}}}}"#)
 }
 
-/// The members of an object with this many keys.
+/// The members of an object with so many keys.
 pub(super) fn keys(count: usize) -> String {
     let keys: Vec<String> = (0..count).map(|key| format!(r#""k{key}":{key}"#)).collect();
     keys.join(",")
 }
 
-/// The same, with keys of this many bytes.
+/// An argument that is a glob with braces in braces.
+pub(super) fn nested_glob(argument: &str, before: &str, depth: usize) -> String {
+    let (open, close) = ("{".repeat(depth), "}".repeat(depth));
+    format!(r#"{{"{argument}":"{before}{open}a{close}"}}"#)
+}
+
+/// The same with keys of so many bytes.
 pub(super) fn long_keys(count: usize, length: usize) -> String {
     let keys: Vec<String> = (0..count)
         .map(|key| format!(r#""{key}{}":1"#, "k".repeat(length)))
@@ -219,7 +236,7 @@ pub(super) fn long_keys(count: usize, length: usize) -> String {
     keys.join(",")
 }
 
-/// A note with this many properties, for `document.create`.
+/// A note with so many properties, for `document.create`.
 fn wide_note(count: usize) -> String {
     format!(
         r#"{{"path":"Bombs/wide{count}","content":"---\n{}---\n","if_exists":"open"}}"#,
@@ -229,27 +246,27 @@ fn wide_note(count: usize) -> String {
     )
 }
 
-/// A note with the maximum number of properties.
+/// A note with as many properties as are read.
 pub(super) fn wide_frontmatter() -> String {
     let keys: String = (0..14_000).map(|key| format!("k{key}: 1\n")).collect();
     format!("---\n{keys}---\nA wide note.\n")
 }
 
-/// A note with many similar lines.
+/// A note with many lines that look alike.
 pub(super) fn long_note(number: usize) -> String {
     (0..20_000)
         .map(|line| format!("line {line} of note {number}\n"))
         .collect()
 }
 
-/// The text of many lines in an order that has little in common with the note's, as a JSON string.
+/// The text of many lines in an order that has little in common with the note's, for a JSON string.
 pub(super) fn shuffled(count: usize) -> String {
     (0..count)
         .map(|line| format!(r"line {} of note 1\n", line * 7919 % count))
         .collect()
 }
 
-/// YAML in which each line repeats the previous one nine times, as a JSON string.
+/// YAML in which each line repeats the one before it nine times, for a JSON string.
 fn aliases(levels: usize) -> String {
     let mut yaml = r"a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
     for level in 1..levels {

@@ -10,7 +10,7 @@ pub(super) struct GeneratedCall {
 }
 
 /// Actions that only use up time or memory, whatever their arguments.
-const RESOURCE_ATTACKS: [&str; 16] = [
+const RESOURCE_ATTACKS: [&str; 21] = [
     "spin",
     "recurse",
     "gorge",
@@ -26,6 +26,11 @@ const RESOURCE_ATTACKS: [&str; 16] = [
     "giant_reply",
     "ask_until_refused",
     "miss_until_refused",
+    "rename_until_refused",
+    "keys_until_refused",
+    "deep_glob",
+    "giant_refusal",
+    "link_often",
     "hand_over",
 ];
 

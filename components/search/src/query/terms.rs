@@ -44,7 +44,7 @@ impl Field {
                 _ => Ok(word(term, None)),
             },
             Field::Part(part) => Ok(word(term, Some(*part))),
-            Field::Path => Ok(path(term)),
+            Field::Path => path(term),
             Field::Tag => {
                 let name = term
                     .text
@@ -93,22 +93,26 @@ fn word(term: &Term, part: Option<Part>) -> Option<Condition> {
     })
 }
 
-/// A substring of a path, as in Obsidian, or a glob.
-fn path(term: &Term) -> Option<Condition> {
+/// A part of a path, as Obsidian has it, or a glob.
+fn path(term: &Term) -> Result<Option<Condition>> {
     let text = term.text.trim_start_matches('/');
     if text.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let glob = |glob: String| Condition::Path(glob);
+    // What the host would refuse is refused here, with the words of the query.
+    let glob = |glob: String| matching::glob(&glob).map(|_| Condition::Path(glob));
     if !term.is_quoted && (term.is_prefix() || matching::is_glob(text)) {
         let text = format!("{text}{}", "*".repeat(term.stars));
-        return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
+        return Ok(Some(Condition::Any(vec![
+            glob(format!("**/{text}"))?,
+            glob(text)?,
+        ])));
     }
     let text = matching::escape(text);
-    Some(Condition::Any(vec![
-        glob(format!("**/*{text}*")),
-        glob(format!("**/*{text}*/**")),
-    ]))
+    Ok(Some(Condition::Any(vec![
+        glob(format!("**/*{text}*"))?,
+        glob(format!("**/*{text}*/**"))?,
+    ])))
 }
 
 /// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (prefix).

@@ -23,6 +23,13 @@ const MAX_HOST_CALL_BYTES: usize = (64 << 20) + (1 << 20);
 /// How many JSON values and keys an answer may have.
 const MAX_REPLY_VALUES: usize = 1 << 20;
 
+/// How many images, sounds and links an answer may have beside its text. Each link is looked up in the vault.
+const MAX_CONTENT_PARTS: usize = 100;
+
+/// How long the details of a refusal may be, and how many JSON values and keys they may have.
+const MAX_DETAILS_BYTES: usize = 64 << 10;
+const MAX_DETAILS_VALUES: usize = 10_000;
+
 /// What wasmtime says when it was more.
 const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
@@ -93,6 +100,7 @@ pub(in super::super) async fn call(
             "a host call did not return the transaction".into(),
         )),
         (Ok(Err(error)), transaction) => {
+            let error = measured_refusal(error, limits)?;
             // What it refused for may never have been so: it saw a vault that changed under its eyes.
             let is_torn = match transaction {
                 Some(transaction) => !is_valid(transaction).await,
@@ -182,12 +190,11 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
             GuestContent::Link(path) => path.len(),
         })
         .sum();
-    let size = reply.text.len() + reply.structured.len() + media;
-    // Room for a text that is then cut; beyond it a reply is an attack or a defect.
-    let most = limits.reply_bytes.saturating_mul(64);
-    if size > most {
+    check_size(reply.text.len() + reply.structured.len() + media, limits)?;
+    let parts = reply.content.len();
+    if parts > MAX_CONTENT_PARTS {
         return Err(RunError::OverLimit(format!(
-            "returned {size} bytes, but at most {most} are allowed"
+            "answered with {parts} parts of content, and {MAX_CONTENT_PARTS} is the most"
         )));
     }
     if has_more_values_than(MAX_REPLY_VALUES, &reply.structured) {
@@ -196,6 +203,35 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
         )));
     }
     Ok(reply)
+}
+
+/// The same for a refusal. Its details are dropped if they are too many: what it says holds without them.
+fn measured_refusal(
+    mut refused: GuestError,
+    limits: &LimitSettings,
+) -> Result<GuestError, RunError> {
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let words = refused.code.len() + refused.message.len() + length(&refused.hint);
+    check_size(words + length(&refused.details), limits)?;
+    let is_too_much = |json: &String| {
+        json.len() > MAX_DETAILS_BYTES || has_more_values_than(MAX_DETAILS_VALUES, json)
+    };
+    if refused.details.as_ref().is_some_and(is_too_much) {
+        tracing::warn!("the details of a refusal were dropped: they are too long");
+        refused.details = None;
+    }
+    Ok(refused)
+}
+
+fn check_size(size: usize, limits: &LimitSettings) -> Result<(), RunError> {
+    // Room for a text that is then cut; beyond it a reply is an attack or a defect.
+    let most = limits.reply_bytes.saturating_mul(64);
+    match size > most {
+        true => Err(RunError::OverLimit(format!(
+            "answered with {size} bytes, and {most} is the most"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// Whether a JSON text has more values and keys than this, counted by what separates them. Nothing is built from it: a tree

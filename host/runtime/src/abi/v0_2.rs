@@ -6,6 +6,7 @@ use wasmtime::Store;
 use wasmtime::component::{Component, InstancePre, Linker, Resource};
 
 use super::super::contract::Track;
+use super::super::description::MAX_DESCRIPTION_BYTES;
 use super::super::state::CallState;
 use super::super::{GuestContent, GuestReply};
 use super::Lends;
@@ -89,7 +90,17 @@ pub(super) async fn describe(
     store: &mut Store<CallState>,
 ) -> wasmtime::Result<String> {
     let domain = instances.fresh(store).await?;
-    let described = domain.call_describe(store).await?;
+    to_json(&domain.call_describe(store).await?)
+}
+
+fn to_json(described: &types::Description) -> wasmtime::Result<String> {
+    let size = size_of(described);
+    if size > MAX_DESCRIPTION_BYTES {
+        // Before anything is parsed: a tree of values takes many times the memory of its text.
+        return Err(wasmtime::Error::msg(format!(
+            "its description has {size} bytes; at most {MAX_DESCRIPTION_BYTES} are taken"
+        )));
+    }
     let actions: Vec<Value> = described.actions.iter().map(action).collect();
     let whole = json!({
         "name": described.name,
@@ -98,6 +109,14 @@ pub(super) async fn describe(
         "actions": actions,
     });
     Ok(whole.to_string())
+}
+
+/// How many bytes a guest describes itself with.
+fn size_of(described: &types::Description) -> usize {
+    let own = [&described.name, &described.version, &described.about];
+    let actions = described.actions.iter();
+    let actions = actions.flat_map(|one| [&one.name, &one.about, &one.input, &one.output]);
+    own.into_iter().chain(actions).map(String::len).sum()
 }
 
 fn action(action: &types::Action) -> Value {
@@ -160,5 +179,29 @@ fn content(content: types::Content) -> GuestContent {
             mime: media.mime,
         },
         types::Content::Link(path) => GuestContent::Link(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_description_is_refused_before_its_schemas_are_parsed() {
+        let described = |values: usize| types::Description {
+            name: "liar".to_owned(),
+            version: "1.0.0".to_owned(),
+            about: "A lie.".to_owned(),
+            actions: vec![types::Action {
+                name: "read".to_owned(),
+                about: "A lie.".to_owned(),
+                effect: types::Effect::Read,
+                input: format!("[{}0]", "0,".repeat(values)),
+                output: "{}".to_owned(),
+            }],
+        };
+        assert!(to_json(&described(10)).is_ok_and(|json| json.contains("[0,0,")));
+        let error = to_json(&described(600_000)).expect_err("too long");
+        assert!(error.to_string().contains("at most"), "{error}");
     }
 }

@@ -21,10 +21,13 @@ const MAX_SESSIONS: usize = 4096;
 /// The maximum per caller, so that none can lock out the others.
 const MAX_SESSIONS_OF_CALLER: usize = 2048;
 
-/// The session store of rmcp. An idle session is ended; its client starts another one.
+/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one. A reply
+/// that was given is not kept for a client that asks for it again: rmcp forgets it only when something happens on that
+/// session, so that one caller's idle sessions could hold any number of them.
 pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
     manager.session_config.keep_alive = Some(idle);
+    manager.session_config.completed_cache_ttl = Duration::ZERO;
     Arc::new(manager)
 }
 

@@ -346,6 +346,48 @@ fn a_journal_of_an_earlier_commit_is_not_replayed() {
     }
 }
 
+/// Everybody who can write to the vault knows how our journals are named.
+#[test]
+fn an_unreadable_journal_stops_the_start_only_if_a_commit_waits_for_it() {
+    for is_pending in [false, true] {
+        let mut fixture = Fixture::new(&files());
+        let seal = |fixture: &Fixture| {
+            let vault = fixture.vault.as_ref().unwrap();
+            let lock = vault.lock.as_ref().unwrap();
+            lock.seal
+                .journal_name("0123456789abcdef", journal::Direction::Forward)
+        };
+        let journals = fixture.folder().join(".notehost/journal");
+        let journal = match is_pending {
+            false => {
+                let name = seal(&fixture);
+                fixture.vault = None;
+                fs::create_dir_all(&journals).unwrap();
+                fs::write(journals.join(&name), "x").unwrap();
+                journals.join(name)
+            }
+            true => {
+                fixture.vault = None;
+                assert!(!run_child(&fixture, "many", "commit-journal-placed"));
+                let mut names = fs::read_dir(&journals).unwrap().flatten();
+                names.next().unwrap().path()
+            }
+        };
+        fs::set_permissions(&journal, fs::Permissions::from_mode(0)).unwrap();
+        if fs::read(&journal).is_ok() {
+            // Root may read everything: then there is nothing to see here.
+            return;
+        }
+        let opened = Vault::open(
+            "test",
+            &fixture.folder(),
+            &fixture.state(),
+            VaultSettings::default(),
+        );
+        assert_eq!(opened.is_err(), is_pending);
+    }
+}
+
 #[test]
 fn rollback_works_without_atomic_exchange() {
     let mut fixture = Fixture::new(&files());

@@ -76,6 +76,46 @@ fn every_twin_of_a_dot_folder_is_closed() {
     assert_eq!(fixture.text(".notehost/trash/x").unwrap(), "t");
 }
 
+/// A vault can be brought in with anything in the place of a folder that a commit needs.
+#[test]
+fn what_stands_in_the_way_of_the_store_is_a_failure_and_no_conflict() {
+    for is_link in [true, false] {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        fs::create_dir_all(fixture.folder().join(".notehost")).unwrap();
+        let store = fixture.folder().join(".notehost/store");
+        let outside = fixture.temp.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        match is_link {
+            true => std::os::unix::fs::symlink(&outside, &store).unwrap(),
+            false => fs::write(&store, "a file").unwrap(),
+        }
+        let mut transaction = fixture.begin();
+        transaction.store_set("key", b"value").unwrap();
+        transaction.write("a.md", b"b", None).unwrap();
+        let Err(CommitError::Failed(error)) = transaction.commit(note()) else {
+            panic!("it cannot land, now or later");
+        };
+        assert_eq!(error.code(), "unavailable", "{error}");
+        assert!(error.hint().unwrap().contains("`.notehost/store`"));
+        assert_eq!(fixture.text("a.md").unwrap(), "a");
+        let trash = fixture.folder().join(".notehost/trash");
+        match is_link {
+            true => std::os::unix::fs::symlink(&outside, &trash).unwrap(),
+            false => fs::write(&trash, "a file").unwrap(),
+        }
+        let mut transaction = fixture.begin();
+        transaction.remove("a.md").unwrap();
+        let removed = transaction.commit(note());
+        assert!(
+            matches!(removed, Err(CommitError::Failed(_))),
+            "{removed:?}"
+        );
+        assert_eq!(fixture.text("a.md").unwrap(), "a");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
+        assert!(fixture.leftovers().is_empty());
+    }
+}
+
 #[test]
 fn malformed_paths_are_refused_with_a_reason() {
     let fixture = Fixture::new(&[("a.md", "a")]);

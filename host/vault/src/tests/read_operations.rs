@@ -305,7 +305,10 @@ fn a_read_that_changed_meanwhile_does_not_validate() {
         b"1",
         "repeated reads agree"
     );
-    assert_eq!(reader.validate().unwrap_err().path.unwrap(), "a.md");
+    let conflict = |path: &str| CommitError::Conflict {
+        path: Some(path.to_owned()),
+    };
+    assert_eq!(reader.validate().unwrap_err(), conflict("a.md"));
 
     let mut lister = fixture.begin();
     lister.list("", true, None, 10).unwrap();
@@ -313,6 +316,29 @@ fn a_read_that_changed_meanwhile_does_not_validate() {
     lister.validate().unwrap();
     fixture.run(|transaction| transaction.create("c.md", b""));
     lister.validate().unwrap_err();
+}
+
+#[test]
+fn a_check_before_the_commit_ends_when_its_time_is_up() {
+    let fixture = Fixture::new(&[("a.md", "1")]);
+    let mut asking = fixture.begin();
+    // However often it is asked, and whatever lies between: a question is held and checked once.
+    for round in 0..3 {
+        for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+            asking.resolve(name, None).unwrap();
+        }
+        assert_eq!(asking.scans.len(), 10, "{round}");
+    }
+    let late = std::time::Instant::now() - std::time::Duration::from_millis(1);
+    // Nothing landed since it began: no question is asked again.
+    asking.check_read_set_until(late).unwrap();
+    fixture.run(|transaction| transaction.create("k.md", b""));
+    asking.validate().unwrap();
+    let error = asking.check_read_set_until(late).unwrap_err();
+    assert!(matches!(error, CommitError::Failed(error) if error.code() == "timeout"));
+    let mut reading = fixture.begin();
+    reading.read("a.md").unwrap();
+    reading.check_read_set_until(late).unwrap_err();
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
-use notehost_sdk::guest::notehost::domain::{log, store};
+use notehost_sdk::guest::notehost::domain::{index, log, store};
 use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
@@ -122,7 +122,46 @@ pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Err
     Ok(answer(&json!({})))
 }
 
-/// Passes a large value to the host in one host call.
+/// Gives one staged note one name after the other, and passes on the refusal.
+pub fn rename_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let folder = format!("Open/{}", format!("{}/", "n".repeat(200)).repeat(15));
+    let mut path = format!("{folder}start.md");
+    vault.create(&path, b"on the move")?;
+    for number in 0..100_000 {
+        let next = format!("{folder}{number}.md");
+        vault.rename(&path, &next)?;
+        path = next;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Looks for one key after the other that its store does not have, and passes on the refusal.
+pub fn keys_until_refused(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let key = "k".repeat(180);
+    for number in 0..150_000 {
+        store::get(&format!("{key}{number}"))?;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Asks for the notes of a glob whose braces nest as deep as the test wants, and passes on the refusal.
+pub fn deep_glob(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let depth = arguments["depth"].as_u64().unwrap_or(1) as usize;
+    let glob = format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+    index::find(
+        vault,
+        &json!({ "where": { "path": glob }, "limit": 1 }).to_string(),
+    )?;
+    Ok(answer(&json!({})))
+}
+
+/// Hands much to the host in one host call.
 pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));

@@ -16,8 +16,8 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
-/// The name of each action, its declared effect, and its function.
-const ACTIONS: [(&str, &str, Attack); 31] = [
+/// The name of each action, the effect it is declared with, and what it does.
+const ACTIONS: [(&str, &str, Attack); 36] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
     ("trap", "read", attacks::trap),
@@ -32,6 +32,9 @@ const ACTIONS: [(&str, &str, Attack); 31] = [
     ("store_until_refused", "write", attacks::store_until_refused),
     ("ask_until_refused", "read", attacks::ask_until_refused),
     ("miss_until_refused", "read", attacks::miss_until_refused),
+    ("rename_until_refused", "write", attacks::rename_until_refused),
+    ("keys_until_refused", "read", attacks::keys_until_refused),
+    ("deep_glob", "read", attacks::deep_glob),
     ("hand_over", "read", attacks::hand_over),
     ("write_then_trap", "write", attacks::write_then_trap),
     ("write_then_spin", "write", attacks::write_then_spin),
@@ -45,6 +48,8 @@ const ACTIONS: [(&str, &str, Attack); 31] = [
     ("nag", "read", nonsense::nag),
     ("print", "read", nonsense::print),
     ("giant_reply", "read", nonsense::giant_reply),
+    ("giant_refusal", "read", nonsense::giant_refusal),
+    ("link_often", "read", nonsense::link_often),
     ("broken_json", "read", nonsense::broken_json),
     ("no_object", "read", nonsense::no_object),
     ("unknown_code", "read", nonsense::unknown_code),

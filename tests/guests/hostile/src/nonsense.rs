@@ -41,6 +41,26 @@ pub fn giant_reply(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
     })
 }
 
+/// The same as a refusal: what it says, and details of many values.
+pub fn giant_refusal(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let size = (arguments["megabytes"].as_u64().unwrap_or(0) as usize) << 20;
+    let values = arguments["values"].as_u64().unwrap_or(0) as usize;
+    Err(Error {
+        hint: Some("x".repeat(size)),
+        details: Some(format!("{{\"values\":[{}0]}}", "0,".repeat(values))),
+        ..refusal("not_found", "no such thing")
+    })
+}
+
+/// As many links to a note as the test wants.
+pub fn link_often(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let links = arguments["links"].as_u64().unwrap_or(1) as usize;
+    Ok(Reply {
+        content: vec![Content::Link("Open/Note.md".to_owned()); links],
+        ..answer(&json!({}))
+    })
+}
+
 pub fn broken_json(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(Reply {
         text: String::new(),
