@@ -203,14 +203,16 @@ fn meaning(field: &Map<String, Value>) -> String {
         }
         meaning.push_str(&sentence);
     };
-    if let Some(values) = field.get("enum").and_then(Value::as_array) {
+    let items = field.get("items").and_then(|items| items.get("enum"));
+    if let Some(values) = field.get("enum").or(items).and_then(Value::as_array) {
         let values: Vec<String> = values
             .iter()
             .map(|value| format!("`{}`", value.as_str().unwrap_or_default()))
             .collect();
         let is_described = |text: &str| values.iter().all(|value| text.contains(value));
         if !described.is_some_and(is_described) {
-            add(format!("One of {}.", values.join(", ")));
+            let each = if items.is_some() { "Each one" } else { "One" };
+            add(format!("{each} of {}.", values.join(", ")));
         }
     }
     if let Some(maximum) = field.get("maximum") {
