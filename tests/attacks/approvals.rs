@@ -14,7 +14,7 @@ use crate::support::place::{Place, component};
 
 const ALL: &str = "read,write,delete";
 
-fn settings(place: &Place) -> Settings {
+pub(super) fn settings(place: &Place) -> Settings {
     Settings {
         confirm: Confirm::Floor,
         ..place.settings()
@@ -22,7 +22,7 @@ fn settings(place: &Place) -> Settings {
 }
 
 /// The program on the records of a place; what it prints is JSON.
-fn notehost(place: &Place, words: &[&str]) -> Value {
+pub(super) fn notehost(place: &Place, words: &[&str]) -> Value {
     let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(words)
         .arg("--config")
@@ -43,7 +43,7 @@ fn notehost(place: &Place, words: &[&str]) -> Value {
     }
 }
 
-fn approval_of(refused: &Value) -> String {
+pub(super) fn approval_of(refused: &Value) -> String {
     assert_eq!(
         error_code(refused),
         Some("confirmation_required"),
@@ -55,8 +55,18 @@ fn approval_of(refused: &Value) -> String {
 
 /// A call of the stateless revision by a client that says that it can ask its user.
 fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Value>) -> Value {
+    ask_tool(client, "document__remove", arguments, state)
+}
+
+/// The same for any tool.
+pub(super) fn ask_tool(
+    client: &mut HttpClient,
+    tool: &str,
+    arguments: &Value,
+    state: Option<&Value>,
+) -> Value {
     let mut params = json!({
-        "name": "document__remove",
+        "name": tool,
         "arguments": arguments,
         "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}},
     });
@@ -220,7 +230,7 @@ fn nobody_without_a_token_is_attended_and_the_config_decides_about_names() {
     assert!(said.contains("cannot be attended"), "{said}");
 }
 
-fn numbered(from: usize, to: usize) -> String {
+pub(super) fn numbered(from: usize, to: usize) -> String {
     (from..to).map(|number| format!("word{number} ")).collect()
 }
 
@@ -296,6 +306,31 @@ fn a_note_cannot_be_wiped_in_small_steps() {
     let after = plot(&numbered(0, 150));
     assert_eq!(error_code(&after), None, "{after}");
     approval_of(&plot(&numbered(0, 90)));
+}
+
+#[test]
+fn what_is_undone_does_not_make_room_for_a_wipe() {
+    let place = Place::new();
+    let precious = numbered(0, 500);
+    place.write("Work/Plan.md", &precious);
+    let script = place.token("script", ALL, false);
+    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
+    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let junk = numbered(1000, 1500);
+    let update = |client: &mut HttpClient, content: &str| {
+        let arguments = json!({"path": "Work/Plan", "content": content});
+        client.call("document.update", arguments)
+    };
+    let padded = update(&mut client, &format!("{precious}{junk}"));
+    assert_eq!(error_code(&padded), None, "{padded}");
+    let back = update(&mut client, &precious);
+    assert_eq!(error_code(&back), None, "{back}");
+    let change = back["structuredContent"]["change"].clone();
+    let undone = client.call("document.undo", json!({ "change": change }));
+    assert_eq!(error_code(&undone), None, "{undone}");
+    approval_of(&update(&mut client, &junk));
+    let kept = place.read("Work/Plan.md").expect("the note");
+    assert!(String::from_utf8_lossy(&kept).starts_with(precious.trim_end()));
 }
 
 #[test]

@@ -111,6 +111,39 @@ fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
     }
 }
 
+#[test]
+fn a_question_about_one_folder_is_not_seen_or_decided_in_another() {
+    let place = place();
+    let said = |output: &Output| {
+        let both = [&output.stdout[..], &output.stderr[..]].concat();
+        String::from_utf8_lossy(&both).into_owned()
+    };
+    let remove = ["document", "remove", "--paths", "Note"];
+    let refused = call(place.path(), "a", "state", &remove, &[]);
+    assert!(
+        said(&refused).contains("confirmation_required"),
+        "{refused:?}"
+    );
+    let listed = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["approval", "list", "--state"])
+        .arg(place.path().join("state"))
+        .output()
+        .expect("the program runs");
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let id = listed["items"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(listed["items"][0]["folder"], "a", "{listed}");
+    for (notes, is_known) in [("a", true), ("b", false)] {
+        let listed = call(place.path(), notes, "state", &["admin", "approvals"], &[]);
+        assert!(listed.status.success(), "{listed:?}");
+        assert_eq!(said(&listed).contains(&id), is_known, "{notes}: {listed:?}");
+    }
+    for decide in ["approve", "deny"] {
+        let decide = ["admin", decide, "--id", &id];
+        let refused = call(place.path(), "b", "state", &decide, &[]);
+        assert!(said(&refused).contains("no approval"), "{refused:?}");
+    }
+}
+
 /// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
 /// call sent again changes nothing twice.
 #[test]

@@ -42,6 +42,15 @@ fn a_component_comes_changes_and_goes() {
         assert!(desk.listed().is_none());
         let gone = desk.refused(&["component", "upgrade", "stedy", &version("one")]);
         assert!(gone.contains("no component `stedy` is installed"), "{gone}");
+
+        // A component that was removed does not come back in an older version, unless somebody says so.
+        let one = version("one");
+        let older = desk.refused(&["component", "add", &one]);
+        assert!(older.contains("older than 2.0.0"), "{older}");
+        assert!(desk.listed().is_none());
+        desk.done(&["component", "add", &one, "--allow-downgrade"]);
+        desk.done(&["component", "remove", "steady"]);
+        desk.done(&["component", "add", &one]);
     }
 }
 

@@ -121,7 +121,7 @@ pub struct CallerSettings {
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
     /// Whether its client is trusted to ask its user, instead of what its token says. Callers with signed tokens are not
-    /// unless this says so.
+    /// unless `[callers."NAME (signed)"]` says so.
     pub attended: Option<bool>,
     /// How it is shown the tools.
     pub surface: Option<Surface>,

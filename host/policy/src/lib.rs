@@ -25,6 +25,7 @@ pub use permissions::{Decision, Narrowing, Permissions, Said};
 pub use quarantine::{QUARANTINE_TABLE, Quarantine, Quarantines, lift_quarantine, quarantines};
 pub use question::{
     Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
+    VaultPlace,
 };
 pub use rates::{RATES_TABLE, Rates};
 pub use reach::{BadHost, Reach, Within};

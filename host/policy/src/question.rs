@@ -14,8 +14,12 @@ pub struct Question {
     pub caller: String,
     /// `domain.action`.
     pub action: String,
-    /// The vault.
+    /// The vault's id.
     pub vault: String,
+    /// Which folder the vault is: ids are not unique on a machine.
+    pub place: VaultPlace,
+    /// Every path that would be touched.
+    pub paths: Vec<String>,
     /// Names the arguments.
     pub arguments: String,
     /// Names what was staged.
@@ -26,6 +30,15 @@ pub struct Question {
     pub diff: String,
     /// The clock and the randomness that the call ran with.
     pub frozen: Option<FrozenEnvironment>,
+}
+
+/// Which folder a question is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VaultPlace {
+    /// Names the folder on this machine.
+    pub identity: String,
+    /// The folder's name, for people.
+    pub folder: String,
 }
 
 /// The clock and the randomness that a call runs with. Both are kept with a question: the call that brings the approval
@@ -68,8 +81,17 @@ pub struct Approval {
     pub caller: String,
     /// `domain.action`.
     pub action: String,
-    /// The vault.
+    /// The vault's id.
     pub vault: String,
+    /// The name of the vault's folder.
+    #[serde(skip)]
+    pub folder: String,
+    /// Names the vault's folder on this machine.
+    #[serde(skip)]
+    pub identity: String,
+    /// Every path that would be touched.
+    #[serde(skip)]
+    pub paths: Vec<String>,
     /// What would happen, in a sentence.
     pub summary: String,
     /// Exactly what would happen.

@@ -262,9 +262,24 @@ impl History {
 
     /// The change that a call with this key made.
     pub(super) fn change_with_key(&self, key: &str) -> Result<Option<ChangeRow>, VaultError> {
-        Ok(self
-            .select("done = 1 AND key = ?1", [key], 1, "DESC")?
-            .pop())
+        let written = self.select("done = 1 AND key = ?1", [key], 1, "DESC")?;
+        if !written.is_empty() {
+            return Ok(written.into_iter().next());
+        }
+        // It may have landed, and the mark could not be written yet.
+        let landed: Vec<String> = self
+            .unsettled()
+            .iter()
+            .filter(|change| change.is_done)
+            .map(|change| change.id.clone())
+            .collect();
+        for id in landed {
+            let found = self.select("id = ?1 AND key = ?2", [id.as_str(), key], 1, "DESC")?;
+            if !found.is_empty() {
+                return Ok(found.into_iter().next());
+            }
+        }
+        Ok(None)
     }
 
     /// Changes of files before one, the latest first.

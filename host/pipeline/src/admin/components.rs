@@ -5,9 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::{CallError, Host};
+use super::store::{decided_elsewhere, needs_person_elsewhere};
 use super::{Answer, Said, written};
 use crate::registry::{Domain, Origin};
 use notehost_config::GrantSettings;
+use notehost_policy::auth::Caller;
 use notehost_runtime::packages::Packages;
 
 pub(super) fn list(host: &Host) -> Answer {
@@ -68,7 +70,11 @@ pub(super) fn list(host: &Host) -> Answer {
 }
 
 /// Say which paths a component from a file may use.
-pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallError> {
+pub(super) async fn grant(
+    host: &Host,
+    caller: &Caller,
+    said: &Said<'_>,
+) -> Result<Answer, CallError> {
     let component = known(host, said.text("component")?)?;
     let snapshot = host.registry().snapshot();
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
@@ -83,6 +89,13 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
         http: said.texts("http"),
         store_bytes: said.number("store_bytes"),
     };
+    let now = granted(host, component);
+    if widens(&now, &grant) && needs_person_elsewhere(host, caller) {
+        let message =
+            format!("this grants `{component}` more than it has, and nothing was changed");
+        let command = format!("notehost component grant {component}");
+        return Err(decided_elsewhere(caller, message, &command));
+    }
     written(
         host.edit_config(|edit| edit.set_grant(component, &grant))
             .await,
@@ -91,6 +104,25 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
         format!("`{component}` may use what it was granted from now on"),
         json!({ "component": component, "grant": grant }),
     ))
+}
+
+/// What the config grants a component.
+pub(super) fn granted(host: &Host, component: &str) -> GrantSettings {
+    let settings = host.settings();
+    let switches = settings.components.get(component);
+    switches
+        .map(|switches| switches.grant.clone())
+        .unwrap_or_default()
+}
+
+/// Whether a grant names anything that another does not.
+pub(super) fn widens(now: &GrantSettings, new: &GrantSettings) -> bool {
+    let adds = |now: &[String], new: &[String]| new.iter().any(|one| !now.contains(one));
+    adds(&now.read, &new.read)
+        || adds(&now.write, &new.write)
+        || adds(&now.delete, &new.delete)
+        || adds(&now.http, &new.http)
+        || new.store_bytes > now.store_bytes
 }
 
 /// Take back what a component was granted.

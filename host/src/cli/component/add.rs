@@ -8,7 +8,7 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
 use super::super::terminal::Terminal;
-use super::installing::{Granted, Terms, examine};
+use super::installing::{Granted, Terms, examine, refused};
 use notehost_config::GrantSettings;
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_records::database::now_ms;
@@ -27,6 +27,9 @@ pub(super) struct Add {
     terms: Terms,
     #[command(flatten)]
     granted: Granted,
+    /// Allow it also where it is older than a version that was installed and removed
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -47,6 +50,11 @@ impl Add {
                     self.from
                 )),
             );
+        }
+        if !self.allow_downgrade {
+            candidate
+                .check_not_older()
+                .map_err(|error| refused(&self.from, &error))?;
         }
         let grant = self.granted.settings();
         let is_granted = grant != GrantSettings::default();

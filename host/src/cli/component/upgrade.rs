@@ -31,7 +31,7 @@ pub(super) struct Upgrade {
     /// Allow it also where it asks for more than the version that runs
     #[arg(long)]
     yes: bool,
-    /// Allow it also where it is older than the version that runs
+    /// Allow it also where it is older than the newest version that was installed
     #[arg(long)]
     allow_downgrade: bool,
     #[command(flatten)]
