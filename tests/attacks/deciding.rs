@@ -8,6 +8,7 @@ use super::approvals::{approval_of, ask_tool, notehost, settings};
 use crate::support::client::error_code;
 use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server};
+use crate::support::issuer::{AUDIENCE, Key, SECRET, claims, private};
 use crate::support::place::{Place, component};
 
 const ALL: &str = "read,write,delete";
@@ -134,5 +135,34 @@ fn an_unattended_admin_does_not_accept_for_a_person() {
     for (action, arguments) in [("admin.grant", grant), ("admin.upgrade", upgrade)] {
         let done = client.call(action, arguments);
         assert_eq!(error_code(&done), None, "{done}");
+    }
+}
+
+#[test]
+fn a_signed_token_is_not_attended_because_a_static_one_of_that_name_is() {
+    let place = Place::new();
+    place.write("Work/One.md", "text\n");
+    let file = place.root().join("jwt.secret");
+    std::fs::write(&file, SECRET).expect("a file");
+    private(&file);
+    let mut settings = settings(&place);
+    settings.auth.resource = Some(AUDIENCE.into());
+    settings.auth.jwt.secret_file = Some(file);
+    let mut claims = claims();
+    claims["sub"] = "desktop".into();
+    claims["scope"] = ALL.replace(',', " ").into();
+    let signed = Key::secret(SECRET.as_bytes()).sign(&claims);
+    let remove = json!({"paths": ["Work/One"]});
+    for (name, is_attended) in [("desktop", false), ("desktop (signed)", true)] {
+        settings.callers.clear();
+        let caller = settings.callers.entry(name.into()).or_default();
+        caller.attended = Some(true);
+        let server = Server::start(&place.config_file(&settings), &place.state());
+        let mut client = HttpClient::stateless(server.address()).showing(&signed);
+        let asked = ask_tool(&mut client, "document__remove", &remove, None)["result"].take();
+        match is_attended {
+            true => assert_eq!(asked["resultType"], "input_required", "{asked}"),
+            false => drop(approval_of(&asked)),
+        }
     }
 }

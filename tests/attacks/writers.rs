@@ -60,6 +60,15 @@ fn a_process_with_another_state_folder_is_kept_out() {
         !place.path().join("a/.notehost").exists(),
         "a vault that was only read shows no trace"
     );
+    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["doctor", "--json-output", "--config"])
+        .arg(config(place.path(), "a"))
+        .arg("--state")
+        .arg(place.path().join("two"))
+        .output()
+        .expect("the program runs");
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(report.contains("is being served by process"), "{report}");
     let read = first.call("document.read", json!({"path": "Note"}));
     assert_eq!(error_code(&read), None, "{read}");
     first.leave();
